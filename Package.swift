@@ -274,7 +274,7 @@ let package = Package(
             name: "PushCryptCLITests",
             dependencies: [
                 "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSender", "PushCryptSQLite",
-                "PushCryptTestSupport",
+                "PushCryptNotifications", "PushCryptSimulator", "PushCryptTestSupport",
             ]),
         .target(
             name: "PushCryptFuzzTargets",

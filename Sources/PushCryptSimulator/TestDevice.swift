@@ -24,6 +24,8 @@ public final class TestDevice: Sendable {
     /// The app's store, for its counters and `NotificationVerifier`.
     public let store: SharedStore
     private let folder: URL
+    private let keyring: FileKeyring
+    private let senders: SenderTrust
 
     /// Creates an installation.
     ///
@@ -44,6 +46,8 @@ public final class TestDevice: Sendable {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         self.folder = folder
         let keyring = FileKeyring(folder: folder.path + "/keys")
+        self.keyring = keyring
+        self.senders = senders
         let identity = DeviceIdentity(storage: keyring, clock: { clock.time })
         let record = try identity.makeIfNeeded()
         try identity.confirmRegistered(record.kid)
@@ -75,5 +79,10 @@ public final class TestDevice: Sendable {
     /// - Parameter headers: those of an alert for this app if nil.
     public func receive(_ payload: Data, _ headers: PushHeaders? = nil) async -> SimulatedDevice.Reception {
         await device.receive([UInt8](payload), headers)
+    }
+
+    /// The report that the app makes for `pushcrypt diagnose`, by the device's clock.
+    public var report: DeviceReport {
+        DeviceReport(topic: device.topic, keys: keyring, senders: senders, store: store, at: device.time)
     }
 }

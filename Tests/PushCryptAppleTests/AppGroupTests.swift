@@ -26,6 +26,28 @@ import UserNotifications
         #expect(error?.code == .notEntitled)
         #expect(error?.description.contains("group.test.none") == true)
     }
+
+    @Test("the report of an app without the entitlement says so, and names the app")
+    func reportWithoutEntitlement() throws {
+        let report = DeviceReport(appGroup: "group.test.none") { _ in .unsigned }
+        let text = String(decoding: try report.json(), as: UTF8.self)
+        #expect(text.contains(#""keyStorage":{"error":"notEntitled""#) && text.contains(#""topic":"com.example.app""#))
+    }
+
+    @Test("the report of an app group whose app lacks its pins has keys and store, and an error for the senders")
+    func reportWithoutPins() throws {
+        let name = "group.test.\(UUID().uuidString)"
+        let folder = FileManager.default.stubAppGroup(name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("pushes"), withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let report = DeviceReport(appGroup: name) { .pinned(try $0.senderPins(resource: "none")) }
+        let text = String(decoding: try report.json(), as: UTF8.self)
+        #expect(text.contains(#""keys":[]"#) && text.contains(#""store":"available""#))
+        #expect(text.contains(#""senders":{"error":"missingResource""#))
+    }
     #endif
 
     @Test("an app group with a given folder returns paths in it")

@@ -9,15 +9,20 @@ enum SignedSetFile {
     /// - Parameter pins: a file with what the app bundles; nil if none is given.
     /// - Throws: `Failure` for pins and a file that isn't a signed set.
     static func read(_ path: String, pins: String?) throws -> (set: SignedSenderSet, pins: SenderSetPins)? {
+        guard let (document, app) = try contents(path, pins: pins) else { return nil }
+        let set = try KeySource.naming(path) { try SignedSenderSet.verify(document, publishers: app.publishers) }
+        return (set, app)
+    }
+
+    /// The set, which isn't verified, and the pins; nil without pins.
+    static func contents(_ path: String, pins: String?) throws -> (document: [UInt8], pins: SenderSetPins)? {
         guard let pins else { return nil }
         let document = try FileSystem.isFolder(path) ? [] : FileSystem.readFile(path)
         let root = try? JSONText(document).root
         guard root?["payload"] != nil, root?["signatures"] != nil else {
             throw Failure(.dataError, "\(path) is not a signed sender set; with --pins no other keys are accepted")
         }
-        let app = try KeySource.naming(pins) { try SenderSetPins(json: FileSystem.readFile(pins)) }
-        let set = try KeySource.naming(path) { try SignedSenderSet.verify(document, publishers: app.publishers) }
-        return (set, app)
+        return (document, try KeySource.naming(pins) { try SenderSetPins(json: FileSystem.readFile(pins)) })
     }
 }
 

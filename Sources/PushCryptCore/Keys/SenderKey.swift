@@ -65,6 +65,12 @@ public struct TrustedSenders: Sendable {
         endsAt = set.publication.validUntil + graceInSeconds
     }
 
+    /// The ids of all keys, including expired and revoked ones.
+    package var keyIDs: [KeyID] { keyset.keyIDs }
+
+    /// The number of the set; 0 for one that has none.
+    package var sequence: Int64 { keyset.sequence }
+
     /// - Throws: `FailureClass`: `unknownKey`, `keyExpired`, `keyRevoked`. A revoked key verifies nothing as soon as its set
     ///   is read. The times of the message and of the device don't matter, because an attacker may have changed them.
     package func verificationKey(_ skid: KeyID, at time: UnixTime) throws(FailureClass) -> any VerificationKey {

@@ -55,4 +55,13 @@ public struct SenderTrust: Sendable {
         let now = Freshness.now(clock: time, highestIssuedAt: highestIssuedAt())
         return (skid, try senders.verificationKey(skid, at: now))
     }
+
+    /// Which senders are trusted, for a report.
+    func report(at time: UnixTime) -> DeviceReport.Senders {
+        do throws(FailureClass) {
+            return DeviceReport.Senders(try source?(), at: time)
+        } catch {
+            return DeviceReport.Senders(error)
+        }
+    }
 }

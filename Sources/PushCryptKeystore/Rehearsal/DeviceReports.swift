@@ -1,7 +1,7 @@
 package import PushCryptCore
 package import PushCryptKeysets
 
-/// The newest key of each device in a fleet, from JSON lines of ``DeviceReport``.
+/// The newest key of each device in a fleet, from JSON lines of ``DeviceKeyReport``.
 ///
 /// Only the newest report of a device counts. Memory grows with the devices, not with the reports.
 package struct DeviceReports: Sendable {
@@ -23,9 +23,9 @@ package struct DeviceReports: Sendable {
     package mutating func add(line: [UInt8]) throws(KeystoreError) {
         lineCount += 1
         guard !line.allSatisfy({ $0.isOne(of: " \t\r") }) else { return }
-        let report: DeviceReport
+        let report: DeviceKeyReport
         do {
-            report = try DeviceReport(json: line)
+            report = try DeviceKeyReport(json: line)
         } catch {
             throw KeystoreError(error.code, "line \(lineCount): \(error.reason)")
         }
@@ -67,7 +67,7 @@ package struct DeviceReports: Sendable {
 /// {"device": ID, "kid": KID, "seenAt": TIME}
 /// ```
 /// `kid` is the newest key of the device, TIME is RFC 3339. Other members are ignored.
-package struct DeviceReport: Hashable, Sendable {
+package struct DeviceKeyReport: Hashable, Sendable {
     package let device: DeviceID
     package let kid: KeyID
     package let seenAt: UnixTime

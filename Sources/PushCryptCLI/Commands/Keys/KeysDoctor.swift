@@ -42,7 +42,7 @@ struct KeysDoctor: ParsableCommand {
 }
 
 extension Finding.Severity {
-    fileprivate var style: TerminalText.Style {
+    var style: TerminalText.Style {
         switch self {
         case .error: .bad
         case .warning: .warning

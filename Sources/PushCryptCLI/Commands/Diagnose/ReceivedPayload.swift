@@ -1,0 +1,233 @@
+import PushCryptCore
+import PushCryptPrimitives
+
+/// A payload as somebody has it. The layers that transport added are removed as far as possible, so that further
+/// faults are
+/// found too.
+struct ReceivedPayload {
+    /// What happened to the text before the payload could be read.
+    enum Wrapping: Hashable {
+        case utf16
+        case byteOrderMark
+        /// The JSON is the content of a JSON string, so many times.
+        case textInText(Int)
+        /// The whole payload is base64.
+        case base64
+        /// The payload is a part of another object, at the path.
+        case inside(String)
+    }
+
+    /// Where `pushcrypt` is.
+    enum Place: Hashable {
+        case root
+        /// In another member of the payload, at the path.
+        case moved(String)
+        /// The members of `pushcrypt` are in an object with another name, or in the payload itself.
+        case renamed(String)
+    }
+
+    /// The number of bytes that APNs counts.
+    private(set) var byteCount: Int
+    private(set) var wrappings: [Wrapping] = []
+    /// Why the text can't be read as JSON; nil if it can.
+    private(set) var jsonError: JSONError?
+    private(set) var text: [UInt8]
+    /// The payload itself; nil if there is no object.
+    private(set) var root: JSONValue?
+    /// The value of `pushcrypt`; nil if there is none.
+    private(set) var envelope: JSONValue?
+    private(set) var place = Place.root
+    private(set) var envelopeIsText = false
+
+    var isEmpty: Bool { text.allSatisfy(\.isWhiteSpace) }
+    var aps: JSONValue? { root?["aps"] }
+
+    init(_ input: [UInt8]) {
+        // `seal` prints a newline after a payload.
+        text = input.last == .newline ? input.dropLast() : input
+        byteCount = text.count
+        guard !isEmpty else { return }
+        removeEncoding()
+        guard var value = parse() else { return }
+        var depth = 0
+        while value.kind == .string, depth < 3, let inner = Self.parsedText(value) {
+            depth += 1
+            value = inner
+        }
+        if depth > 0 { wrappings.append(.textInText(depth)) }
+        guard value.kind == .object || value.kind == .array else { return }
+        find(in: value)
+    }
+
+    private mutating func removeEncoding() {
+        if let decoded = Self.decodedUTF16(text) {
+            wrappings.append(.utf16)
+            text = decoded
+        } else if text.starts(with: [0xef, 0xbb, 0xbf]) {
+            wrappings.append(.byteOrderMark)
+            text = Array(text.dropFirst(3))
+        }
+    }
+
+    private mutating func parse() -> JSONValue? {
+        do throws(JSONError) { return try JSONText(text).root } catch {
+            guard let decoded = Base64.decode(text.bytes, .any),
+                let value = (try? JSONText(Array(decoded.bytes)))?.root, value.kind == .object
+            else {
+                jsonError = error
+                return nil
+            }
+            wrappings.append(.base64)
+            return value
+        }
+    }
+
+    private static func parsedText(_ value: JSONValue) -> JSONValue? {
+        guard let utf8 = value.utf8, let inner = (try? JSONText(Array(utf8)))?.root, inner.kind != .number else {
+            return nil
+        }
+        return inner
+    }
+
+    /// UTF-16 has a byte order mark or, for JSON, a zero in every second byte at its beginning.
+    private static func decodedUTF16(_ bytes: [UInt8]) -> [UInt8]? {
+        let isBig = bytes.starts(with: [0xfe, 0xff]) || bytes.count > 3 && bytes[0] == 0 && bytes[2] == 0
+        let isLittle = bytes.starts(with: [0xff, 0xfe]) || bytes.count > 3 && bytes[1] == 0 && bytes[3] == 0
+        guard isBig || isLittle, bytes.count.isMultiple(of: 2) else { return nil }
+        let units = stride(from: 0, to: bytes.count, by: 2).map { index in
+            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return isBig ? first << 8 | second : second << 8 | first
+        }
+        return Array(String(decoding: units.first == 0xfeff ? units[1...] : units[...], as: UTF16.self).utf8)
+    }
+}
+
+/// The search for the payload and its `pushcrypt` member.
+extension ReceivedPayload {
+    private struct Found {
+        let path: [String]
+        let holder: JSONValue
+        let envelope: JSONValue
+    }
+
+    private mutating func find(in top: JSONValue) {
+        root = top.kind == .object ? top : nil
+        if let envelope = root?["pushcrypt"] { return take(envelope) }
+        var visited = 0
+        if let found = Self.search(top, [], &visited, where: { $0["pushcrypt"] }) {
+            if found.holder["aps"] != nil {
+                enter(found)
+            } else {
+                place = .moved((found.path + ["pushcrypt"]).joined(separator: "."))
+            }
+            return take(found.envelope)
+        }
+        visited = 0
+        if let found = Self.search(top, [], &visited, where: { $0["sealed"] != nil && $0["kid"] != nil ? $0 : nil }) {
+            place = .renamed(found.path.isEmpty ? "the payload itself" : found.path.joined(separator: "."))
+            return take(found.envelope)
+        }
+        visited = 0
+        // A payload that was never sealed may be wrapped, too.
+        if root?["aps"] == nil, let found = Self.search(top, [], &visited, where: { $0["aps"] }) { enter(found) }
+    }
+
+    private mutating func enter(_ found: Found) {
+        root = found.holder
+        wrappings.append(.inside(found.path.joined(separator: ".")))
+        byteCount = found.holder.range.count
+    }
+
+    private mutating func take(_ value: JSONValue) {
+        envelopeIsText = value.kind == .string
+        envelope = value.kind == .string ? Self.parsedText(value) ?? value : value
+    }
+
+    /// Searches objects, arrays and texts that contain JSON, at most 5 levels deep and 2,000 values.
+    private static func search(
+        _ value: JSONValue, _ path: [String], _ visited: inout Int, where match: (JSONValue) -> JSONValue?
+    ) -> Found? {
+        visited += 1
+        guard path.count <= 5, visited < 2_000 else { return nil }
+        switch value.kind {
+        case .object:
+            if let envelope = match(value) { return Found(path: path, holder: value, envelope: envelope) }
+            for member in value.members {
+                if let found = search(member.value, path + [member.name], &visited, where: match) { return found }
+            }
+        case .array:
+            for (index, element) in value.elements.enumerated() {
+                if let found = search(element, path + ["[\(index)]"], &visited, where: match) { return found }
+            }
+        case .string:
+            guard let inner = parsedText(value), inner.kind == .object else { return nil }
+            return search(inner, path, &visited, where: match)
+        default: break
+        }
+        return nil
+    }
+}
+
+/// The members of `pushcrypt`.
+extension ReceivedPayload {
+    /// The alterations of `sealed` that can be undone.
+    enum SealedForm: Hashable {
+        case intact, padded, standardBase64, percentEncoded, whiteSpace
+        /// Characters are missing, or it isn't base64 at all.
+        case damaged
+    }
+
+    /// Why the extension couldn't restore it, in the `userInfo` of a delivered notification; nil for other payloads.
+    var reportedFailure: FailureClass? {
+        guard let envelope, envelope["status"]?.isString("failed") == true else { return nil }
+        return envelope["reason"]?.string.map(FailureClass.init(rawValue:))
+    }
+
+    var kid: KeyID? { envelope?["kid"]?.utf8.flatMap(KeyID.init(utf8:)) }
+    var skid: KeyID? { envelope?["skid"]?.utf8.flatMap(KeyID.init(utf8:)) }
+    var sealedCharacters: ArraySlice<UInt8>? { envelope?["sealed"]?.utf8 }
+
+    /// The bytes of `sealed`, with alterations undone, and the alterations.
+    var sealed: (bytes: [UInt8]?, forms: [SealedForm])? {
+        guard let characters = sealedCharacters else { return nil }
+        if let bytes = Base64URL.decode(characters), !bytes.isEmpty { return (bytes, [.intact]) }
+        var forms: [SealedForm] = []
+        var text = String(decoding: characters, as: UTF8.self)
+        for (code, character) in [("%2B", "+"), ("%2F", "/"), ("%3D", "="), ("%2b", "+"), ("%2f", "/"), ("%3d", "=")]
+        where text.utf8.contains(UInt8(ascii: "%")) {
+            let parts = text.components(of: code)
+            if parts.count > 1 {
+                text = parts.joined(separator: character)
+                if !forms.contains(.percentEncoded) { forms.append(.percentEncoded) }
+            }
+        }
+        if text.utf8.contains(where: \.isWhiteSpace) {
+            forms.append(.whiteSpace)
+            // A form decoder makes a space of each plus; a line break is added.
+            text = String(
+                decoding: text.utf8.filter { $0 == 0x20 || !$0.isWhiteSpace }.map { $0 == 0x20 ? 0x2b : $0 },
+                as: UTF8.self)
+        }
+        if text.utf8.contains(where: { $0.isOne(of: "+/") }) { forms.append(.standardBase64) }
+        if text.utf8.last == UInt8(ascii: "=") { forms.append(.padded) }
+        let decoded = Base64.decode(Array(text.utf8).bytes, .any).map { Array($0.bytes) }
+        return (decoded, decoded == nil ? forms + [.damaged] : forms)
+    }
+}
+
+extension String {
+    /// The parts between the occurrences of a separator that isn't empty.
+    fileprivate func components(of separator: String) -> [String] {
+        var parts: [String] = [""]
+        var rest = Substring(self)
+        while !rest.isEmpty {
+            if rest.hasPrefix(separator) {
+                parts.append("")
+                rest = rest.dropFirst(separator.count)
+            } else {
+                parts[parts.count - 1].append(rest.removeFirst())
+            }
+        }
+        return parts
+    }
+}

@@ -1,0 +1,255 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptKeystore
+
+/// What the request to APNs and its answer show.
+enum RequestFaults {
+    static let all: [Detector] = [
+        topicIsExtension, topicMissing, topicDiffers, pushTypeMissing, pushTypeWrong, priority, expirationPassed,
+        expirationZero,
+        collapseID, refused,
+    ]
+
+    /// The bundle identifier that most evidence names, without the header.
+    private static func appIdentifier(_ evidence: Evidence) -> String? {
+        evidence.topic ?? evidence.report?.topic ?? evidence.app?.app?.identifier
+    }
+
+    /// Whether `name` is the identifier of an extension of the app: its identifier begins with the app's and a dot.
+    static func isExtension(_ name: String, of app: String) -> Bool {
+        name.hasPrefix(app + ".") && !pushKinds.contains(where: name.hasSuffix)
+    }
+
+    /// "Sending notification requests to APNs": the suffixes of topics for other kinds of pushes.
+    private static let pushKinds = [
+        ".voip", ".complication", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity", ".voip-ptt",
+        ".push-type.widgets", ".push-type.controls",
+    ]
+
+    private static func topicIsExtension(_ evidence: Evidence) -> Fault? {
+        let apps = [evidence.report?.topic, evidence.app?.app?.identifier, evidence.topic].compactMap(\.self)
+        let service = evidence.app?.service?.identifier
+        let named = [
+            ("headers: apns-topic", evidence.headers?.topic), ("--topic", evidence.topic),
+            ("report: topic", evidence.report?.topic),
+        ]
+        for (place, name) in named {
+            guard let name else { continue }
+            guard name == service || apps.contains(where: { isExtension(name, of: $0) }) else { continue }
+            let app = apps.first { isExtension(name, of: $0) } ?? "the app's bundle identifier"
+            return Fault(
+                "topic-is-extension",
+                "The topic is the bundle identifier of the extension. It must be that of the app.",
+                ["\(place) is \(name)", "the app is \(app)"],
+                do: "Use \(app) as the topic everywhere: in apns-topic, where your backend seals, and in the extension "
+                    + "(there Bundle.main is the extension, not the app).",
+                hides: [
+                    "topic-differs", "sealed-for-another-topic", "apns-device-token-not-for-topic", "apns-bad-topic",
+                    "apns-topic-disallowed",
+                ])
+        }
+        if case .topic(let name)? = evidence.trial?.differences?.first(where: {
+            if case .topic = $0 { true } else { false }
+        }),
+            let app = evidence.expectedTopic, isExtension(name, of: app)
+        {
+            return Fault(
+                "topic-is-extension",
+                "The push was sealed for the bundle identifier of the extension. It must be that of the app.",
+                ["the push opens with the topic \(name)", "the app is \(app)"],
+                do: "Use \(app) as the topic where your backend seals.", hides: ["sealed-for-another-topic"])
+        }
+        return nil
+    }
+
+    private static func topicMissing(_ evidence: Evidence) -> Fault? {
+        guard let headers = evidence.headers, headers.topic == nil else { return nil }
+        return Fault(
+            "topic-missing", "The request has no apns-topic. With a provider token (.p8) APNs refuses it.",
+            ["headers: no apns-topic"], do: "Send apns-topic with the app's bundle identifier.",
+            hides: ["apns-missing-topic"])
+    }
+
+    private static func topicDiffers(_ evidence: Evidence) -> Fault? {
+        let named = [
+            ("headers: apns-topic is", evidence.headers?.topic), ("--topic is", evidence.topic),
+            ("report: the app's topic is", evidence.report?.topic),
+            ("app: CFBundleIdentifier is", evidence.app?.app?.identifier),
+        ].compactMap { place, name in name.flatMap { $0.isEmpty ? nil : (place, $0) } }
+        guard Set(named.map(\.1)).count > 1 else { return nil }
+        return Fault(
+            "topic-differs",
+            "Backend and app use different topics. A push opens only with the topic that it was sealed for.",
+            named.map { "\($0) \($1)" },
+            do:
+                "Use the app's bundle identifier everywhere, with the same capital letters: in apns-topic, where "
+                + "your backend "
+                + "seals, and in the extension.",
+            hides: [
+                "apns-device-token-not-for-topic", "apns-bad-topic", "apns-topic-disallowed",
+                "sealed-for-another-topic",
+            ])
+    }
+
+    private static func pushTypeMissing(_ evidence: Evidence) -> Fault? {
+        guard let headers = evidence.headers, headers.pushType == nil else { return nil }
+        return Fault(
+            "push-type-missing",
+            "The request has no apns-push-type. APNs may delay or drop such a push, or treat it as a background push.",
+            ["headers: no apns-push-type"], do: "Send apns-push-type: alert.")
+    }
+
+    private static func pushTypeWrong(_ evidence: Evidence) -> Fault? {
+        guard let type = evidence.headers?.pushType, type != "alert" else { return nil }
+        return Fault(
+            "push-type-wrong",
+            "The push isn't sent as an alert, so iOS doesn't run the "
+                + "extension\(type == "background" ? " and shows nothing" : "").",
+            ["headers: apns-push-type is \(type)"], do: "Send apns-push-type: alert.", hides: ["apns-invalid-push-type"]
+        )
+    }
+
+    private static func priority(_ evidence: Evidence) -> Fault? {
+        guard let priority = evidence.headers?.priority else { return nil }
+        if priority == "10" { return nil }
+        guard ["1", "5"].contains(priority) else {
+            return Fault(
+                "priority-invalid", "APNs refuses this priority.", ["headers: apns-priority is \(priority)"],
+                do: "Send apns-priority: 10.", hides: ["apns-bad-priority"])
+        }
+        return Fault(
+            .note, "priority-low", "The push has a low priority: the device may receive it later, to save power.",
+            ["headers: apns-priority is \(priority)"], do: "Send apns-priority: 10 if it should be shown at once.")
+    }
+
+    private static func expirationPassed(_ evidence: Evidence) -> Fault? {
+        guard let expiration = evidence.headers?.expiration, expiration != 0, UnixTime(expiration) <= evidence.time
+        else {
+            return nil
+        }
+        let isMilliseconds = expiration > 100_000_000_000
+        guard !isMilliseconds else { return nil }
+        return Fault(
+            "expiration-passed", "APNs drops the push: its apns-expiration has passed.",
+            ["headers: apns-expiration is \(UnixTime(expiration)), now is \(evidence.time)"],
+            do: "Send the time at which the push becomes useless, in seconds since 1970, not a duration.",
+            hides: ["apns-bad-expiration-date"])
+    }
+
+    private static func expirationZero(_ evidence: Evidence) -> Fault? {
+        guard evidence.headers?.expiration == 0 else { return nil }
+        return Fault(
+            .note, "push-not-stored", "APNs tries only once: a device that is off line never receives this push.",
+            ["headers: apns-expiration is 0"], do: "Send a later time if the push should wait for the device.")
+    }
+
+    private static func collapseID(_ evidence: Evidence) -> Fault? {
+        guard let id = evidence.headers?.collapseID, id.utf8.count > 64 else { return nil }
+        return Fault(
+            "collapse-id-too-long", "APNs refuses the push: its apns-collapse-id is too long.",
+            ["headers: apns-collapse-id has \(id.utf8.count) bytes; 64 are allowed"],
+            do: "Use a shorter id, such as a digest.",
+            hides: ["apns-bad-collapse-id"])
+    }
+
+    private static func refused(_ evidence: Evidence) -> Fault? {
+        guard let headers = evidence.headers else { return nil }
+        let reason = headers.reason
+        guard reason != nil || headers.status.map({ $0 != 200 }) == true else { return nil }
+        let answer = [headers.status.map { "\($0)" }, reason].compactMap(\.self).joined(separator: " ")
+        let known = reason.flatMap { answers[$0] }
+        let environment = evidence.app?.entitlements.compactMap(\.environment).first.map {
+            "app: aps-environment is \($0)"
+        }
+        let needsEnvironment = reason.map(Self.aboutEnvironment.contains) ?? false
+        let name = reason.map { "apns-" + kebab($0) } ?? "apns-refused"
+        return Fault(
+            answers[reason ?? ""] == nil ? "apns-refused" : name,
+            known?.cause ?? "APNs refused the push, so no device received it.",
+            ["headers: APNs answered \(answer.prefix(80))"]
+                + (needsEnvironment ? [environment].compactMap(\.self) : []),
+            do: known?.advice ?? "Look up the reason in Apple's page \"Handling notification responses from APNs\".")
+    }
+
+    private static let aboutEnvironment = ["BadDeviceToken", "BadEnvironmentKeyInToken", "BadCertificateEnvironment"]
+
+    /// `BadDeviceToken` becomes `bad-device-token`.
+    private static func kebab(_ name: String) -> String {
+        var text = ""
+        for character in name {
+            if character.isUppercase, !text.isEmpty { text += "-" }
+            text += character.lowercased()
+        }
+        return text
+    }
+
+    /// The reasons of "Handling notification responses from APNs".
+    static let answers: [String: (cause: String, advice: String)] = [
+        "BadDeviceToken": (
+            "APNs doesn't know the device token. Usually a token of a development build was used with the "
+                + "production server, or the "
+                + "other way round.",
+            "Builds that Xcode runs have tokens for api.sandbox.push.apple.com; TestFlight and the App Store for "
+                + "api.push.apple.com. Let the app upload its environment with the token, and send to that server."
+        ),
+        "BadEnvironmentKeyInToken": (
+            "The key (.p8) that signs the provider token isn't allowed for this environment, development or "
+                + "production.",
+            "Create a key for both environments in the developer account, or use the key of this environment."
+        ),
+        "BadCertificateEnvironment": (
+            "The certificate is for the other environment, development or production.",
+            "Use the certificate, or better a key (.p8), of this environment."
+        ),
+        "DeviceTokenNotForTopic": (
+            "The device token belongs to another app than apns-topic names.",
+            "Send apns-topic with the bundle identifier of the app that uploaded this token, not of its extension."
+        ),
+        "BadTopic": ("APNs doesn't accept this apns-topic.", "Send the app's bundle identifier."),
+        "TopicDisallowed": (
+            "The key or certificate may not send to this topic.",
+            "Use the key of the team that owns the app, and the app's bundle identifier as apns-topic."
+        ),
+        "MissingTopic": ("The request has no apns-topic.", "Send apns-topic with the app's bundle identifier."),
+        "PayloadTooLarge": (
+            "The payload has more than 4096 bytes.",
+            "Seal a shorter payload: move long content to an attachment or an offloaded payload (docs/attachments.md)."
+        ),
+        "PayloadEmpty": ("The request has no body.", "Send the sealed payload as the body of the request."),
+        "MissingDeviceToken": (
+            "The path of the request has no device token.", "Use the path /3/device/TOKEN, in hexadecimal."
+        ),
+        "Unregistered": (
+            "The app was deleted from the device, or it has a newer token.",
+            "Delete this token. The app uploads its token again when it starts."
+        ),
+        "ExpiredToken": (
+            "The device token has expired.", "Delete this token. The app uploads its token again when it starts."
+        ),
+        "InvalidPushType": ("APNs doesn't know this apns-push-type.", "Send apns-push-type: alert."),
+        "BadCollapseId": ("The apns-collapse-id is longer than 64 bytes.", "Use a shorter id."),
+        "BadExpirationDate": ("The apns-expiration isn't valid.", "Send seconds since 1970, or 0."),
+        "BadPriority": ("The apns-priority isn't valid.", "Send apns-priority: 10."),
+        "ExpiredProviderToken": (
+            "The provider token is older than an hour, or the server's clock is wrong.",
+            "Make a new token every 20 to 60 minutes, and check the clock of the server."
+        ),
+        "InvalidProviderToken": (
+            "The provider token isn't valid: its key id, team id or signature is wrong.",
+            "Check the key id (kid), the team id (iss) and the .p8 file."
+        ),
+        "MissingProviderToken": (
+            "The request has neither a provider token nor a certificate.",
+            "Send the header authorization: bearer TOKEN."
+        ),
+        "TooManyProviderTokenUpdates": (
+            "The provider token is renewed too often.", "Make a new token every 20 to 60 minutes."
+        ),
+        "TooManyRequests": (
+            "Too many pushes were sent to this device in a short time.", "Send fewer, and retry later."
+        ),
+        "InternalServerError": ("APNs failed.", "Send the push again later."),
+        "ServiceUnavailable": ("APNs isn't available.", "Send the push again later."),
+        "Shutdown": ("APNs is restarting.", "Send the push again on a new connection."),
+    ]
+}

@@ -1,0 +1,298 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptNotifications
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// Keys of the device and the backend that don't fit together.
+@Suite("diagnose: keys and topics", .ownThreads)
+struct DiagnoseKeyTests {
+    private static let topic = InstalledApp.topic
+
+    @Test("a push to the token of one device with the key of another")
+    func otherDevice() async throws {
+        let (app, other) = try await (InstalledApp(), InstalledApp())
+        let push = try app.seal(to: other.record())
+        #expect(await app.fail(push).failure == .unknownKey)
+        try app.writeReport()
+        let record = try app.write(app.record(), to: "record.json")
+        #expect(try app.diagnose(push, "--registration", record).errors == ["sealed-to-another-key"])
+        let both = try app.diagnose(push, "--registration", record, "--report", "report.json")
+        #expect(both.errors == ["sealed-to-another-key"], "\(both.text)")
+        #expect(try app.diagnose(push, "--report", "report.json").errors == ["key-not-on-device"])
+        #expect(
+            try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic).errors == ["sealed-to-another-key"])
+    }
+
+    @Test("a record of a key that the device couldn't store, because its storage was locked")
+    func madeWhileLocked() async throws {
+        let app = try await InstalledApp()
+        // An app that makes its key itself and uploads it before it is stored.
+        let lost = try DeviceKey.generate(.p256, withPSK: true, at: app.clock.time)
+        var jwk: [UInt8] = []
+        try lost.record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
+        let record = Data(jwk)
+        let push = try app.seal(to: record)
+        #expect(await app.fail(push).failure == .unknownKey)
+        try app.writeReport()
+        let diagnosed = try app.diagnose(
+            push, "--registration", app.write(record, to: "record.json"), "--report", "report.json")
+        #expect(diagnosed.errors == ["registered-key-not-on-device"], "\(diagnosed.text)")
+    }
+
+    @Test("keys that are locked, because the device wasn't unlocked since its start")
+    func locked() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        app.device.restart()
+        #expect(await app.fail(push).failure == .keyLocked)
+        try app.writeReport(keys: LockedStorage())
+        let diagnosed = try app.diagnose(push, "--report", "report.json")
+        #expect(diagnosed.errors == ["key-storage-locked"], "\(diagnosed.text)")
+    }
+
+    @Test("a user who signed out: the device has no key")
+    func signedOut() async throws {
+        let app = try await InstalledApp()
+        let record = try app.record()
+        try app.identity.eraseAll()
+        let push = try app.seal(to: record)
+        await app.fail(push)
+        try app.writeReport()
+        #expect(try app.diagnose(push, "--report", "report.json").errors == ["device-without-keys"])
+        let diagnosed = try app.diagnose(
+            push, "--report", "report.json", "--registration", app.write(record, to: "record.json"))
+        #expect(diagnosed.errors == ["registered-key-not-on-device"], "\(diagnosed.text)")
+    }
+
+    @Test("a backend that stored the public key without its psk", arguments: [Suite.p256, .x25519])
+    func publicKeyRegistered(_ suite: Suite) async throws {
+        let app = try await InstalledApp(.init(suite: suite))
+        let public_ = try Relay.rebuilt(app.record()) { $0["psk"] = nil }
+        let push = try app.seal(to: public_)
+        #expect(await app.fail(push).failure == .undecryptable)
+        try app.writeReport()
+        let record = try app.write(public_, to: "record.json")
+        for inputs in [
+            ["--registration", record, "--report", "report.json"], ["--keys", try app.keyFile(), "--topic", Self.topic],
+        ] {
+            let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
+            #expect(diagnosed.errors == ["psk-missing-at-backend"], "\(diagnosed.text)")
+        }
+    }
+
+    @Test("a device whose own storage dropped the psk")
+    func pskLost() async throws {
+        let app = try await InstalledApp()
+        let record = try app.record()
+        let file = try app.keyFile()
+        let kid = try #require(app.keyring.keyIDs().first)
+        // A migration that knows only the members of RFC 7517.
+        let stored = try Relay.object(app.place.read(file))
+        let key = try #require((stored["keys"] as? [[String: Any]])?.first).filter { $0.key != "psk" }
+        try app.place.write(Relay.data(["keys": [key]]), to: file)
+        let push = try app.seal(to: record)
+        #expect(await app.fail(push).failure == .undecryptable)
+        try app.writeReport()
+        let name = try app.write(record, to: "record.json")
+        for inputs in [["--report", "report.json"], ["--keys", file, "--topic", Self.topic]] {
+            let diagnosed = try Diagnosed(
+                app.place, push, ["--registration", name] + inputs, at: app.clock.time)
+            #expect(diagnosed.errors == ["psk-missing-on-device"], "\(kid) \(diagnosed.text)")
+        }
+    }
+
+    @Test("a backend with another psk for the same key pair")
+    func pskDiffers() async throws {
+        let app = try await InstalledApp()
+        let other = try await InstalledApp()
+        let foreign = try #require(Relay.object(other.record())["psk"])
+        let record = try Relay.rebuilt(app.record()) { $0["psk"] = foreign }
+        let push = try app.seal(to: record)
+        #expect(await app.fail(push).failure == .undecryptable)
+        let diagnosed = try app.diagnose(
+            push, "--registration", app.write(record, to: "record.json"), "--keys", app.keyFile(), "--topic", Self.topic)
+        #expect(diagnosed.errors == ["psk-differs"], "\(diagnosed.text)")
+    }
+
+    @Test("a key of the device that was revoked or has expired", arguments: [true, false])
+    func ended(isRevoked: Bool) async throws {
+        let app = try await InstalledApp()
+        let old = try app.record()
+        let kid = try #require(app.keyring.keyIDs().first)
+        if isRevoked {
+            try app.identity.revoke(kid)
+        } else {
+            try app.identity.confirmRegistered(app.identity.rotate().kid)
+            app.clock.advance(by: .seconds(40 * 86_400))
+        }
+        let push = try app.seal(to: old)
+        #expect(await app.fail(push).failure == (isRevoked ? .keyRevoked : .keyExpired))
+        try app.writeReport()
+        let file = "keys/\(kid).jwks.json"
+        for inputs in [["--report", "report.json"], ["--keys", file, "--topic", Self.topic]] {
+            let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
+            #expect(diagnosed.errors == [isRevoked ? "key-revoked" : "key-expired"], "\(diagnosed.text)")
+        }
+    }
+
+    @Test("a damaged key file")
+    func damaged() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let file = try app.keyFile()
+        try app.place.write(app.place.read(file).prefix(100), to: file)
+        #expect(await app.fail(push).failure == .unknownKey)
+        try app.writeReport()
+        #expect(try app.diagnose(push, "--report", "report.json").errors == ["key-damaged"])
+    }
+
+    @Test("a record that a database has cut, and one that is a private key")
+    func record() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let cut = try app.write(app.record().prefix(191), to: "cut.json")
+        #expect(throws: (any Error).self) { try Recipient(jwk: [UInt8](app.place.read(cut))) }
+        #expect(try app.diagnose(push, "--registration", cut).errors == ["registration-unreadable"])
+        let stored = try app.place.read(app.keyFile())
+        let key = try #require((Relay.object(stored)["keys"] as? [Any])?.first)
+        let secret = try app.write(Relay.data(key), to: "private.json")
+        #expect(throws: KeyError.self) { try Recipient(jwk: [UInt8](app.place.read(secret))) }
+        #expect(try app.diagnose(push, "--registration", secret).errors == ["private-key-registered"])
+    }
+
+    @Test("a backend that seals for another topic", arguments: ["com.example.app.beta", "com.example", "com.Example.App"])
+    func otherTopic(_ topic: String) async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(topic: topic)
+        #expect(await app.fail(push).failure == .undecryptable)
+        let headers = try app.write(Data(#"{"apns-topic":"\#(topic)","apns-push-type":"alert"}"#.utf8), to: "h.json")
+        let known = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic, "--headers", headers)
+        #expect(known.errors.count == 1 && ["topic-differs", "topic-is-extension"].contains(known.errors[0]), "\(known.text)")
+        try app.writeReport()
+        let counted = try app.diagnose(push, "--report", "report.json")
+        #expect(counted.errors == ["undecryptable"] && counted.text.contains("topic"), "\(counted.text)")
+    }
+
+    @Test("a backend that seals for the extension's bundle identifier")
+    func extensionTopic() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(topic: InstalledApp.extensionID)
+        #expect(await app.fail(push).failure == .undecryptable)
+        let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
+        #expect(diagnosed.errors == ["topic-is-extension"], "\(diagnosed.text)")
+    }
+
+    @Test("an extension that uses its own bundle identifier as the topic")
+    func extensionUsesOwnTopic() async throws {
+        let app = try await InstalledApp(.init(topic: InstalledApp.extensionID))
+        let push = try app.seal()
+        #expect(await app.fail(push).failure == .undecryptable)
+        try app.writeReport(topic: InstalledApp.extensionID)
+        let diagnosed = try app.diagnose(push, "--topic", Self.topic, "--report", "report.json")
+        #expect(diagnosed.errors == ["topic-is-extension"], "\(diagnosed.text)")
+    }
+
+    @Test("an altered ciphertext has no explanation but is an error")
+    func altered() async throws {
+        let app = try await InstalledApp()
+        let push = try Payload.tampered(app.seal())
+        #expect(await app.fail(push).failure == .undecryptable)
+        let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
+        #expect(diagnosed.errors == ["undecryptable"], "\(diagnosed.text)")
+    }
+
+    @Test("a message that wasn't sealed by the library isn't a notification")
+    func notAMessage() async throws {
+        let app = try await InstalledApp()
+        let entry = try Recipient(jwk: [UInt8](app.record()))
+        let sealed = try Envelope.seal(
+            Array(#"{"text":"\#(InstalledApp.body)"}"#.utf8), to: entry, signer: nil, topic: Topic(Self.topic))
+        let frame = OuterFrame(
+            placeholder: Array(#"{"title":"New message"}"#.utf8), exposed: [], kid: entry.kid, skid: nil)
+        let push = Data(frame.payload(sealed: sealed))
+        #expect(await app.fail(push).failure == .malformed)
+        let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
+        #expect(diagnosed.errors == ["message-malformed"], "\(diagnosed.text)")
+    }
+
+    /// Before the first unlock.
+    private struct LockedStorage: DeviceKeyStorage {
+        private var error: DeviceKeyError { DeviceKeyError(.locked, "the device wasn't unlocked yet") }
+        func keyIDs() throws(DeviceKeyError) -> [KeyID] { throw error }
+        func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey { throw error }
+        func add(_ key: DeviceKey) throws(DeviceKeyError) { throw error }
+        func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) { throw error }
+        func remove(_ kid: KeyID) throws(DeviceKeyError) { throw error }
+    }
+}
+
+/// Shared keys: the backend has a master, and each device a key that is derived from it.
+@Suite("diagnose: shared keys", .ownThreads)
+struct DiagnoseSharedKeyTests {
+    private let place: Workplace
+    private let master: Keyset
+    private let now = InstalledApp.start
+
+    init() throws {
+        place = try Workplace()
+        let record = try KeyRecord.generate(.shared, backend: DefaultBackend.shared)
+        master = try Keyset([Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0)))])
+        try place.write(Data(master.jwkSet(withHistory: false)), to: "master.json")
+    }
+
+    private func seal(_ keys: Keyset) throws -> Data {
+        let now = now
+        let sealer = try Sealer(topic: InstalledApp.topic, clock: { now })
+        let push = PushNotification(title: InstalledApp.title, body: InstalledApp.body)
+        return try sealer.seal(push, to: keys.recipient(at: now), placeholder: .standard).json
+    }
+
+    /// A device with the derived key.
+    private func failure(_ push: Data, device: String = "phone-1") async throws -> FailureClass? {
+        let keys = try master.device(DeviceID(device))
+        let phone = SimulatedDevice(topic: InstalledApp.topic, clock: SimulatedClock(startingAt: now)) { _ in
+            try ExtensionConfiguration(
+                topic: InstalledApp.topic, keyring: KeysetKeyring(keys), senders: .unsigned,
+                fallback: .bundled(.standard))
+        }
+        _ = try await phone.center.requestAuthorization([.alert])
+        let reception = await phone.receive([UInt8](push))
+        return reception.isRestored ? nil : reception.failure
+    }
+
+    private func diagnose(_ push: Data, _ arguments: String...) throws -> Diagnosed {
+        try Diagnosed(place, push, ["--topic", InstalledApp.topic] + arguments, at: now)
+    }
+
+    @Test("a push to the shared key itself, where devices have derived keys")
+    func bare() async throws {
+        let push = try seal(master)
+        #expect(try await failure(push) == .undecryptable)
+        let diagnosed = try diagnose(push, "--keys", "master.json", "--device", "phone-1")
+        #expect(diagnosed.errors == ["sealed-to-shared-key"], "\(diagnosed.text)")
+    }
+
+    @Test("a push to the derived key of another device")
+    func other() async throws {
+        let push = try seal(master.device(DeviceID("phone-2")))
+        #expect(try await failure(push) == .undecryptable)
+        try place.write(Data(master.device(DeviceID("phone-2")).jwkSet(withHistory: false)), to: "record.json")
+        let known = try diagnose(
+            push, "--keys", "master.json", "--device", "phone-1", "--registration", "record.json")
+        #expect(known.errors == ["sealed-to-another-device"], "\(known.text)")
+        let unknown = try diagnose(push, "--keys", "master.json", "--device", "phone-1")
+        #expect(unknown.errors == ["undecryptable"], "\(unknown.text)")
+    }
+
+    @Test("a push to the derived key of this device is healthy")
+    func healthy() async throws {
+        let push = try seal(master.device(DeviceID("phone-1")))
+        #expect(try await failure(push) == nil)
+        #expect(try diagnose(push, "--keys", "master.json", "--device", "phone-1").found.isEmpty)
+    }
+}

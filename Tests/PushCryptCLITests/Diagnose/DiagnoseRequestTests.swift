@@ -1,0 +1,198 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptNotifications
+import PushCryptPrimitives
+import PushCryptSender
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// Requests that APNs refuses, or that don't reach the extension.
+@Suite("diagnose: the request to APNs", .ownThreads)
+struct DiagnoseRequestTests {
+    private static let topic = InstalledApp.topic
+
+    private func headers(_ app: InstalledApp, _ members: [String: Any]) throws -> String {
+        let usual: [String: Any] = ["apns-topic": Self.topic, "apns-push-type": "alert", "apns-priority": 10]
+        return try app.write(Relay.data(usual.merging(members) { $1 }.filter { !($0.value is NSNull) }), to: "headers.json")
+    }
+
+    @Test("the extension's bundle identifier as apns-topic is refused by APNs, and the topic is the only error")
+    func extensionTopic() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let refusal = try #require(await app.fail(push, PushHeaders(topic: InstalledApp.extensionID)).refusal)
+        let answer = ["apns-topic": InstalledApp.extensionID, ":status": refusal.status, "reason": refusal.reason] as [String: Any]
+        let file = try headers(app, answer)
+        #expect(try app.diagnose(push, "--topic", Self.topic, "--headers", file).errors == ["topic-is-extension"])
+        try app.writeReport()
+        let diagnosed = try app.diagnose(push, "--report", "report.json", "--headers", file)
+        #expect(diagnosed.errors == ["topic-is-extension"], "\(diagnosed.text)")
+    }
+
+    @Test("another app's topic is refused by APNs")
+    func otherTopic() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let refusal = try #require(await app.fail(push, PushHeaders(topic: "com.example.other")).refusal)
+        let file = try headers(
+            app, ["apns-topic": "com.example.other", ":status": refusal.status, "reason": refusal.reason])
+        #expect(try app.diagnose(push, "--topic", Self.topic, "--headers", file).errors == ["topic-differs"])
+        #expect(try app.diagnose(push, "--headers", file).errors == ["apns-device-token-not-for-topic"])
+    }
+
+    @Test("a background push, and a request without a push type, don't reach the extension")
+    func pushType() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        await app.fail(push, PushHeaders(topic: Self.topic, pushType: "background"))
+        #expect(
+            try app.diagnose(push, "--headers", headers(app, ["apns-push-type": "background"])).errors == ["push-type-wrong"])
+        await app.fail(push, PushHeaders(topic: Self.topic, pushType: ""))
+        #expect(
+            try app.diagnose(push, "--headers", headers(app, ["apns-push-type": NSNull()])).errors == ["push-type-missing"])
+    }
+
+    @Test("a request without a topic")
+    func noTopic() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let refusal = try #require(await app.fail(push, PushHeaders(topic: "")).refusal)
+        let file = try headers(app, ["apns-topic": NSNull(), ":status": refusal.status, "reason": refusal.reason])
+        #expect(try app.diagnose(push, "--headers", file, "--topic", Self.topic).errors == ["topic-missing"])
+    }
+
+    @Test("a collapse id that APNs refuses")
+    func collapseID() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let id = String(repeating: "x", count: 65)
+        let refusal = try #require(await app.fail(push, PushHeaders(topic: Self.topic, collapseID: id)).refusal)
+        let file = try headers(app, ["apns-collapse-id": id, ":status": refusal.status, "reason": refusal.reason])
+        #expect(try app.diagnose(push, "--headers", file).errors == ["collapse-id-too-long"])
+    }
+
+    @Test("a push that APNs kept until it had expired")
+    func expiration() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        app.device.goOffline()
+        let end = app.clock.time + 60
+        await app.fail(push, PushHeaders(topic: Self.topic, expiration: end))
+        app.clock.advance(by: .seconds(120))
+        #expect(await app.device.goOnline().isEmpty)
+        let file = try headers(app, ["apns-expiration": "\(end.seconds)"])
+        #expect(try app.diagnose(push, "--headers", file).errors == ["expiration-passed"])
+    }
+
+    @Test("a token of a deleted app is refused by APNs")
+    func unregistered() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        app.device.deleteApp()
+        let refusal = try #require(await app.fail(push).refusal)
+        let file = try headers(app, [":status": refusal.status, "reason": refusal.reason])
+        #expect(try app.diagnose(push, "--headers", file).errors == ["apns-unregistered"])
+    }
+
+    @Test("a payload over the limit is refused by APNs, and its size is the only error")
+    func tooLarge() async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.rebuilt(app.seal()) { $0["trace"] = String(repeating: "x", count: 4_000) }
+        let refusal = try #require(await app.fail(push).refusal)
+        let file = try headers(app, [":status": refusal.status, "reason": refusal.reason])
+        #expect(try app.diagnose(push, "--headers", file).errors == ["payload-too-large"])
+    }
+
+    /// The simulated APNs has no environments or provider tokens, so these are the documented answers.
+    @Test(
+        "each documented refusal of APNs has a name and advice",
+        arguments: [
+            (400, "BadDeviceToken", "apns-bad-device-token"),
+            (403, "BadEnvironmentKeyInToken", "apns-bad-environment-key-in-token"),
+            (403, "ExpiredProviderToken", "apns-expired-provider-token"),
+            (403, "InvalidProviderToken", "apns-invalid-provider-token"), (400, "TopicDisallowed", "apns-topic-disallowed"),
+            (410, "ExpiredToken", "apns-expired-token"), (429, "TooManyRequests", "apns-too-many-requests"),
+            (400, "SomethingNew", "apns-refused"),
+        ])
+    func refusal(status: Int, reason: String, name: String) async throws {
+        let app = try await InstalledApp()
+        let file = try headers(app, [":status": status, "reason": reason])
+        let diagnosed = try app.diagnose(app.seal(), "--headers", file, "--topic", Self.topic)
+        #expect(diagnosed.errors == [name] && diagnosed.text.contains(reason), "\(diagnosed.text)")
+    }
+
+    @Test("a development token at the production server names the entitlement of the project")
+    func environment() async throws {
+        let app = try await InstalledApp()
+        try ProjectFiles.healthy.write(to: app.place)
+        let file = try headers(app, [":status": 400, "reason": "BadDeviceToken"])
+        let diagnosed = try app.diagnose(app.seal(), "--headers", file, "--app", "Project")
+        #expect(diagnosed.errors == ["apns-bad-device-token"])
+        #expect(diagnosed.text.contains("aps-environment is development"), "\(diagnosed.text)")
+    }
+}
+
+/// Clocks, and pushes that came too late or twice.
+@Suite("diagnose: time", .ownThreads)
+struct DiagnoseTimeTests {
+    private static let topic = InstalledApp.topic
+
+    @Test("a device with a wrong clock", arguments: [3 * 86_400, -3 * 86_400])
+    func clock(error: Int) async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(options: .init(expiresAfterInSeconds: 86_400))
+        app.device.clockError = .seconds(error)
+        #expect(await app.fail(push).failure == (error > 0 ? .expired : .notYetValid))
+        try app.writeReport()
+        for inputs in [[], ["--keys", try app.keyFile(), "--topic", Self.topic]] {
+            let diagnosed = try Diagnosed(app.place, push, ["--report", "report.json"] + inputs, at: app.clock.time)
+            #expect(diagnosed.errors == ["device-clock-wrong"], "\(diagnosed.text)")
+        }
+    }
+
+    @Test("an old report of a healthy device isn't a wrong clock")
+    func oldReport() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        await app.succeed(push)
+        try app.writeReport()
+        let later = app.clock.time + 86_400
+        #expect(try app.diagnose(push, "--report", "report.json", at: later).found.isEmpty)
+    }
+
+    @Test("a push that waited in a queue until it had expired")
+    func expired() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(options: .init(expiresAfterInSeconds: 3_600))
+        app.clock.advance(by: .seconds(7_200))
+        #expect(await app.fail(push).failure == .expired)
+        try app.writeReport()
+        for inputs in [["--report", "report.json"], ["--keys", try app.keyFile(), "--topic", Self.topic]] {
+            #expect(try Diagnosed(app.place, push, inputs, at: app.clock.time).errors == ["push-expired"])
+        }
+    }
+
+    @Test("a backend whose clock is fast")
+    func fastBackend() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(at: app.clock.time + 7_200)
+        #expect(await app.fail(push).failure == .notYetValid)
+        try app.writeReport()
+        for inputs in [["--report", "report.json"], ["--keys", try app.keyFile(), "--topic", Self.topic]] {
+            let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
+            #expect(diagnosed.errors == ["push-from-the-future"], "\(diagnosed.text)")
+        }
+    }
+
+    @Test("a push that was sent twice")
+    func replayed() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        await app.succeed(push)
+        #expect(await app.fail(push).failure == .replayed)
+        try app.writeReport()
+        #expect(try app.diagnose(push, "--report", "report.json").errors == ["push-repeated"])
+    }
+}
