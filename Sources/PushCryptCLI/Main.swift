@@ -49,7 +49,8 @@ struct PushCrypt: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Demo.self, Seal.self, Open.self, Inspect.self, Simulate.self, Diagnose.self, Reseal.self, Blob.self, Keys.self,
+            Demo.self, Seal.self, Open.self, Inspect.self, Simulate.self, Diagnose.self, Reseal.self, Blob.self,
+            Keys.self,
             Rotate.self, Recipients.self,
         ])
 }

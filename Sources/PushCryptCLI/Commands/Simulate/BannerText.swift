@@ -56,6 +56,6 @@ extension SimulatedPush {
         lines += rows
         lines += verdict.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
         lines += notes.map { TerminalText.harmless($0.utf8) }
-        return lines.map { "  " + $0 + "\n" }.joined() + "\n"
+        return lines.map { "  " + $0 + "\n" }.joined()
     }
 }

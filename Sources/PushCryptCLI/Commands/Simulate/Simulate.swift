@@ -68,6 +68,7 @@ struct Simulate: AsyncParsableCommand {
             if json {
                 try StandardStreams.writeJSON(push.json, [])
             } else {
+                if count > 1 { try StandardStreams.write("\n") }
                 try StandardStreams.write(
                     push.text(terminal, appName: TerminalText.harmless(appName.utf8), columns: StandardStreams.columns))
             }
