@@ -37,12 +37,17 @@ struct ProjectFiles {
     func write(to place: Workplace) throws {
         if appSystem != nil { return try writeProduct(to: place) }
         let group = "com.apple.security.application-groups"
-        try write(["UIApplicationSceneManifest": ["UIApplicationSupportsMultipleScenes": true]], "Project/App/Info.plist", to: place)
+        try write(
+            ["UIApplicationSceneManifest": ["UIApplicationSupportsMultipleScenes": true]], "Project/App/Info.plist",
+            to: place)
         try write(
             ["aps-environment": environment, group: appGroups, "keychain-access-groups": appKeychain],
             "Project/App/App.entitlements", to: place)
         try write(
-            ["NSExtension": ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": principalClass].compactMapValues(\.self)],
+            [
+                "NSExtension": ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": principalClass]
+                    .compactMapValues(\.self)
+            ],
             "Project/NotificationService/Info.plist", to: place)
         guard hasServiceEntitlements else { return }
         try write(
@@ -57,8 +62,10 @@ struct ProjectFiles {
         try write(
             [
                 "CFBundleIdentifier": serviceID, "CFBundlePackageType": "XPC!", "MinimumOSVersion": serviceSystem,
-                "NSExtension": ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": "Example.NotificationService"]
-                    .compactMapValues(\.self),
+                "NSExtension": [
+                    "NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": "Example.NotificationService",
+                ]
+                .compactMapValues(\.self),
             ], "Project/Example.app/PlugIns/NotificationService.appex/Info.plist", to: place)
     }
 }
@@ -106,7 +113,8 @@ struct DiagnoseAppTests {
             let push = try app.seal()
             #expect(await app.fail(push).failure == .internalError)
             try app.writeReport()
-            let project = ProjectFiles(appKeychain: ["$(AppIdentifierPrefix)com.example.shared"], serviceKeychain: other)
+            let project = ProjectFiles(
+                appKeychain: ["$(AppIdentifierPrefix)com.example.shared"], serviceKeychain: other)
             let diagnosed = try diagnose(project, app, push, "--report", "report.json")
             #expect(diagnosed.errors == ["keychain-groups-differ"], "\(diagnosed.text)")
             let without = try app.diagnose(push, "--report", "report.json")
@@ -119,7 +127,8 @@ struct DiagnoseAppTests {
     ) -> ExtensionConfiguration {
         guard
             var new = try? ExtensionConfiguration(
-                topic: InstalledApp.topic, keyring: keyring, senders: .unsigned, fallback: .outerAlert(orElse: .standard))
+                topic: InstalledApp.topic, keyring: keyring, senders: .unsigned,
+                fallback: .outerAlert(orElse: .standard))
         else { return configuration }
         new.store = configuration.store
         return new
@@ -131,7 +140,9 @@ struct DiagnoseAppTests {
         let push = try app.seal()
         await app.fail(push)
         let report = DeviceReport(
-            topic: InstalledApp.topic, unavailable: "notEntitled", reason: "the entitlements don't name the app group group.x",
+            topic: InstalledApp.topic, unavailable: "notEntitled",
+            reason: "the entitlements don't name the app "
+                + "group group.x",
             at: app.clock.time)
         try app.place.write(report.json(), to: "report.json")
         let diagnosed = try app.diagnose(push, "--report", "report.json")

@@ -28,7 +28,8 @@ struct DiagnoseHealthyTests {
             try app.place.write(Data(published.jwkSet(withHistory: false)), to: "senders.json")
             var inputs = [
                 "--topic", InstalledApp.topic, "--keys", try app.keyFile(), "--registration",
-                try app.write(app.record(), to: "record.json"), "--report", "report.json", "--app", "Project", "--headers",
+                try app.write(app.record(), to: "record.json"), "--report", "report.json", "--app", "Project",
+                "--headers",
                 try app.write(headers, to: "headers.json"),
             ]
             if isSigned { inputs += ["--trust", "senders.json"] }
@@ -43,7 +44,9 @@ struct DiagnoseHealthyTests {
         }
     }
 
-    @Test("a push of every padding is healthy without keys", arguments: [PaddingPolicy.none, .limit, .multiple(of: 128)])
+    @Test(
+        "a push of every padding is healthy without "
+            + "keys", arguments: [PaddingPolicy.none, .limit, .multiple(of: 128)])
     func padding(_ padding: PaddingPolicy) async throws {
         let app = try await InstalledApp()
         let push = try app.seal(options: .init(padding: padding))

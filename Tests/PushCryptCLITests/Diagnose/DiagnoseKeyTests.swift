@@ -72,17 +72,32 @@ struct DiagnoseKeyTests {
     @Test("a backend that stored the public key without its psk", arguments: [Suite.p256, .x25519])
     func publicKeyRegistered(_ suite: Suite) async throws {
         let app = try await InstalledApp(.init(suite: suite))
-        let public_ = try Relay.rebuilt(app.record()) { $0["psk"] = nil }
-        let push = try app.seal(to: public_)
+        let stripped = try Relay.rebuilt(app.record()) { $0["psk"] = nil }
+        let push = try app.seal(to: stripped)
         #expect(await app.fail(push).failure == .undecryptable)
         try app.writeReport()
-        let record = try app.write(public_, to: "record.json")
+        let record = try app.write(stripped, to: "record.json")
         for inputs in [
-            ["--registration", record, "--report", "report.json"], ["--keys", try app.keyFile(), "--topic", Self.topic],
+            ["--registration", record, "--report", "report.json"],
+            ["--keys", try app.keyFile(), "--topic", Self.topic],
         ] {
             let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
             #expect(diagnosed.errors == ["psk-missing-at-backend"], "\(diagnosed.text)")
         }
+    }
+
+    @Test("a backend that stored the published set of a device's keyset: nothing can be sealed to it")
+    func publishedSetRegistered() throws {
+        let place = try Workplace()
+        try place.create("Keys/phone", "recipient", "--psk")
+        try place.export("Keys/phone", to: "record.json", "--registration")
+        try place.export("Keys/phone", to: "public.json")
+        let push = try place.sealed(to: "record.json")
+        #expect(try place.seal(to: "public.json").exit == 65)
+        let time = try #require(UnixTime(rfc3339: Workplace.now))
+        let diagnosed = try Diagnosed(place, push, ["--registration", "public.json"], at: time)
+        #expect(diagnosed.errors == ["psk-missing-at-backend"], "\(diagnosed.text)")
+        #expect(try Diagnosed(place, push, ["--registration", "record.json"], at: time).found.isEmpty)
     }
 
     @Test("a device whose own storage dropped the psk")
@@ -115,7 +130,8 @@ struct DiagnoseKeyTests {
         let push = try app.seal(to: record)
         #expect(await app.fail(push).failure == .undecryptable)
         let diagnosed = try app.diagnose(
-            push, "--registration", app.write(record, to: "record.json"), "--keys", app.keyFile(), "--topic", Self.topic)
+            push, "--registration", app.write(record, to: "record.json"), "--keys", app.keyFile(), "--topic", Self.topic
+        )
         #expect(diagnosed.errors == ["psk-differs"], "\(diagnosed.text)")
     }
 
@@ -165,14 +181,18 @@ struct DiagnoseKeyTests {
         #expect(try app.diagnose(push, "--registration", secret).errors == ["private-key-registered"])
     }
 
-    @Test("a backend that seals for another topic", arguments: ["com.example.app.beta", "com.example", "com.Example.App"])
+    @Test(
+        "a backend that seals for another "
+            + "topic", arguments: ["com.example.app.beta", "com.example", "com.Example.App"])
     func otherTopic(_ topic: String) async throws {
         let app = try await InstalledApp()
         let push = try app.seal(topic: topic)
         #expect(await app.fail(push).failure == .undecryptable)
         let headers = try app.write(Data(#"{"apns-topic":"\#(topic)","apns-push-type":"alert"}"#.utf8), to: "h.json")
         let known = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic, "--headers", headers)
-        #expect(known.errors.count == 1 && ["topic-differs", "topic-is-extension"].contains(known.errors[0]), "\(known.text)")
+        #expect(
+            known.errors.count == 1 && ["topic-differs", "topic-is-extension"].contains(known.errors[0]),
+            "\(known.text)")
         try app.writeReport()
         let counted = try app.diagnose(push, "--report", "report.json")
         #expect(counted.errors == ["undecryptable"] && counted.text.contains("topic"), "\(counted.text)")

@@ -55,11 +55,15 @@ struct DiagnosePayloadTests {
             try Relay.rebuilt(payload) { $0["data"] = ["pushcrypt": $0.removeValue(forKey: "pushcrypt")] }
         },
         Change("pushcrypt under custom.a", "envelope-moved") { payload in
-            try Relay.rebuilt(payload) { $0["custom"] = ["i": "1", "a": ["pushcrypt": $0.removeValue(forKey: "pushcrypt")]] }
+            try Relay.rebuilt(payload) {
+                $0["custom"] = ["i": "1", "a": ["pushcrypt": $0.removeValue(forKey: "pushcrypt")]]
+            }
         },
         Change("pushcrypt in aps", "envelope-moved") { payload in
             let envelope = try Relay.object(payload)["pushcrypt"]
-            return try Relay.changing(Relay.rebuilt(payload) { $0["pushcrypt"] = nil }, "aps") { $0["pushcrypt"] = envelope }
+            return try Relay.changing(Relay.rebuilt(payload) { $0["pushcrypt"] = nil }, "aps") {
+                $0["pushcrypt"] = envelope
+            }
         },
         Change("pushcrypt as a string under data", "envelope-moved") { payload in
             try Relay.rebuilt(payload) { root in
@@ -94,7 +98,9 @@ struct DiagnosePayloadTests {
         },
         Change("kid removed", "envelope-member-missing") { try Relay.changing($0, "pushcrypt") { $0["kid"] = nil } },
         Change("v removed", "envelope-member-missing") { try Relay.changing($0, "pushcrypt") { $0["v"] = nil } },
-        Change("sealed removed", "envelope-member-missing") { try Relay.changing($0, "pushcrypt") { $0["sealed"] = nil } },
+        Change("sealed removed", "envelope-member-missing") {
+            try Relay.changing($0, "pushcrypt") { $0["sealed"] = nil }
+        },
         Change("kid cut", "key-id-malformed") { payload in
             try Relay.changing(payload, "pushcrypt") { $0["kid"] = String((($0["kid"] as? String) ?? "").prefix(8)) }
         },
@@ -122,7 +128,9 @@ struct DiagnosePayloadTests {
         Change("sealed shortened by a log", "sealed-truncated") { payload in
             try Relay.sealed(payload) { $0.prefix(100) + "..." }
         },
-        Change("sealed reduced to some characters", "sealed-truncated") { try Relay.sealed($0) { String($0.prefix(16)) } },
+        Change("sealed reduced to some characters", "sealed-truncated") {
+            try Relay.sealed($0) { String($0.prefix(16)) }
+        },
         Change("aps removed", "aps-missing") { try Relay.rebuilt($0) { $0["aps"] = nil } },
         Change("aps as a string", "aps-not-an-object") { payload in
             try Relay.rebuilt(payload) { $0["aps"] = String(decoding: try Relay.data($0["aps"] ?? ""), as: UTF8.self) }
@@ -148,7 +156,9 @@ struct DiagnosePayloadTests {
             try Relay.rebuilt(payload) { $0["trace"] = String(repeating: "x", count: 4_000) }
         },
         Change("a member twice", "payload-duplicate-member") { payload in
-            Data(String(decoding: payload, as: UTF8.self).replacing("\"pushcrypt\":", with: "\"aps\":{},\"pushcrypt\":").utf8)
+            Data(
+                String(decoding: payload, as: UTF8.self).replacing("\"pushcrypt\":", with: "\"aps\":{},\"pushcrypt\":")
+                    .utf8)
         },
     ]
 
@@ -171,7 +181,9 @@ struct DiagnosePayloadTests {
         return sealed.contains("-") && sealed.contains("_")
     }
 
-    @Test("an attachment over http isn't fetched, and the address isn't printed", arguments: ["image_url", "attachment-url"])
+    @Test(
+        "an attachment over http isn't fetched, and the address isn't "
+            + "printed", arguments: ["image_url", "attachment-url"])
     func insecureAttachment(_ member: String) async throws {
         let app = try await InstalledApp(.init(plainMembers: [member]))
         let push = try app.seal(custom: [member: "http://private.example.com/photo.jpg"])

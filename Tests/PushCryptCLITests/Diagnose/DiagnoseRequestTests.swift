@@ -15,7 +15,8 @@ struct DiagnoseRequestTests {
 
     private func headers(_ app: InstalledApp, _ members: [String: Any]) throws -> String {
         let usual: [String: Any] = ["apns-topic": Self.topic, "apns-push-type": "alert", "apns-priority": 10]
-        return try app.write(Relay.data(usual.merging(members) { $1 }.filter { !($0.value is NSNull) }), to: "headers.json")
+        return try app.write(
+            Relay.data(usual.merging(members) { $1 }.filter { !($0.value is NSNull) }), to: "headers.json")
     }
 
     @Test("the extension's bundle identifier as apns-topic is refused by APNs, and the topic is the only error")
@@ -23,7 +24,9 @@ struct DiagnoseRequestTests {
         let app = try await InstalledApp()
         let push = try app.seal()
         let refusal = try #require(await app.fail(push, PushHeaders(topic: InstalledApp.extensionID)).refusal)
-        let answer = ["apns-topic": InstalledApp.extensionID, ":status": refusal.status, "reason": refusal.reason] as [String: Any]
+        let answer =
+            ["apns-topic": InstalledApp.extensionID, ":status": refusal.status, "reason": refusal.reason]
+            as [String: Any]
         let file = try headers(app, answer)
         #expect(try app.diagnose(push, "--topic", Self.topic, "--headers", file).errors == ["topic-is-extension"])
         try app.writeReport()
@@ -48,10 +51,14 @@ struct DiagnoseRequestTests {
         let push = try app.seal()
         await app.fail(push, PushHeaders(topic: Self.topic, pushType: "background"))
         #expect(
-            try app.diagnose(push, "--headers", headers(app, ["apns-push-type": "background"])).errors == ["push-type-wrong"])
+            try app.diagnose(push, "--headers", headers(app, ["apns-push-type": "background"])).errors == [
+                "push-type-wrong"
+            ])
         await app.fail(push, PushHeaders(topic: Self.topic, pushType: ""))
         #expect(
-            try app.diagnose(push, "--headers", headers(app, ["apns-push-type": NSNull()])).errors == ["push-type-missing"])
+            try app.diagnose(push, "--headers", headers(app, ["apns-push-type": NSNull()])).errors == [
+                "push-type-missing"
+            ])
     }
 
     @Test("a request without a topic")
@@ -112,7 +119,8 @@ struct DiagnoseRequestTests {
             (400, "BadDeviceToken", "apns-bad-device-token"),
             (403, "BadEnvironmentKeyInToken", "apns-bad-environment-key-in-token"),
             (403, "ExpiredProviderToken", "apns-expired-provider-token"),
-            (403, "InvalidProviderToken", "apns-invalid-provider-token"), (400, "TopicDisallowed", "apns-topic-disallowed"),
+            (403, "InvalidProviderToken", "apns-invalid-provider-token"),
+            (400, "TopicDisallowed", "apns-topic-disallowed"),
             (410, "ExpiredToken", "apns-expired-token"), (429, "TooManyRequests", "apns-too-many-requests"),
             (400, "SomethingNew", "apns-refused"),
         ])
@@ -172,6 +180,18 @@ struct DiagnoseTimeTests {
         for inputs in [["--report", "report.json"], ["--keys", try app.keyFile(), "--topic", Self.topic]] {
             #expect(try Diagnosed(app.place, push, inputs, at: app.clock.time).errors == ["push-expired"])
         }
+    }
+
+    @Test("a push that failed for another reason, and has expired since then, isn't called expired")
+    func expiredSince() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(topic: "com.example.other", options: .init(expiresAfterInSeconds: 3_600))
+        #expect(await app.fail(push).failure == .undecryptable)
+        try app.writeReport()
+        let diagnosed = try app.diagnose(
+            push, "--report", "report.json", "--keys", app.keyFile(), "--topic", "com.example.other",
+            at: app.clock.time + 7_200)
+        #expect(diagnosed.errors == ["topic-differs"], "\(diagnosed.text)")
     }
 
     @Test("a backend whose clock is fast")

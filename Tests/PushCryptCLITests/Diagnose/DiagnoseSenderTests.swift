@@ -36,7 +36,8 @@ struct DiagnoseSenderTests {
 
     /// Diagnoses with the operator's file, with the device's report, and with both.
     private func expect(
-        _ fault: String, _ app: InstalledApp, _ backend: Backend?, _ push: Data, _ location: SourceLocation = #_sourceLocation
+        _ fault: String, _ app: InstalledApp, _ backend: Backend?, _ push: Data,
+        _ location: SourceLocation = #_sourceLocation
     ) throws {
         try app.writeReport()
         let trust = try backend.map { ["--trust", try $0.write(app)] } ?? []
@@ -112,7 +113,8 @@ struct DiagnoseSenderTests {
         func pins(_ publishers: KeyRecord...) throws -> SenderSetPins {
             let all = publishers.isEmpty ? [record] : publishers
             return try SenderSetPins(
-                publishers: all.map { $0.publicRecord(keepingPSK: false) }, set: [UInt8](repeating: 7, count: 16), epoch: 1)
+                publishers: all.map { $0.publicRecord(keepingPSK: false) }, set: [UInt8](repeating: 7, count: 16),
+                epoch: 1)
         }
 
         func document(topics: [String] = [InstalledApp.topic], validForDays days: Int64 = 30) throws -> [UInt8] {
@@ -134,7 +136,8 @@ struct DiagnoseSenderTests {
         let stranger = try Publisher(place, backend)
         let pins = try reason == "publisher" ? stranger.pins() : publisher.pins()
         let document = try publisher.document(
-            topics: reason == "topic" ? ["com.example.other"] : [InstalledApp.topic], validForDays: reason == "validity" ? 30 : 90)
+            topics: reason == "topic" ? ["com.example.other"] : [InstalledApp.topic],
+            validForDays: reason == "validity" ? 30 : 90)
         let stored = try SenderPins(
             folder: place.place.folder.path + "/senders", publishers: pins, topic: InstalledApp.topic)
         #expect(throws: DeviceKeyError.self) { try stored.accept(document, at: InstalledApp.start) }

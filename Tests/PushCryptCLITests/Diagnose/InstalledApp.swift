@@ -8,7 +8,8 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// An app on a simulated device, with the files that its operator would have: the record that the backend stores, the device's
+/// An app on a simulated device, with the files that its operator would have: the record that the backend stores, the
+/// device's
 /// report, and the device's keys.
 struct InstalledApp {
     static let topic = "com.example.app"
@@ -110,7 +111,8 @@ struct InstalledApp {
 
     // MARK: The operator
 
-    func writeReport(keys: (any DeviceKeyStorage)? = nil, topic: String = topic, to name: String = "report.json") throws {
+    func writeReport(keys: (any DeviceKeyStorage)? = nil, topic: String = topic, to name: String = "report.json") throws
+    {
         let report = DeviceReport(
             topic: topic, keys: keys ?? keyring, senders: senders,
             store: SharedStore(folder: place.folder.path + "/pushes", role: .app), at: device.time)
@@ -141,7 +143,8 @@ struct Diagnosed: CustomTestStringConvertible {
     let found: [Found]
     let text: String
 
-    /// Runs the command twice, as JSON and as text. Whatever the run, no output may contain text of the push or a secret of a
+    /// Runs the command twice, as JSON and as text. Whatever the run, no output may contain text of the push or a
+    /// secret of a
     /// file.
     init(_ place: Workplace, _ payload: Data, _ arguments: [String], at time: UnixTime) throws {
         let arguments = ["diagnose", "--at", "\(time.seconds)"] + arguments
@@ -168,7 +171,9 @@ struct Diagnosed: CustomTestStringConvertible {
         var secrets: Set<String> = [InstalledApp.title, InstalledApp.body]
         for (_, data) in try place.contents(of: ".") {
             let text = String(decoding: data, as: UTF8.self)
-            for match in text.matches(of: /"(?:d|k|psk)"\s*:\s*"([A-Za-z0-9_-]{43})"/) { secrets.insert(String(match.1)) }
+            for match in text.matches(of: /"(?:d|k|psk)"\s*:\s*"([A-Za-z0-9_-]{43})"/) {
+                secrets.insert(String(match.1))
+            }
         }
         return secrets
     }
@@ -191,7 +196,8 @@ enum Relay {
         return try data(object)
     }
 
-    static func changing(_ payload: Data, _ name: String, _ change: (inout [String: Any]) throws -> Void) throws -> Data {
+    static func changing(_ payload: Data, _ name: String, _ change: (inout [String: Any]) throws -> Void) throws -> Data
+    {
         try rebuilt(payload) { root in
             var member = try #require(root[name] as? [String: Any])
             try change(&member)

@@ -86,8 +86,8 @@ enum AppFaults {
         guard !name.contains(".") else { return nil }
         return Fault(
             .warning, "principal-class-without-module",
-            "The name of the extension's class has no module. iOS finds a Swift class only with it, unless the "
-                + "class has an @objc name.",
+            "The name of the extension's class has no module. iOS finds a Swift class only with it, unless the class "
+                + "has an @objc name.",
             ["app: \(service.path) has NSExtensionPrincipalClass \(name)"],
             do: "Write $(PRODUCT_MODULE_NAME).\(name).")
     }
@@ -114,8 +114,7 @@ enum AppFaults {
         }
         let advice =
             "Add the same app group to both targets, app and extension, in Xcode under Signing & Capabilities, and "
-            + "use exactly that name in "
-            + "AppGroup."
+            + "use exactly that name in AppGroup."
         let hidden = ["key-storage-not-entitled", "keychain-groups-differ"]
         func missing(_ place: String, _ list: [AppFolder.Entitlements]) -> String {
             let files = list.map(\.path).joined(separator: ", ")
@@ -133,8 +132,8 @@ enum AppFaults {
                 : ownLacks ? "The app doesn't have" : "The extension doesn't have"
             return Fault(
                 "app-group-missing",
-                "\(places) an app group. Without a common group the extension finds neither the keys nor the "
-                    + "settings of the app.",
+                "\(places) an app group. Without a common group the extension finds neither the keys nor the settings "
+                    + "of the app.",
                 (ownLacks ? [missing("app", own)] : []) + (serviceLacks ? [missing("extension", service)] : []),
                 do: advice,
                 hides: hidden)
@@ -145,8 +144,8 @@ enum AppFaults {
         guard !(own.allSatisfy { shares($0, service) } && service.allSatisfy { shares($0, own) }) else { return nil }
         return Fault(
             "app-groups-differ",
-            "App and extension have different app groups, so the extension finds neither the keys nor the settings "
-                + "of the app.",
+            "App and extension have different app groups, so the extension finds neither the keys nor the settings of "
+                + "the app.",
             (own + service).map {
                 "app: \($0.path): \($0.appGroups.isEmpty ? "none" : $0.appGroups.joined(separator: ", "))"
             },
@@ -171,8 +170,8 @@ enum AppFaults {
             "keychain-groups-differ",
             left.isEmpty || right.isEmpty
                 ? "The \(left.isEmpty ? "app" : "extension") lacks the keychain group of the "
-                    + "\(left.isEmpty ? "extension" : "app"). If the "
-                    + "device's key is in that group, the extension can't read it."
+                    + "\(left.isEmpty ? "extension" : "app"). If the device's key is in that group, the extension "
+                    + "can't read it."
                 : "App and extension have different keychain groups. If the device's key is in one of them, the "
                     + "extension can't read it.",
             (own + service).map {
@@ -180,7 +179,6 @@ enum AppFaults {
             } + evidence.counted(.internalError),
             do:
                 "Add the same group to Keychain Sharing of both targets, or keep the keys in the app group, which "
-                + "needs no keychain "
-                + "group.", hides: ["key-storage-not-entitled"])
+                + "needs no keychain group.", hides: ["key-storage-not-entitled"])
     }
 }

@@ -5,7 +5,7 @@ import PushCryptKeystore
 /// What the device has counted. Most of it is an effect, which is shown only if nothing explains it.
 enum DeviceFaults {
     static let all: [Detector] =
-        [storeUnavailable, storeRebuilt, neverRan, attachments, stages]
+        [storeUnavailable, storeRebuilt, neverRan, suppressed, attachments, stages]
         + effects.map { effect in { @Sendable evidence in fault(effect, evidence) } }
 
     private static func storeUnavailable(_ evidence: Evidence) -> Fault? {
@@ -33,15 +33,24 @@ enum DeviceFaults {
         else { return nil }
         return Fault(
             "extension-never-ran",
-            "The extension has counted no push on this device: iOS doesn't run it, or it uses another folder than "
-                + "the app.",
+            "The extension has counted no push on this device: iOS doesn't run it, or it uses another folder than the "
+                + "app.",
             ["report: no push is counted"],
             do:
                 "Check that the user allows notifications, that the push arrived as an alert with "
-                + "\"mutable-content\": 1, that the extension "
-                + "is embedded and its minimum system isn't newer than the device's, and that app and extension "
-                + "have the same app group. "
-                + "--app examines the project.", isSymptom: true)
+                + "\"mutable-content\": 1, that the extension is embedded and its minimum system isn't newer than the "
+                + "device's, and that app and extension have the same app group. --app examines the "
+                + "project.", isSymptom: true)
+    }
+
+    private static func suppressed(_ evidence: Evidence) -> Fault? {
+        guard let counter = evidence.report?.statistics?.suppressed, counter.recentCount > 0 else { return nil }
+        return Fault(
+            .note, "push-suppressed",
+            "The extension showed nothing for some pushes, because their sender or the app "
+                + "asked for it.",
+            ["report: \(NumberText.counted(counter.count, "push")), the last at \(UnixTime(counter.lastTime))"],
+            do: "Nothing, if these were quiet messages.")
     }
 
     private static func attachments(_ evidence: Evidence) -> Fault? {
@@ -61,8 +70,7 @@ enum DeviceFaults {
                 },
             do:
                 "Check that the address is https, that the server answers within seconds without a login, and that "
-                + "the file is the one that "
-                + "was sealed and of a type that iOS shows.")
+                + "the file is the one that was sealed and of a type that iOS shows.")
     }
 
     private static func stages(_ evidence: Evidence) -> Fault? {
@@ -125,9 +133,8 @@ enum DeviceFaults {
             failure: .internalError, name: "extension-set-up-failed",
             cause: "The extension couldn't be set up, or couldn't reach its keys.",
             advice:
-                "Check that the extension's entitlements name the same app group and keychain group as the app's, "
-                + "and that its resources "
-                + "contain sender-pins.json. --app examines the project."),
+                "Check that the extension's entitlements name the same app group and keychain group as the app's, and "
+                + "that its resources contain sender-pins.json. --app examines the project."),
     ]
 
     private static func fault(_ effect: Effect, _ evidence: Evidence) -> Fault? {

@@ -69,12 +69,13 @@ struct Diagnose: ParsableCommand {
         return Evidence(
             payload: payload, topic: topic,
             keys: try keys.map { try KeySource($0, keyAccess).openingKeyset(device: nil) },
-            device: try DeviceID(option: device), registration: try registration.map(Self.registration),
+            device: try DeviceID(option: device),
+            registration: try registration.map { try Self.registration($0, at: timeOptions.time) },
             senders: try trust.map(senders), headers: try headers.map { try RequestHeaders(file: $0) },
             report: try report.map(Self.report), app: try app.map { try AppFolder($0) }, time: timeOptions.time)
     }
 
-    private static func registration(_ path: String) throws -> Evidence.Registration {
+    private static func registration(_ path: String, at time: UnixTime) throws -> Evidence.Registration {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
         do {
@@ -82,8 +83,8 @@ struct Diagnose: ParsableCommand {
             guard [.recipient, .shared].contains(keyset.kind) else {
                 return .unreadable(KeyError(.wrongKind, "it is a \(keyset.kind.rawValue)'s key, not that of a device"))
             }
-            let entry = keyset.primary(at: .now) ?? keyset.entries[0]
-            return .key(entry, isSet: keyset.entries.count > 1)
+            let entry = keyset.primary(at: time) ?? keyset.entries[0]
+            return .key(entry)
         } catch let error as KeyError {
             return .unreadable(error)
         }

@@ -38,25 +38,22 @@ enum KeyFaults {
         case "locked":
             return Fault(
                 "key-storage-locked",
-                "The device's keys were locked: it was restarted and not unlocked since. Pushes show the "
-                    + "placeholder until then, and "
-                    + "an app must not make a key now.",
+                "The device's keys were locked: it was restarted and not unlocked since. Pushes show the placeholder "
+                    + "until then, and an app must not make a key now.",
                 seen + evidence.counted(.keyLocked),
                 do:
                     "Unlock the device once. If the app makes its own keys, it must not make a new one while the "
-                    + "storage is locked: "
-                    + "DeviceIdentity throws \"locked\" then, and the app tries again when protected data is available."
+                    + "storage is locked: DeviceIdentity throws \"locked\" then, and the app tries again when "
+                    + "protected data is available."
             )
         case "notEntitled":
             return Fault(
                 "key-storage-not-entitled",
                 "The app may not use the shared storage: its entitlements lack the app group or the keychain group, "
-                    + "or the name is "
-                    + "misspelt.", seen,
+                    + "or the name is misspelt.", seen,
                 do:
-                    "Add the same group to the entitlements of the app and of the extension, in Xcode under Signing "
-                    + "& Capabilities, "
-                    + "and use exactly that name in AppGroup.")
+                    "Add the same group to the entitlements of the app and of the extension, in Xcode under Signing & "
+                    + "Capabilities, and use exactly that name in AppGroup.")
         case "insecure":
             return Fault(
                 "key-storage-insecure",
@@ -89,9 +86,8 @@ enum KeyFaults {
             seen + evidence.counted(.unknownKey),
             do:
                 "Store the device token and the registration record together, and replace both together: the push "
-                + "went to the token of "
-                + "one device with the key of another. If it is an old key of this device, replace it by the new "
-                + "record.",
+                + "went to the token of one device with the key of another. If it is an old key of this device, "
+                + "replace it by the new record.",
             hides: ["key-not-on-device"])
     }
 
@@ -104,9 +100,8 @@ enum KeyFaults {
         return Fault(
             isUsed ? .error : .warning, "registered-key-not-on-device",
             "The backend has the record of a key that isn't on the device. The key was made while the device's "
-                + "storage was locked, or "
-                + "the app was reinstalled, restored from a backup or signed out since, or it is the record of "
-                + "another device.",
+                + "storage was locked, or the app was reinstalled, restored from a backup or signed out since, or it "
+                + "is the record of another device.",
             [
                 "registration: key \(record.kid)",
                 onDevice.isEmpty
@@ -177,7 +172,9 @@ enum KeyFaults {
         if hasDifference(evidence, .withoutPSK) {
             seen.append("the push opens only without the psk of the device's key")
         }
-        if let record, record.kind == .recipient, !record.hasPSK {
+        if evidence.registration?.entry?.demandsPSK == true, let record, !record.hasPSK {
+            seen.append("registration: the published set, which says that key \(record.kid) has a psk, without it")
+        } else if let record, record.kind == .recipient, !record.hasPSK {
             let own = record.kid.description
             if evidence.report?.keys?.first(where: { $0.kid == own })?.hasPSK == true {
                 seen.append("registration: key \(own) has no psk; report: the device's key has one")
@@ -189,12 +186,10 @@ enum KeyFaults {
         return Fault(
             "psk-missing-at-backend",
             "The backend sealed without the pre-shared key (psk) of the device: it has only the public key, not the "
-                + "whole registration "
-                + "record.", seen + evidence.counted(.undecryptable),
+                + "whole registration record.", seen + evidence.counted(.undecryptable),
             do:
                 "Store the whole record that the app uploads, with its member \"psk\", not a published key file or "
-                + "only the public "
-                + "members. \(registerAgain)")
+                + "only the public members. \(registerAgain)")
     }
 
     private static func pskMissingOnDevice(_ evidence: Evidence) -> Fault? {
@@ -214,9 +209,8 @@ enum KeyFaults {
                 + "with it.",
             seen + evidence.counted(.undecryptable),
             do:
-                "Store the key as the library writes it, with its psk: an own storage or a migration has dropped "
-                + "it. Then make a new "
-                + "key and register again.")
+                "Store the key as the library writes it, with its psk: an own storage or a migration has dropped it. "
+                + "Then make a new key and register again.")
     }
 
     private static func pskDiffers(_ evidence: Evidence) -> Fault? {
@@ -243,12 +237,12 @@ enum KeyFaults {
         guard !seen.isEmpty else { return nil }
         return Fault(
             "sealed-to-shared-key",
-            "The push was sealed to the shared key itself. A device has only the key that is derived from it for "
-                + "this device.",
+            "The push was sealed to the shared key itself. A device has only the key that is derived from it for this "
+                + "device.",
             seen + evidence.counted(.undecryptable),
             do:
-                "Name the device when sealing: --device ID, Keyset.device(_:), or the member \"device\" of each "
-                + "line of a batch."
+                "Name the device when sealing: --device ID, Keyset.device(_:), or the member \"device\" of each line "
+                + "of a batch."
         )
     }
 
@@ -273,8 +267,7 @@ enum KeyFaults {
                 + evidence.counted(.undecryptable),
             do:
                 "Use the bundle identifier of the app that receives the push as the topic where your backend seals. "
-                + "Builds with another "
-                + "bundle identifier, such as a beta, need their own topic.")
+                + "Builds with another bundle identifier, such as a beta, need their own topic.")
     }
 
     /// The key is right, and nothing explains that the push doesn't open.
@@ -288,18 +281,17 @@ enum KeyFaults {
         let isShared = suite == Suite.shared.rawValue
         let reasons =
             isShared
-            ? "it was sealed for another device id or to the shared key itself, for another topic, or it was "
-                + "changed on the way"
-            : "it was sealed for another topic (the extension's bundle identifier, a beta's), without or with "
-                + "another psk, it isn't "
-                + "signed as the app demands, or it was changed on the way"
+            ? "it was sealed for another device id or to the shared key itself, for another topic, or it was changed "
+                + "on the way"
+            : "it was sealed for another topic (the extension's bundle identifier, a beta's), without or with another "
+                + "psk, it isn't signed as the app demands, or it was changed on the way"
         return Fault(
             "undecryptable", "The device has the key, but the push doesn't open: \(reasons).",
             (hasFailed ? ["keys: the push doesn't open, whatever is assumed"] : []) + evidence.counted(.undecryptable),
             do:
                 "Compare the topic of your backend with the app's bundle identifier; store the whole registration "
-                + "record; send the "
-                + "sealed bytes unchanged. --keys of a test device, --registration and --trust narrow it down.",
+                + "record; send the sealed bytes unchanged. --keys of a test device, --registration and --trust "
+                + "narrow it down.",
             isSymptom: true)
     }
 

@@ -14,9 +14,8 @@ enum PayloadFaults {
     ]
 
     static let sendUnchanged =
-        "Send the bytes that sealing returned as the body of the request, unchanged. If a relay or SDK is in "
-        + "between, it must not "
-        + "parse, log or rebuild the payload."
+        "Send the bytes that sealing returned as the body of the request, unchanged. If a relay or SDK is in between, "
+        + "it must not parse, log or rebuild the payload."
 
     private static func empty(_ evidence: Evidence) -> Fault? {
         guard evidence.payload.isEmpty else { return nil }
@@ -37,8 +36,7 @@ enum PayloadFaults {
                 "payload-truncated", "The payload is cut off: the JSON ends in the middle.", seen,
                 do:
                     "Look for a limit between sealing and APNs: a database column, a log line or a message queue. A "
-                    + "sealed push "
-                    + "has up to 4096 bytes.")
+                    + "sealed push has up to 4096 bytes.")
         case .duplicateName:
             return Fault(
                 "payload-duplicate-member",
@@ -50,15 +48,22 @@ enum PayloadFaults {
                 "payload-not-utf8", "The payload isn't UTF-8: something converted its characters.", seen,
                 do: "Send the sealed bytes without converting them to another character set.")
         default:
-            let text = evidence.payload.text
-            let isPython = text.starts(with: "{'".utf8)
-            let isBytes = text.starts(with: "b'".utf8) || text.starts(with: "b\"".utf8)
-            let hint =
-                isPython || isBytes
-                ? "It looks like a value that Python printed: use json.dumps, or the sealed bytes themselves. " : ""
+            let hint = Self.hint(evidence.payload.text)
             return Fault(
                 "payload-not-json", "The payload isn't JSON.", seen, do: hint + sendUnchanged)
         }
+    }
+
+    /// What the text looks like, from its first bytes.
+    private static func hint(_ text: [UInt8]) -> String {
+        if ["{'", "b'", "b\""].contains(where: { text.starts(with: $0.utf8) }) {
+            return "It looks like a value that Python printed: use json.dumps, or the sealed bytes themselves. "
+        }
+        if text.starts(with: [0x1f, 0x8b]) { return "It is compressed (gzip): send it uncompressed. " }
+        if text.starts(with: "%7B".utf8) || text.starts(with: "payload=".utf8) {
+            return "It looks like a form: send the JSON itself. "
+        }
+        return ""
     }
 
     private static func utf16(_ evidence: Evidence) -> Fault? {
@@ -129,8 +134,7 @@ enum PayloadFaults {
             ["payload: it is at \(path)"],
             do:
                 "Send \"pushcrypt\" at the top of the payload, next to \"aps\". SDKs for several platforms have a "
-                + "field for the raw "
-                + "APNs payload; a field for custom data puts it into a sub-object.",
+                + "field for the raw APNs payload; a field for custom data puts it into a sub-object.",
             hides: ["aps-missing", "alert-missing", "mutable-content-missing", "envelope-is-text"])
     }
 
@@ -149,8 +153,7 @@ enum PayloadFaults {
             ["payload: pushcrypt is a string with JSON in it"],
             do:
                 "Something turned custom data into strings, as Firebase's \"data\" does. Use the field for the raw "
-                + "APNs payload "
-                + "(in Firebase: apns.payload).")
+                + "APNs payload (in Firebase: apns.payload).")
     }
 
     private static func notSealed(_ evidence: Evidence) -> Fault? {
@@ -164,9 +167,8 @@ enum PayloadFaults {
                 + "removed the member.",
             seen + evidence.counted(.notSealed),
             do:
-                "If your backend seals it, look for a relay or SDK that drops members it doesn't know. Otherwise "
-                + "seal it: everyone on "
-                + "the way can read it now.")
+                "If your backend seals it, look for a relay or SDK that drops members it doesn't know. Otherwise seal "
+                + "it: everyone on the way can read it now.")
     }
 
     private static func version(_ evidence: Evidence) -> Fault? {
@@ -246,9 +248,8 @@ enum PayloadFaults {
                     + "\"=\" at the end"
             ],
             do:
-                "Something decoded \"sealed\" and encoded it again, or your sender pads: use base64url without "
-                + "\"=\" (RFC 4648, "
-                + "section 5).")
+                "Something decoded \"sealed\" and encoded it again, or your sender pads: use base64url without \"=\" "
+                + "(RFC 4648, section 5).")
     }
 
     private static func sealedStandardBase64(_ evidence: Evidence) -> Fault? {
@@ -308,9 +309,8 @@ enum PayloadFaults {
         return Fault(
             "sealed-truncated", "\"sealed\" was cut off or damaged on the way.", [seen],
             do:
-                "Look for a limit where the payload is stored, queued or logged, for example a database column of "
-                + "255 characters. "
-                + "A sealed push has up to 4096 bytes. Don't copy payloads from a log that shortens them.")
+                "Look for a limit where the payload is stored, queued or logged, for example a database column of 255 "
+                + "characters. A sealed push has up to 4096 bytes. Don't copy payloads from a log that shortens them.")
     }
 
     /// Whether sealing pads to this length by default, in any suite.
@@ -386,8 +386,8 @@ enum PayloadFaults {
             ],
             do:
                 "Send the JSON without indentation and without members that you added after sealing. Move long "
-                + "content to an "
-                + "attachment or an offloaded payload (docs/attachments.md).", hides: ["apns-payload-too-large"])
+                + "content to an attachment or an offloaded payload "
+                + "(docs/attachments.md).", hides: ["apns-payload-too-large"])
     }
 
     private static func insecureAttachment(_ evidence: Evidence) -> Fault? {

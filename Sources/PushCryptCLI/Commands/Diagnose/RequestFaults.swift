@@ -41,8 +41,8 @@ enum RequestFaults {
                 "topic-is-extension",
                 "The topic is the bundle identifier of the extension. It must be that of the app.",
                 ["\(place) is \(name)", "the app is \(app)"],
-                do: "Use \(app) as the topic everywhere: in apns-topic, where your backend seals, and in the extension "
-                    + "(there Bundle.main is the extension, not the app).",
+                do: "Use \(app) as the topic everywhere: in apns-topic, where your backend seals, and in the "
+                    + "extension (there Bundle.main is the extension, not the app).",
                 hides: [
                     "topic-differs", "sealed-for-another-topic", "apns-device-token-not-for-topic", "apns-bad-topic",
                     "apns-topic-disallowed",
@@ -82,9 +82,8 @@ enum RequestFaults {
             "Backend and app use different topics. A push opens only with the topic that it was sealed for.",
             named.map { "\($0) \($1)" },
             do:
-                "Use the app's bundle identifier everywhere, with the same capital letters: in apns-topic, where "
-                + "your backend "
-                + "seals, and in the extension.",
+                "Use the app's bundle identifier everywhere, with the same capital letters: in apns-topic, where your "
+                + "backend seals, and in the extension.",
             hides: [
                 "apns-device-token-not-for-topic", "apns-bad-topic", "apns-topic-disallowed",
                 "sealed-for-another-topic",
@@ -186,9 +185,8 @@ enum RequestFaults {
     /// The reasons of "Handling notification responses from APNs".
     static let answers: [String: (cause: String, advice: String)] = [
         "BadDeviceToken": (
-            "APNs doesn't know the device token. Usually a token of a development build was used with the "
-                + "production server, or the "
-                + "other way round.",
+            "APNs doesn't know the device token. Usually a token of a development build was used with the production "
+                + "server, or the other way round.",
             "Builds that Xcode runs have tokens for api.sandbox.push.apple.com; TestFlight and the App Store for "
                 + "api.push.apple.com. Let the app upload its environment with the token, and send to that server."
         ),

@@ -23,9 +23,8 @@ enum SenderFaults {
             "The app refuses the published set of sender keys\(reasons[error.code].map { ": " + $0 } ?? "").",
             ["trust: \(error.reason)"],
             do:
-                "Publish the set again with `pushcrypt keys export --signed-by`, for the app's bundle identifier "
-                + "and with the publisher "
-                + "and epoch that the app's bundle pins.")
+                "Publish the set again with `pushcrypt keys export --signed-by`, for the app's bundle identifier and "
+                + "with the publisher and epoch that the app's bundle pins.")
     }
 
     private static func setUnavailable(_ evidence: Evidence) -> Fault? {
@@ -48,8 +47,7 @@ enum SenderFaults {
                 seen + evidence.counted(.unknownKey),
                 do:
                     "Ship a signed set with the app, or let it fetch one before its first registration, and check "
-                    + "that the set is for "
-                    + "this app, publisher and epoch.")
+                    + "that the set is for this app, publisher and epoch.")
         }
     }
 
@@ -93,8 +91,8 @@ enum SenderFaults {
             isRevoked ? "sender-revoked" : "sender-expired",
             isRevoked
                 ? "The push is signed by a sender key that was revoked."
-                : "The push is signed by a sender key that has expired, or the app's set of sender keys is no "
-                    + "longer valid.",
+                : "The push is signed by a sender key that has expired, or the app's set of sender keys is no longer "
+                    + "valid.",
             ["payload: signed by key \(skid)", "\(place): this key is \(isRevoked ? "revoked" : "expired")"]
                 + evidence.counted(failure),
             do: isRevoked
@@ -123,7 +121,6 @@ enum SenderFaults {
             ["payload: signed by key \(skid)"] + seen + evidence.counted(.unknownKey),
             do:
                 "Publish this key in the set that the app fetches, before the backend signs with it, or sign with a "
-                + "key that the app "
-                + "pins.")
+                + "key that the app pins.")
     }
 }

@@ -36,8 +36,7 @@ enum TimeFaults {
         return Fault(
             "device-clock-wrong",
             "The device's clock is \(error) by \(duration(seconds)). Pushes seem "
-                + "\(error == "fast" ? "expired" : "to come from the future") "
-                + "there, and aren't shown.",
+                + "\(error == "fast" ? "expired" : "to come from the future") there, and aren't shown.",
             ["report: the device's time is \(device), now is \(evidence.time)"] + counted,
             do: "Set the time of the device automatically (Settings, General, Date & Time).",
             hides: ["push-expired", "push-from-the-future", "sender-expired", "key-expired"])
@@ -70,7 +69,8 @@ enum TimeFaults {
 
     private static func expired(_ evidence: Evidence) -> Fault? {
         var seen: [String] = []
-        if let header = evidence.trial?.header {
+        // A push that failed for another reason may have expired only since then.
+        if let header = evidence.trial?.header, !hasOtherOutcome(evidence) {
             let failure = Freshness.failure(
                 issuedAt: header.issuedAt, expiresAt: header.expiresAt, clock: evidence.time, highestIssuedAt: nil)
             if failure == .expired {
@@ -84,9 +84,13 @@ enum TimeFaults {
         return Fault(
             "push-expired", "The push has expired: it was delivered after the time until which it may be shown.", seen,
             do:
-                "Seal when you send, or with a later expiry (--expires, up to 30 days). A push that waits in a "
-                + "queue gets older. If the "
-                + "time looks right, check the clock of the server.")
+                "Seal when you send, or with a later expiry (--expires, up to 30 days). A push that waits in a queue "
+                + "gets older. If the time looks right, check the clock of the server.")
+    }
+
+    /// Whether the device has counted another outcome of a push to this key, and no expired one.
+    private static func hasOtherOutcome(_ evidence: Evidence) -> Bool {
+        evidence.recent(.expired) == nil && hasSeenPush(evidence)
     }
 
     private static func replayed(_ evidence: Evidence) -> Fault? {
@@ -98,7 +102,6 @@ enum TimeFaults {
             evidence.counted(.replayed),
             do:
                 "Send each sealed push once. To send again, seal again. If a relay retries, give it an "
-                + "apns-collapse-id, so that the copy "
-                + "replaces the first.", isSymptom: true)
+                + "apns-collapse-id, so that the copy replaces the first.", isSymptom: true)
     }
 }

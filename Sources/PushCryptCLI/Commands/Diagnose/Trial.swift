@@ -1,0 +1,179 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+
+/// An attempt to open the push as the device does, and then under other assumptions, one of which explains a failure.
+struct Trial {
+    /// What was different from the configuration when the push opened.
+    enum Difference: Hashable {
+        case topic(String)
+        /// Sealed without the psk that the device's key has.
+        case withoutPSK
+        /// Sealed with the psk of the registration record, which the device's key doesn't have.
+        case pskOfRegistration
+        /// Sealed to the shared key itself.
+        case bareSharedKey
+        /// Sealed to the key of another device.
+        case otherDevice(DeviceID)
+        /// Sealed as a message of this sender, whose id the payload doesn't contain.
+        case missingSender(KeyID)
+    }
+
+    /// nil if it didn't open in any way.
+    let differences: [Difference]?
+    /// nil if it didn't open, or the message isn't an alert payload with a header.
+    let header: MessageHeader?
+    /// Whether the message is what sealing makes.
+    let isWellFormed: Bool
+    /// The members of the message with an address that isn't https.
+    let insecureAddresses: [String]
+    /// Whether the key has a psk or is shared; for the advice.
+    let suite: Suite
+
+    private struct KeyVariant {
+        let entry: Keyset.Entry
+        let difference: Difference?
+    }
+
+    init?(_ evidence: Evidence) {
+        guard let kid = evidence.payload.kid, let sealed = evidence.payload.sealed?.bytes,
+            let entry = evidence.keys?.entry(kid), let topic = evidence.expectedTopic
+        else { return nil }
+        let keys = Self.keyVariants(entry, evidence)
+        guard let first = keys.first, let usual = try? RecipientKey(first.entry) else { return nil }
+        let topics: [(String, Difference?)] = Self.topics(evidence, topic).map { ($0, $0 == topic ? nil : .topic($0)) }
+        let senders: [(KeyID?, Difference?)] =
+            [(evidence.payload.skid, nil)]
+            + (evidence.payload.skid == nil ? Self.knownSenders(evidence).map { ($0, .missingSender($0)) } : [])
+        let attempts = topics.flatMap { topic in
+            keys.flatMap { key in
+                senders.map { sender in
+                    (topic.0, key.entry, sender.0, [topic.1, key.difference, sender.1].compactMap(\.self))
+                }
+            }
+        }
+        for count in 0...3 {
+            for (topic, entry, sender, differences) in attempts where differences.count == count {
+                guard let message = Self.open(sealed, entry, sender, topic) else { continue }
+                self.init(message, differences, isSigned: sender != nil, suite: usual.suite)
+                return
+            }
+        }
+        self.init(nil, nil, isSigned: false, suite: usual.suite)
+    }
+
+    private init(_ message: [UInt8]?, _ differences: [Difference]?, isSigned: Bool, suite: Suite) {
+        self.differences = differences
+        self.suite = suite
+        let inner = message.flatMap { try? InnerPayload(message: $0) }
+        header = inner?.header(proof: isSigned ? [.secret, .signature] : .secret)
+        isWellFormed = header != nil
+        insecureAddresses = inner.map { AttachmentAddresses.insecure(in: $0.text.root) } ?? []
+    }
+
+    private static func open(
+        _ sealed: [UInt8], _ entry: Keyset.Entry, _ sender: KeyID?, _ topic: String
+    ) -> [UInt8]? {
+        guard let key = try? RecipientKey(entry), let topic = try? Topic(topic) else { return nil }
+        // Who signed is examined separately: here only the key of the recipient matters.
+        return try? Envelope.open(sealed, with: key, signedBy: sender.map { ($0, AnySignature()) }, topic: topic)
+    }
+
+    private static func keyVariants(_ entry: Keyset.Entry, _ evidence: Evidence) -> [KeyVariant] {
+        switch entry.record.material {
+        case .recipient(let publicKey, let privateKey?, let psk):
+            func variant(_ psk: SecretBytes?, _ difference: Difference?) -> KeyVariant? {
+                let record = try? KeyRecord(
+                    .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk), backend: DefaultBackend.shared)
+                return record.map { KeyVariant(entry: Keyset.Entry($0, entry.lifecycle), difference: difference) }
+            }
+            var variants = [variant(psk, nil)]
+            if psk != nil { variants.append(variant(nil, .withoutPSK)) }
+            if case .recipient(_, _, let other?)? = evidence.registration?.entry?.record.material, other != psk,
+                evidence.registration?.entry?.record.kid == entry.record.kid
+            {
+                variants.append(variant(other, .pskOfRegistration))
+            }
+            return variants.compactMap(\.self)
+        case .shared:
+            var variants: [KeyVariant] = []
+            let known: [DeviceID] = [evidence.registration?.entry?.record.deviceID].compactMap(\.self)
+            if let device = evidence.device, let own = try? entry.device(device) {
+                variants.append(KeyVariant(entry: own, difference: nil))
+                if !entry.record.isDeviceKey { variants.append(KeyVariant(entry: entry, difference: .bareSharedKey)) }
+            } else {
+                variants.append(KeyVariant(entry: entry, difference: nil))
+            }
+            for id in known where id != evidence.device {
+                if let other = try? entry.device(id) {
+                    variants.append(KeyVariant(entry: other, difference: .otherDevice(id)))
+                }
+            }
+            return variants
+        default: return []
+        }
+    }
+
+    private static func knownSenders(_ evidence: Evidence) -> [KeyID] {
+        var kids: [KeyID] = []
+        if case .trusted(let senders)? = evidence.senders { kids += senders.keyIDs }
+        if let senders = evidence.report?.senders {
+            kids += ((senders.kids ?? []) + (senders.refused ?? [:]).keys.sorted()).compactMap { KeyID($0) }
+        }
+        return kids
+    }
+
+    /// The configured topic, and those that backends and extensions use by mistake.
+    private static func topics(_ evidence: Evidence, _ topic: String) -> [String] {
+        let known =
+            [
+                topic, evidence.headers?.topic, evidence.report?.topic, evidence.app?.app?.identifier,
+                evidence.app?.service?.identifier,
+            ].compactMap(\.self) + (evidence.app?.targets.compactMap(\.identifier) ?? [])
+        let parents = known.compactMap { name -> String? in
+            let parts = name.split(separator: ".")
+            return parts.count > 2 ? parts.dropLast().joined(separator: ".") : nil
+        }
+        let extensions = [
+            "NotificationService", "NotificationServiceExtension", "NotificationExtension", "ServiceExtension",
+            "PushService", "PushExtension", "Extension", "NSE", "notificationservice", "push", "service", "voip", "dev",
+            "debug", "beta", "staging", "prod", "test",
+        ]
+        let children = extensions.map { topic + "." + $0 }
+        var seen = Set<String>()
+        return (known + parents + children + [topic.lowercased()]).filter { seen.insert($0).inserted }
+    }
+}
+
+/// Accepts every signature.
+private final class AnySignature: VerificationKey {
+    var serialized: [UInt8] { [] }
+    func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>) throws -> Bool { true }
+}
+
+/// Addresses of files in a payload, in the members that apps use.
+enum AttachmentAddresses {
+    private static let names = [
+        "image_url", "image-url", "imageUrl", "imageURL", "image", "attachment-url", "attachment_url", "attachmentUrl",
+        "attachmentURL", "media_url", "mediaUrl", "media-url", "picture", "picture_url", "video_url",
+    ]
+
+    /// The paths of the members with an address that begins with `http:`. The addresses aren't returned: they may be
+    /// private.
+    static func insecure(in root: JSONValue) -> [String] {
+        let places: [(String, JSONValue?)] = [
+            ("", root), ("aps.", root["aps"]), ("aps.alert.", root["aps"]?["alert"]), ("data.", root["data"]),
+            ("fcm_options.", root["fcm_options"]),
+        ]
+        return places.flatMap { path, place in
+            names.filter { name in
+                place?[name]?.string.map { $0.lowercased().hasPrefix("http:") } ?? false
+            }.map { path + $0 }
+        }
+    }
+}
+
+extension KeyRecord {
+    /// The device of a shared key; nil for other keys.
+    var deviceID: DeviceID? { if case .shared(_, let device) = material { device } else { nil } }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import Testing
+
+@Suite("docs/diagnose.md") struct DiagnosePageTests {
+    @Test("The table lists each finding of the command once, and no other")
+    func names() throws {
+        let lines = try Documents.text(of: "docs/diagnose.md").components(separatedBy: "\n")
+        let rows = lines.filter { $0.hasPrefix("| `") }
+        let first = rows.map { $0.components(separatedBy: " | ")[0] }
+        let listed = first.flatMap { $0.matches(of: #/`([a-z]+(?:-[a-z]+)+)`/#).map { String($0.1) } }
+        #expect(Set(listed).count == listed.count)
+        let found = try Self.namesInSources()
+        #expect(found.count > 80)
+        #expect(Set(listed).subtracting(["apns-bad-device-token"]) == found)
+    }
+
+    /// The name is the first text of a fault, or the first two where a condition chooses one.
+    private static func namesInSources() throws -> Set<String> {
+        let folder = Documents.packageRoot.appendingPathComponent("Sources/PushCryptCLI/Commands/Diagnose")
+        var names: Set<String> = []
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for file in files where file.hasSuffix("Faults.swift") {
+            let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            let name = #/(?:Fault\([^"]*|name: )"([a-z]+(?:-[a-z]+)+)"(?:\s*:\s*"([a-z]+(?:-[a-z]+)+)")?/#
+            for match in text.matches(of: name) {
+                names.insert(String(match.1))
+                if let other = match.2 { names.insert(String(other)) }
+            }
+        }
+        return names
+    }
+}
