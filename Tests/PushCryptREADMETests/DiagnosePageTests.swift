@@ -11,7 +11,9 @@ import Testing
         #expect(Set(listed).count == listed.count)
         let found = try Self.namesInSources()
         #expect(found.count > 80)
-        #expect(Set(listed).subtracting(["apns-bad-device-token"]) == found)
+        // The pattern doesn't find names that are made of APNs' reasons, and one after another text.
+        let others: Set = ["apns-bad-device-token", "apns-refused", "store-unavailable"]
+        #expect(Set(listed) == found.union(others))
     }
 
     /// The name is the first text of a fault, or the first two where a condition chooses one.

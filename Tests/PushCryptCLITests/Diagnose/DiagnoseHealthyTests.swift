@@ -45,8 +45,7 @@ struct DiagnoseHealthyTests {
     }
 
     @Test(
-        "a push of every padding is healthy without "
-            + "keys", arguments: [PaddingPolicy.none, .limit, .multiple(of: 128)])
+        "a push of every padding is healthy without keys", arguments: [PaddingPolicy.none, .limit, .multiple(of: 128)])
     func padding(_ padding: PaddingPolicy) async throws {
         let app = try await InstalledApp()
         let push = try app.seal(options: .init(padding: padding))

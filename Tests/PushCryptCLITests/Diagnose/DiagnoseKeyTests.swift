@@ -182,8 +182,7 @@ struct DiagnoseKeyTests {
     }
 
     @Test(
-        "a backend that seals for another "
-            + "topic", arguments: ["com.example.app.beta", "com.example", "com.Example.App"])
+        "a backend that seals for another topic", arguments: ["com.example.app.beta", "com.example", "com.Example.App"])
     func otherTopic(_ topic: String) async throws {
         let app = try await InstalledApp()
         let push = try app.seal(topic: topic)

@@ -182,8 +182,8 @@ struct DiagnosePayloadTests {
     }
 
     @Test(
-        "an attachment over http isn't fetched, and the address isn't "
-            + "printed", arguments: ["image_url", "attachment-url"])
+        "an attachment over http isn't fetched, and the address isn't printed",
+        arguments: ["image_url", "attachment-url"])
     func insecureAttachment(_ member: String) async throws {
         let app = try await InstalledApp(.init(plainMembers: [member]))
         let push = try app.seal(custom: [member: "http://private.example.com/photo.jpg"])
