@@ -214,20 +214,18 @@ public final class SimulatedDevice: Sendable {
 
     private func deliver(_ push: StoredPush) async -> Reception {
         var reception = Reception()
-        guard push.headers.pushType == "alert", let original = NotificationContent(unmodified: push.payload) else {
+        guard push.headers.pushType == "alert" else { return reception }
+        guard let original = NotificationContent(unmodified: push.payload) else {
+            await deliverWithoutText(push)
             return reception
         }
-        let number = state.withLock { state in
-            state.pushCount += 1
-            return state.pushCount
-        }
-        // "Sending notification requests to APNs": a push replaces the one with the same collapse id.
-        let requestID = push.headers.collapseID ?? "push-\(number)"
+        let requestID = requestID(of: push)
         (reception.requestID, reception.original) = (requestID, original)
-        let authorization = center.currentSettings.authorization
-        // "Modifying content in newly delivered notifications": the extension isn't used if alerts are disabled.
-        guard authorization == .authorized || authorization == .provisional else {
+        guard center.currentSettings.showsAlerts else {
             reception.presentation = Presentation(content: nil, origin: .notAllowed)
+            var silent = original
+            (silent.title, silent.subtitle, silent.body) = (.init(), .init(), .init())
+            await present(silent, requestID)
             return reception
         }
         let report = AwaitedReport()
@@ -242,10 +240,36 @@ public final class SimulatedDevice: Sendable {
         if var content = presentation?.content {
             content = center.takeFiles(of: content)
             reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
-            let request = NotificationRequest(id: requestID, content: content, trigger: .push)
-            await center.deliver(DeliveredNotification(request, at: clock.time))
+            await present(content, requestID)
         }
+        await postReceipts()
         return reception
+    }
+
+    /// "Generating a remote notification": a push may only set the badge or play a sound. No extension receives it.
+    private func deliverWithoutText(_ push: StoredPush) async {
+        guard let content = NotificationContent(withoutText: push.payload) else { return }
+        await present(content, requestID(of: push))
+    }
+
+    private func present(_ content: NotificationContent, _ requestID: String) async {
+        let request = NotificationRequest(id: requestID, content: content, trigger: .push)
+        await center.deliver(DeliveredNotification(request, at: clock.time))
+    }
+
+    /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.
+    private func requestID(of push: StoredPush) -> String {
+        let number = state.withLock { state in
+            state.pushCount += 1
+            return state.pushCount
+        }
+        return push.headers.collapseID ?? "push-\(number)"
+    }
+
+    /// The receipts are posted after the notification is shown, so that its time doesn't depend on them.
+    private func postReceipts() async {
+        guard let posts = process.current?.posts, !posts.isEmpty else { return }
+        await clock.run(patience: options.patience) { await posts.run() }
     }
 
     private func presentation(
@@ -289,11 +313,15 @@ public final class SimulatedDevice: Sendable {
             (stage.timer, stage.now) = (clock, { [clock] in clock.instant })
             configuration.attachments = stage
         }
+        let posts = BackgroundPosts()
+        configuration.receipts?.timer = clock
+        configuration.receipts?.delay?.sleep = { [clock] in try await clock.sleep(for: $0) }
+        configuration.receipts?.launch = { posts.add($0) }
         configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
         configuration.strings = configuration.strings ?? center.strings
         let isLocked: @Sendable () -> Bool = { [weak self] in self?.isBeforeFirstUnlock ?? false }
         configuration.lockKeysAndStore(while: isLocked)
-        let made = SimulatedExtensionProcess(configuration) { [weak self] requestID, report in
+        let made = SimulatedExtensionProcess(configuration, posts) { [weak self] requestID, report in
             guard let self, let requestID else { return }
             state.withLock { $0.reports[requestID] }?.end(report)
         }

@@ -444,6 +444,49 @@ import Testing
         #expect(error?.code == .invalidAttachment)
     }
 
+    @Test(
+        "a file without a type hint is accepted by any extension of its type, in upper and lower case",
+        arguments: [
+            ("a.jpeg", true), ("a.JPG", true), ("a.jpg", true), ("a.gif", true), ("a.mp3", false), ("a", false),
+        ])
+    func fileExtension(_ name: String, isAccepted: Bool) async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        try Data([0xff, 0xd8, 0xff, 0xe0] + [UInt8](repeating: 0, count: 20)).write(to: folder.file(name))
+        let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/" + name, type: nil)
+        let request = NotificationRequest(id: "a", content: content("1") { $0.attachments = [attachment] })
+        #expect(((try? await center.add(request)) != nil) == isAccepted)
+    }
+
+    @Test("an attachment of the app's bundle is copied, and stays for the next notification")
+    func bundledAttachment() async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        try Data("GIF89a0123456789".utf8).write(to: folder.file("logo.gif"))
+        center.bundlePath = folder.path
+        let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/logo.gif", type: nil)
+        for id in ["a", "b"] {
+            try await center.add(
+                NotificationRequest(id: id, content: content(id) { $0.attachments = [attachment] }))
+        }
+        let stored = center.deliveredNotifications.compactMap(\.request.content.attachments.first?.path)
+        #expect(stored.count == 2 && stored.allSatisfy { center.file($0)?.count == 16 })
+    }
+
+    @Test(
+        "an image of 10,000,000 bytes is accepted, and one with one byte more is refused",
+        arguments: [(10_000_000, true), (10_000_001, false)])
+    func attachmentSize(_ byteCount: Int, isAccepted: Bool) async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        var file = Data([0xff, 0xd8, 0xff, 0xe0])
+        file.append(Data(count: byteCount - 4))
+        try file.write(to: folder.file("a.jpg"))
+        let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/a.jpg", type: .jpeg)
+        let request = NotificationRequest(id: "a", content: content("1") { $0.attachments = [attachment] })
+        #expect(((try? await center.add(request)) != nil) == isAccepted)
+    }
+
     // MARK: Lock screen
 
     @Test("the lock screen groups threads, the latest first, and shows title and body")
