@@ -253,6 +253,28 @@ import Testing
         #expect(starts.withLock { $0 } == 2)
     }
 
+    @Test(
+        "a download goes on when a scheduled notification is shown meanwhile, and after a process that ended",
+        .timeLimit(.minutes(1)))
+    func otherEvents() async throws {
+        let device = try await device()
+        device.network.serve([UInt8]("GIF89a0123456789".utf8), at: "https://example.com/p", for: .seconds(5))
+        _ = clock.schedule(after: .seconds(3)) { device.endExtensionProcess() }
+        let json = #"{"aps":{"alert":"x"},"image_url":"https://example.com/p"}"#
+        #expect(await device.receive(try seal(json)).presentation?.origin == .died)
+        #expect(clock.elapsed == .seconds(3))
+        var content = NotificationContent()
+        content.title.literal = "Tea"
+        try await device.center.add(
+            NotificationRequest(id: "tea", content: content, trigger: .timeInterval(seconds: 4, repeats: false)))
+        let reception = await device.receive(try seal(json))
+        #expect(reception.isRestored && reception.content?.attachments.count == 1)
+        await device.center.settle()
+        #expect(clock.elapsed == .seconds(8))
+        let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
+        #expect(times.sorted() == [3, 7, 8])
+    }
+
     @Test("before the first unlock a push is keyLocked, and afterwards pushes open")
     func locked() async throws {
         let device = try await device()
