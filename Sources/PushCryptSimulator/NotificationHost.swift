@@ -151,7 +151,7 @@ public struct Presentation: Hashable, Sendable {
 
         /// The extension handed it over in time.
         public static let handedOver = Origin(description: "handed over")
-        /// Nothing: the user doesn't allow notifications, or wasn't asked. The extension doesn't run.
+        /// Nothing: the user doesn't allow alerts, or wasn't asked. The extension doesn't run.
         public static let notAllowed = Origin(description: "nothing: the user doesn't allow notifications")
         /// The original: the push has no `mutable-content: 1`, or the app has no extension.
         public static let notRun = Origin(description: "the original: the extension didn't run")

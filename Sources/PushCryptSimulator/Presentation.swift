@@ -26,7 +26,7 @@ extension SimulatedNotificationCenter {
     func deliver(_ notification: DeliveredNotification) async -> SimulatedPresentation? {
         let notification = DeliveredNotification(notification, textsFrom: strings ?? [String: String]())
         let (settings, appState) = (currentSettings, appState)
-        guard settings.authorization == .authorized || settings.authorization == .provisional else { return nil }
+        guard settings.isAuthorized else { return nil }
         let content = notification.request.content
         let isPassive = content.interruptionLevel == "passive"
         let isQuiet = isPassive || settings.authorization == .provisional

@@ -24,8 +24,7 @@ extension SimulatedNotificationCenter {
     ///
     /// - Throws: `NotificationError`, with `notAllowed` unless the user allows notifications.
     public func add(_ request: NotificationRequest) async throws {
-        let authorization = currentSettings.authorization
-        guard authorization == .authorized || authorization == .provisional else {
+        guard currentSettings.isAuthorized else {
             throw NotificationError(.notAllowed, "the user doesn't allow notifications, or wasn't asked")
         }
         var request = request

@@ -12,6 +12,8 @@ public final class SimulatedClock: DeadlineTimer {
     private struct Event {
         let time: Duration
         let number: Int
+        /// The deliveries that ran when it was added.
+        let runs: Set<Int>
         let body: @Sendable () -> Void
     }
 
@@ -67,17 +69,30 @@ public final class SimulatedClock: DeadlineTimer {
         state.withLock { $0.elapsed = max($0.elapsed, target) }
     }
 
-    /// Moves the clock to the next event, if there is one.
-    func advanceToNextEvent() {
-        next(upTo: nil)?.body()
+    /// Moves the clock to the next event, if there is one. Events that were added before the delivery, such as a scheduled
+    /// notification or what an ended process waits for, are passed on the way.
+    private func advanceToNextEvent(of run: Int, unless isOver: () -> Bool) {
+        while let event = next(upTo: nil) {
+            event.body()
+            if event.runs.contains(run) || isOver() { return }
+        }
     }
 
-    /// Runs `work`, and moves the clock to the next event whenever work begins to wait for the clock.
+    /// Runs `work`, and moves the clock to the next event whenever work begins to wait for the clock. A device does this for its
+    /// extension; use it for code of the app that waits for the network.
     ///
     /// - Parameter patience: how long the simulator waits, in real time, for code that waits for something else; then the clock
     ///   moves to the next event, such as a deadline. nil waits for ever.
+    public func run<Value: Sendable>(
+        patience: Duration? = nil, _ work: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        await run(patience: patience, unless: { false }, work)
+    }
+
+    /// - Parameter isOver: whether nothing of the work is awaited any more, asked after each event that it didn't add.
     func run<Value: Sendable>(
-        patience: Duration?, _ work: @escaping @Sendable () async -> Value
+        patience: Duration?, unless isOver: @escaping @Sendable () -> Bool,
+        _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
         let (waits, continuation) = AsyncStream<Void>.makeStream()
         let number = state.withLock { state in
@@ -85,9 +100,11 @@ public final class SimulatedClock: DeadlineTimer {
             state.running[state.number] = continuation
             return state.number
         }
-        let mover = Task { [self] in for await _ in waits { advanceToNextEvent() } }
+        let mover = Task { [self] in for await _ in waits { advanceToNextEvent(of: number, unless: isOver) } }
         let impatience = patience.map { patience in
-            Task { [self] in while (try? await Task.sleep(for: patience)) != nil { advanceToNextEvent() } }
+            Task { [self] in
+                while (try? await Task.sleep(for: patience)) != nil { advanceToNextEvent(of: number, unless: isOver) }
+            }
         }
         let value = await work()
         impatience?.cancel()
@@ -100,7 +117,10 @@ public final class SimulatedClock: DeadlineTimer {
     private func add(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.number += 1
-            state.events.append(Event(time: state.elapsed + max(duration, .zero), number: state.number, body: body))
+            state.events.append(
+                Event(
+                    time: state.elapsed + max(duration, .zero), number: state.number, runs: Set(state.running.keys),
+                    body: body))
             return state.number
         }
     }

@@ -214,20 +214,18 @@ public final class SimulatedDevice: Sendable {
 
     private func deliver(_ push: StoredPush) async -> Reception {
         var reception = Reception()
-        guard push.headers.pushType == "alert", let original = NotificationContent(unmodified: push.payload) else {
+        guard push.headers.pushType == "alert" else { return reception }
+        guard let original = NotificationContent(unmodified: push.payload) else {
+            await deliverWithoutText(push)
             return reception
         }
-        let number = state.withLock { state in
-            state.pushCount += 1
-            return state.pushCount
-        }
-        // "Sending notification requests to APNs": a push replaces the one with the same collapse id.
-        let requestID = push.headers.collapseID ?? "push-\(number)"
+        let requestID = requestID(of: push)
         (reception.requestID, reception.original) = (requestID, original)
-        let authorization = center.currentSettings.authorization
-        // "Modifying content in newly delivered notifications": the extension isn't used if alerts are disabled.
-        guard authorization == .authorized || authorization == .provisional else {
+        guard center.currentSettings.showsAlerts else {
             reception.presentation = Presentation(content: nil, origin: .notAllowed)
+            var silent = original
+            (silent.title, silent.subtitle, silent.body) = (.init(), .init(), .init())
+            await present(silent, requestID)
             return reception
         }
         let report = AwaitedReport()
@@ -242,10 +240,36 @@ public final class SimulatedDevice: Sendable {
         if var content = presentation?.content {
             content = center.takeFiles(of: content)
             reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
-            let request = NotificationRequest(id: requestID, content: content, trigger: .push)
-            await center.deliver(DeliveredNotification(request, at: clock.time))
+            await present(content, requestID)
         }
+        await postReceipts()
         return reception
+    }
+
+    /// "Generating a remote notification": a push may only set the badge or play a sound. No extension receives it.
+    private func deliverWithoutText(_ push: StoredPush) async {
+        guard let content = NotificationContent(withoutText: push.payload) else { return }
+        await present(content, requestID(of: push))
+    }
+
+    private func present(_ content: NotificationContent, _ requestID: String) async {
+        let request = NotificationRequest(id: requestID, content: content, trigger: .push)
+        await center.deliver(DeliveredNotification(request, at: clock.time))
+    }
+
+    /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.
+    private func requestID(of push: StoredPush) -> String {
+        let number = state.withLock { state in
+            state.pushCount += 1
+            return state.pushCount
+        }
+        return push.headers.collapseID ?? "push-\(number)"
+    }
+
+    /// The receipts are posted after the notification is shown, so that its time doesn't depend on them.
+    private func postReceipts() async {
+        guard let posts = process.current?.posts, !posts.isEmpty else { return }
+        await clock.run(patience: options.patience) { await posts.run() }
     }
 
     private func presentation(
@@ -254,7 +278,8 @@ public final class SimulatedDevice: Sendable {
         guard let configure else { return Presentation(content: original, origin: .notRun) }
         let limits = NotificationHost.TimeLimits(
             warning: options.timeLimit - options.grace, grace: options.grace)
-        return await clock.run(patience: options.patience) { [self, clock, options] in
+        let hasEnded: @Sendable () -> Bool = { [process] in process.current == nil }
+        return await clock.run(patience: options.patience, unless: hasEnded) { [self, clock, options] in
             let process: SimulatedExtensionProcess
             do {
                 process = try runningProcess(configure)
@@ -281,6 +306,29 @@ public final class SimulatedDevice: Sendable {
     ) throws -> SimulatedExtensionProcess {
         if let running = process.current { return running }
         memory.releaseAll()
+        var configuration = try configuration(configure)
+        let posts = BackgroundPosts()
+        configuration.receipts?.launch = { posts.add($0) }
+        let made = SimulatedExtensionProcess(configuration, posts) { [weak self] requestID, report in
+            guard let self, let requestID else { return }
+            state.withLock { $0.reports[requestID] }?.end(report)
+        }
+        return process.start(made)
+    }
+
+    /// What an app calls when it becomes active, with the configuration of its extension: opens placeholders that the extension
+    /// couldn't open before the first unlock. Create one for each start of the app.
+    ///
+    /// - Returns: nil for an app without extension.
+    /// - Throws: the error of the configuration.
+    public func keptNotifications() throws -> KeptNotifications? {
+        try configure.map { KeptNotifications(try configuration($0), in: center) }
+    }
+
+    /// A configuration with the clocks of the device, and with its locks.
+    private func configuration(
+        _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration
+    ) throws -> ExtensionConfiguration {
         var configuration = try configure(self)
         configuration.clock = { [weak self] in self?.time ?? .now }
         configuration.stopwatch = { [clock] in clock.instant }
@@ -289,15 +337,13 @@ public final class SimulatedDevice: Sendable {
             (stage.timer, stage.now) = (clock, { [clock] in clock.instant })
             configuration.attachments = stage
         }
+        configuration.receipts?.timer = clock
+        configuration.receipts?.delay?.sleep = { [clock] in try await clock.sleep(for: $0) }
         configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
         configuration.strings = configuration.strings ?? center.strings
         let isLocked: @Sendable () -> Bool = { [weak self] in self?.isBeforeFirstUnlock ?? false }
         configuration.lockKeysAndStore(while: isLocked)
-        let made = SimulatedExtensionProcess(configuration) { [weak self] requestID, report in
-            guard let self, let requestID else { return }
-            state.withLock { $0.reports[requestID] }?.end(report)
-        }
-        return process.start(made)
+        return configuration
     }
 }
 

@@ -10,14 +10,18 @@ final class SimulatedExtensionProcess: HostedExtension {
     }
 
     private let configuration: ExtensionConfiguration
+    /// The receipts that the process hasn't posted. They end with it, and stay in the app's store.
+    let posts: BackgroundPosts
     private let running = Locked<[Running]>([])
     private let ended = Locked(false)
     private let reports: @Sendable (_ requestID: String?, DeliveryReport) -> Void
 
     init(
-        _ configuration: ExtensionConfiguration, reports: @escaping @Sendable (String?, DeliveryReport) -> Void
+        _ configuration: ExtensionConfiguration, _ posts: BackgroundPosts,
+        reports: @escaping @Sendable (String?, DeliveryReport) -> Void
     ) {
         self.configuration = configuration
+        self.posts = posts
         self.reports = reports
     }
 
@@ -58,4 +62,17 @@ private struct ReportTap: DeliveryReporter {
     let body: @Sendable (DeliveryReport) -> Void
 
     func report(_ report: DeliveryReport) { body(report) }
+}
+
+/// The posts that a process runs after its notifications are shown.
+final class BackgroundPosts: Sendable {
+    private let waiting = Locked<[@Sendable () async -> Void]>([])
+
+    var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
+
+    func add(_ post: @escaping @Sendable () async -> Void) { waiting.withLock { $0.append(post) } }
+
+    func run() async {
+        while let post = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { await post() }
+    }
 }

@@ -19,6 +19,7 @@ public final class SimulatedNetwork: HTTPTransport {
     private static let pieceByteCount = 64 * 1024
 
     private let clock: SimulatedClock
+    private let policy: TransferPolicy
     private let memory: SimulatedMemory?
     private let state: Locked<State>
 
@@ -26,9 +27,14 @@ public final class SimulatedNetwork: HTTPTransport {
     ///
     /// - Parameters:
     ///   - delay: how long every transfer takes, in addition to the duration of its file.
+    ///   - policy: the addresses that may be requested, as for `URLSessionTransport`.
     ///   - memory: counts each piece of a file while it is received; nil counts none.
-    public init(_ clock: SimulatedClock, delay: Duration = .zero, memory: SimulatedMemory? = nil) {
+    public init(
+        _ clock: SimulatedClock, delay: Duration = .zero, policy: TransferPolicy = TransferPolicy(),
+        memory: SimulatedMemory? = nil
+    ) {
         self.clock = clock
+        self.policy = policy
         self.memory = memory
         state = Locked(State(delay: delay))
     }
@@ -58,8 +64,10 @@ public final class SimulatedNetwork: HTTPTransport {
         state.withLock { $0.files[address] = File(body: body, duration: duration) }
     }
 
-    /// Fetches a file. Throws `TransferError` with `status` if there is none, and with `network` if the network is off line.
+    /// Fetches a file. Throws `TransferError` with `addressRefused` for an address that the policy doesn't allow, such as one
+    /// with `http`; with `status` if there is no file, and with `network` if the network is off line.
     public func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        try policy.check(address)
         let file = state.withLock { state in
             state.requested.append(address)
             return state.files[address]
@@ -76,8 +84,9 @@ public final class SimulatedNetwork: HTTPTransport {
         }
     }
 
-    /// Keeps a post in ``posts``. Throws `TransferError` with `network` if the network is off line.
+    /// Keeps a post in ``posts``. Throws `TransferError` with `addressRefused` or `network`, as ``get(_:receive:)`` does.
     public func post(_ post: HTTPPost) async throws {
+        try policy.check(post.address)
         try await pass(.zero)
         state.withLock { $0.posts.append(post) }
     }

@@ -21,6 +21,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     struct State {
         var settings = NotificationSettings()
         var strings: (any StringTable)?
+        var bundlePath: String?
         var granted: NotificationOptions = []
         var questionCount = 0
         var answer: @Sendable (NotificationOptions) -> Bool = { _ in true }
@@ -81,6 +82,12 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     public var strings: (any StringTable)? {
         get { state.withLock { $0.strings } }
         set { state.withLock { $0.strings = newValue } }
+    }
+
+    /// The folder of the app's bundle: the system copies attachments that are in it, and moves others. nil if the app has none.
+    public var bundlePath: String? {
+        get { state.withLock { $0.bundlePath } }
+        set { state.withLock { $0.bundlePath = newValue } }
     }
 
     /// Where the app is. A tap and an action with `foreground` change it.
@@ -194,4 +201,15 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
 
     /// The bytes of an attachment that the system holds; nil for an unknown path.
     public func file(_ path: String) -> [UInt8]? { state.withLock { $0.files[path] } }
+}
+
+extension NotificationSettings {
+    /// Whether the app may show notifications at all.
+    var isAuthorized: Bool { authorization == .authorized || authorization == .provisional }
+
+    /// "Modifying content in newly delivered notifications": the system runs no extension if alerts are disabled for the app. The
+    /// page doesn't say what that means if alerts are allowed and shown nowhere; the strictest reading is that they are disabled.
+    var showsAlerts: Bool {
+        isAuthorized && allowed.contains(.alert) && (showsOnLockScreen || showsInList || showsBanners)
+    }
 }

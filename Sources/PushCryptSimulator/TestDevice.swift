@@ -32,12 +32,13 @@ public final class TestDevice: Sendable {
     /// - Parameters:
     ///   - senders: whose pushes are opened. The default opens unsigned ones.
     ///   - plainMembers: the members of the sealed payload that name an attachment's address, such as `image_url`.
+    ///   - avatarHosts: the hosts that pictures of senders are fetched from; see `AvatarFetcher`.
     ///   - clock: the time of device and APNs. Backends use the real time, so it is the default.
     ///   - configure: changes the configuration of the extension, for example its `stages`.
     /// - Throws: `KeyError` with `invalidTopic`; the system's error if the temporary folder can't be made.
     public init(
         topic: String, senders: SenderTrust = .unsigned, plainMembers: [String] = [],
-        clock: SimulatedClock = SimulatedClock(startingAt: .now),
+        avatarHosts: Set<String> = [], clock: SimulatedClock = SimulatedClock(startingAt: .now),
         options: SimulatedDevice.Options = .init(), calendar: (any NotificationCalendar)? = nil,
         configure: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) throws -> Void = { _, _ in }
     ) async throws {
@@ -64,6 +65,9 @@ public final class TestDevice: Sendable {
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: path + "/attachments", plainMembers: plainMembers),
                 transport: device.network)
+            configuration.offload = OffloadFetcher(transport: device.network)
+            configuration.avatars = AvatarFetcher(
+                folder: path + "/avatars", hosts: avatarHosts, transport: device.network)
             try configure(&configuration, device)
             return configuration
         }

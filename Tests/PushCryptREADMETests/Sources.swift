@@ -26,6 +26,9 @@ enum Sources {
         return Array(Set(marked.keys.map { $0.components(separatedBy: "/")[1] } + ["PushCryptOpenSSL"]))
     }()
 
+    /// The source text of the tests.
+    static let tests = Array(texts(in: "Tests").values)
+
     private static func names(in folder: String) -> [String] {
         let path = Documents.packageRoot.appendingPathComponent(folder).path
         return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { !$0.hasPrefix(".") }

@@ -117,6 +117,75 @@ import Testing
         #expect(await bare.receive(Array(#"{"aps":{"content-available":1}}"#.utf8)).presentation == nil)
     }
 
+    @Test("a push runs no extension if the user allows only sounds and badges, and its badge and sound are used")
+    func alertsDisabled() async throws {
+        for isHiddenEverywhere in [false, true] {
+            let device = try await device()
+            device.center.changeSettings { settings in
+                if !isHiddenEverywhere { settings.allowed = [.sound, .badge] }
+                (settings.showsBanners, settings.showsInList, settings.showsOnLockScreen) = (false, false, false)
+            }
+            let payload = #"{"aps":{"alert":"x","badge":2,"sound":"default","mutable-content":1}}"#
+            let reception = await device.receive(Array(payload.utf8))
+            #expect(reception.presentation?.origin == .notAllowed && reception.report == nil)
+            #expect(reception.content == nil && reception.original?.body.literal == "x")
+            let presented = try #require(device.center.presentations.last)
+            #expect(!presented.isBanner && !presented.isListed)
+            #expect(presented.badge == 2 && presented.sound?.name == "default")
+        }
+    }
+
+    @Test("a receipt is posted after the notification is shown, in the time of the clock")
+    func receiptTime() async throws {
+        let device = try await device { configuration, device in
+            configuration.receipts = try? ReceiptPosting(
+                to: "https://example.com/r", transport: device.network, delay: .init { .seconds(4) })
+        }
+        device.network.delay = .seconds(3)
+        #expect(await device.receive(try seal()).isRestored)
+        #expect(device.center.presentations.last?.notification.time == Self.start)
+        #expect(device.network.posts.count == 1 && clock.elapsed == .seconds(7))
+    }
+
+    @Test("a receipt that the process can't post in time stays in the store, and the app sends it")
+    func receiptLeft() async throws {
+        let device = try await device { configuration, device in
+            configuration.receipts = try? ReceiptPosting(to: "https://example.com/r", transport: device.network)
+        }
+        device.network.delay = .seconds(11)
+        #expect(await device.receive(try seal()).isRestored)
+        #expect(device.network.posts.isEmpty && clock.elapsed == .seconds(10))
+        device.network.delay = .zero
+        let sender = ReceiptSender(
+            store: SharedStore(folder: folder.path + "/store", role: .app),
+            posting: try ReceiptPosting(to: "https://example.com/r", transport: device.network), clock: { clock.time })
+        #expect(try await sender.flush().sentCount == 1)
+        #expect(device.network.posts.count == 1)
+    }
+
+    @Test("an address with http is refused, and not requested")
+    func plainHTTP() async throws {
+        let device = try await device()
+        device.network.serve([0x89, 0x50, 0x4e, 0x47], at: "http://example.com/p.png")
+        let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"http://example.com/p.png"}"#)
+        let reception = await device.receive(payload)
+        #expect(reception.failure == .attachmentFailed && reception.content?.body.literal == "x")
+        #expect(device.network.requested.isEmpty)
+    }
+
+    @Test("a push with a badge and a sound, and without text, sets them and runs no extension")
+    func badgeWithoutText() async throws {
+        let device = try await device()
+        for badge in [5, 0] {
+            let payload = #"{"aps":{"badge":\#(badge),"sound":"ping.caf","mutable-content":1}}"#
+            let reception = await device.receive(Array(payload.utf8))
+            #expect(reception.presentation == nil && reception.report == nil)
+            #expect(device.center.badge == badge)
+            #expect(device.center.presentations.last?.sound?.name == "ping.caf")
+        }
+        #expect(device.center.deliveredNotifications.isEmpty)
+    }
+
     @Test("a slow network takes the time of the clock, and the text is shown without the picture at its limit")
     func slowNetwork() async throws {
         let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
@@ -182,6 +251,28 @@ import Testing
         let next = try seal()
         #expect(await device.receive(next).isRestored)
         #expect(starts.withLock { $0 } == 2)
+    }
+
+    @Test(
+        "a download goes on when a scheduled notification is shown meanwhile, and after a process that ended",
+        .timeLimit(.minutes(1)))
+    func otherEvents() async throws {
+        let device = try await device()
+        device.network.serve([UInt8]("GIF89a0123456789".utf8), at: "https://example.com/p", for: .seconds(5))
+        _ = clock.schedule(after: .seconds(3)) { device.endExtensionProcess() }
+        let json = #"{"aps":{"alert":"x"},"image_url":"https://example.com/p"}"#
+        #expect(await device.receive(try seal(json)).presentation?.origin == .died)
+        #expect(clock.elapsed == .seconds(3))
+        var content = NotificationContent()
+        content.title.literal = "Tea"
+        try await device.center.add(
+            NotificationRequest(id: "tea", content: content, trigger: .timeInterval(seconds: 4, repeats: false)))
+        let reception = await device.receive(try seal(json))
+        #expect(reception.isRestored && reception.content?.attachments.count == 1)
+        await device.center.settle()
+        #expect(clock.elapsed == .seconds(8))
+        let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
+        #expect(times.sorted() == [3, 7, 8])
     }
 
     @Test("before the first unlock a push is keyLocked, and afterwards pushes open")

@@ -444,6 +444,53 @@ import Testing
         #expect(error?.code == .invalidAttachment)
     }
 
+    @Test(
+        "a file without a type hint is accepted by any extension of its type, in upper and lower case",
+        arguments: [
+            ("a.jpeg", true), ("a.JPG", true), ("a.jpg", true), ("a.gif", true), ("a.mp3", false), ("a", false),
+        ])
+    func fileExtension(_ name: String, isAccepted: Bool) async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        try Data([0xff, 0xd8, 0xff, 0xe0] + [UInt8](repeating: 0, count: 20)).write(to: folder.file(name))
+        let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/" + name, type: nil)
+        let request = NotificationRequest(id: "a", content: content("1") { $0.attachments = [attachment] })
+        #expect(((try? await center.add(request)) != nil) == isAccepted)
+    }
+
+    @Test("an attachment of the app's bundle is copied, and stays for the next notification")
+    func bundledAttachment() async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        try Data("GIF89a0123456789".utf8).write(to: folder.file("logo.gif"))
+        center.bundlePath = folder.path
+        let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/logo.gif", type: nil)
+        for id in ["a", "b"] {
+            try await center.add(
+                NotificationRequest(id: id, content: content(id) { $0.attachments = [attachment] }))
+        }
+        let stored = center.deliveredNotifications.compactMap(\.request.content.attachments.first?.path)
+        #expect(stored.count == 2 && stored.allSatisfy { center.file($0)?.count == 16 })
+    }
+
+    @Test(
+        "a file of the largest size of its kind is accepted, and one with one byte more is refused",
+        arguments: [
+            (AttachmentType.jpeg, [UInt8]([0xff, 0xd8, 0xff, 0xe0]), 10_000_000),
+            (.mp3, [UInt8]("ID3".utf8), 5_000_000),
+            (.mp4, [0, 0, 0, 0x18] + [UInt8]("ftypisom".utf8), 50_000_000),
+        ])
+    func attachmentSize(_ type: AttachmentType, head: [UInt8], limit: Int) async throws {
+        try await allow()
+        let folder = try TemporaryFolder()
+        for (byteCount, isAccepted) in [(limit, true), (limit + 1, false)] {
+            try (Data(head) + Data(count: byteCount - head.count)).write(to: folder.file("file"))
+            let attachment = NotificationContent.Attachment(identifier: "1", path: folder.path + "/file", type: type)
+            let request = NotificationRequest(id: "a", content: content("1") { $0.attachments = [attachment] })
+            #expect(((try? await center.add(request)) != nil) == isAccepted)
+        }
+    }
+
     // MARK: Lock screen
 
     @Test("the lock screen groups threads, the latest first, and shows title and body")
@@ -456,6 +503,30 @@ import Testing
         #expect(screen.groups.map(\.threadID) == ["x", "y"])
         #expect(screen.groups.map { $0.banners.map(\.id) } == [["3", "1"], ["2"]])
         #expect(screen.groups[0].banners[0].title == "Title 3" && screen.groups[0].banners[0].body == "Body 3")
+    }
+
+    @Test("a time-sensitive notification is marked only if the user allows it")
+    func timeSensitive() async throws {
+        try await allow()
+        for level in ["time-sensitive", "active"] {
+            try await center.add(
+                NotificationRequest(id: level, content: content("1") { $0.interruptionLevel = level }))
+        }
+        #expect(center.lockScreen.groups.flatMap(\.banners).filter(\.isTimeSensitive).map(\.id) == ["time-sensitive"])
+        center.changeSettings { $0.allowsTimeSensitive = false }
+        #expect(center.lockScreen.groups.flatMap(\.banners).allSatisfy { !$0.isTimeSensitive })
+    }
+
+    @Test("a text by key is shown in the user's language, and as its key if the app has no text")
+    func textByKey() async throws {
+        try await allow()
+        center.strings = ["GREETING": "Hallo %@"]
+        for key in ["GREETING", "UNKNOWN"] {
+            try await center.add(
+                NotificationRequest(
+                    id: key, content: content("") { $0.body = .init(locKey: key, locArguments: ["Zoë"]) }))
+        }
+        #expect(center.deliveredNotifications.map(\.request.content.body.literal) == ["Hallo Zoë", "UNKNOWN"])
     }
 
     @Test(

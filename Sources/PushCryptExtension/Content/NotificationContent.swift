@@ -166,6 +166,13 @@ extension NotificationContent {
         guard hasText else { return nil }
     }
 
+    /// The badge and the sound of an APNs payload without text; nil if the payload has text, or neither of them.
+    package init?(withoutText payload: [UInt8]) {
+        guard let text = try? JSONText(payload) else { return nil }
+        self.init(payload: text, userInfo: payload)
+        guard !hasText, badge != nil || sound != nil else { return nil }
+    }
+
     /// Reads an APNs payload. Like the system, it ignores members of the wrong type.
     ///
     /// - Parameter userInfo: a JSON object for the app.

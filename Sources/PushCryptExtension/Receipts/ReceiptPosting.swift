@@ -16,7 +16,8 @@ public struct ReceiptPosting: Sendable {
     /// A random wait before a receipt is sent. If the system ends the extension during the wait, the app sends the receipt.
     public struct Delay: Sendable {
         let draw: @Sendable () -> Duration
-        let sleep: @Sendable (Duration) async throws -> Void
+        /// The simulator replaces it.
+        package var sleep: @Sendable (Duration) async throws -> Void
 
         /// Creates a delay. `draw` returns the duration of one wait. After an error of `sleep` the receipt stays for
         /// ``ReceiptSender/flush(timeLimit:)``.
@@ -46,10 +47,14 @@ public struct ReceiptPosting: Sendable {
     let way: Way
     let encoding: Encoding
     let userAgent: String?
-    let delay: Delay?
+    package var delay: Delay?
     let timeLimit: Duration
     /// Ends a post at its time limit; tests replace it.
     package var timer: any DeadlineTimer
+    /// Runs a post in the background of a session; the simulator runs it after the notification is shown.
+    package var launch: @Sendable (@escaping @Sendable () async -> Void) -> Void = { work in
+        Task.detached(priority: .utility, operation: work)
+    }
 
     /// Creates a posting.
     ///

@@ -15,7 +15,7 @@ extension ReceiptPosting {
     ///   - store: where the session has stored the receipt; nil if it has no store. Then the receipt is sent once.
     ///   - keepRunning: asks the system not to suspend the process while the receipt is sent.
     func start(_ receipt: Receipt, in store: SharedStore?, keepRunning: ProcessActivity) {
-        Task.detached(priority: .utility) { [self] in
+        launch { [self] in
             if let delay, (try? await delay.sleep(delay.draw())) == nil { return }
             guard let end = keepRunning() else { return }
             defer { end() }
