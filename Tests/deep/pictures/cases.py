@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 ADDRESS = "https://example.com/picture.png"
 WITH_PICTURE = ["--attachment-member", "image_url", "--serve", f"{ADDRESS}=picture.png"]
-# Letters, so that a line break is possible only inside the word.
+# A line break is possible only inside the word.
 LONG_WORD = "Donaudampfschifffahrt" * 30
 FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 HOSTILE = (
@@ -27,13 +27,14 @@ class Case:
     fails: bool = False
     direction: str = "ltr"
     is_cut: bool = False
-    # The number of notifications in stacks, and of pictures.
+    # How many notifications are in stacks, and how many pictures there are.
     stacked: int = 0
     pictures: int = 0
 
 
 def push(title=None, body=None, subtitle=None, thread=None, **members):
-    alert = {name: text for name, text in [("title", title), ("subtitle", subtitle), ("body", body)] if text is not None}
+    texts = [("title", title), ("subtitle", subtitle), ("body", body)]
+    alert = {name: text for name, text in texts if text is not None}
     aps = {"alert": alert}
     if thread:
         aps["thread-id"] = thread
@@ -54,13 +55,14 @@ CLINIC = [
 CASES = [
     Case("clinic", CLINIC, ["Dr. Amara Osei", "Radiology", "Time Sensitive", "1 more"], WITH_PICTURE, is_cut=True,
          stacked=2, pictures=1),
-    Case("long", [push("A long title " * 12, "word " * 200, "A long subtitle " * 12), push("Word", LONG_WORD, thread="w")],
-         ["A long title", "Donaudampf"], is_cut=True),
+    Case("long", [push("A long title " * 12, "word " * 200, "A long subtitle " * 12),
+                  push("Word", LONG_WORD, thread="w")], ["A long title", "Donaudampf"], is_cut=True),
     Case("arabic", [push("د. أمينة حداد", "نتائجك جاهزة: كل شيء سليم. نراك يوم الاثنين الساعة 9:40 في الغرفة 2.",
                          "عيادة النور")], ["نتائجك جاهزة", "عيادة النور"], direction="rtl", app="عيادة"),
     Case("hebrew", [push("ד״ר עמרה אוסיי", "התוצאות שלך הגיעו: הכול תקין. נתראה ביום שני ב־9:40.")],
          ["התוצאות שלך הגיעו"], direction="rtl"),
-    Case("emoji", [push(f"Family {FAMILY}", "\U0001f1eb\U0001f1f7 \U0001f44d\U0001f3fd a\u0301 \u2764\ufe0f\n\nthe third line")],
+    Case("emoji", [push(f"Family {FAMILY}",
+                        "\U0001f1eb\U0001f1f7 \U0001f44d\U0001f3fd a\u0301 \u2764\ufe0f\n\nthe third line")],
          [FAMILY, "\U0001f1eb\U0001f1f7", "the third line"]),
     Case("hidden", CLINIC, ["Notification"], WITH_PICTURE + ["--previews", "hidden"],
          ["Osei", "Lindqvist", "bandage", "New message"], stacked=2),
@@ -69,8 +71,9 @@ CASES = [
     Case("hostile", [push(HOSTILE, HOSTILE * 2, HOSTILE, thread=HOSTILE)], ["<script>", "onerror", "&lt;b&gt;"],
          app=HOSTILE, is_cut=True),
     Case("failure", CLINIC[:1], ["New message"], ["--locked"], ["Lindqvist"], fails=True),
-    Case("mixed", ["nonsense", {"aps": {"alert": "Not sealed"}}, {"aps": {"content-available": 1}}], ["Not sealed"],
-         ["--at", "2026-11-01T23:59:30Z"], fails=True),
+    Case("mixed", ["nonsense", {"aps": {"alert": "Not sealed"}}, {"aps": {"content-available": 1}},
+                   {"aps": {"alert": "Too long " * 600}}], ["Not sealed"], ["--at", "2026-11-01T23:59:30Z"],
+         ["Too long"], fails=True),
 ]
 
 
@@ -91,9 +94,11 @@ def picture(width=96, height=96):
     rows = b""
     for row in range(height):
         pixels = [brightness((column + .5) / width, (row + .5) / height) for column in range(width)]
-        rows += b"\0" + b"".join(bytes([int(14 + 200 * v * v), int(26 + 205 * v * v), int(48 + 195 * v * v)]) for v in pixels)
+        colours = [(14 + 200 * v * v, 26 + 205 * v * v, 48 + 195 * v * v) for v in pixels]
+        rows += b"\0" + b"".join(bytes(int(part) for part in colour) for colour in colours)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 9)) + _chunk(b"IEND", b"")
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
 
 
 def _chunk(kind, data):

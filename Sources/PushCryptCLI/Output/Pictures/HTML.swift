@@ -4,13 +4,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes HTML elements. All text and attribute values are escaped; children are markup.
+/// Writes HTML elements that are also well-formed XML. All text and attribute values are escaped; children are markup.
 enum HTML {
     static func element(
         _ name: String, class style: String? = nil, _ attributes: KeyValuePairs<String, String> = [:],
         _ children: [String] = []
     ) -> String {
-        tag(name, class: style, attributes) + children.joined() + "</\(name)>"
+        tag(name, class: style, attributes, end: ">") + children.joined() + "</\(name)>"
     }
 
     static func text(_ name: String, class style: String? = nil, _ content: String) -> String {
@@ -23,17 +23,23 @@ enum HTML {
         element(name, class: style, ["dir": "auto"], [escaped(content)])
     }
 
-    /// A start tag, or the whole of an element without content, such as `img`.
-    static func tag(
+    /// An element that can't have content, such as `img`.
+    static func void(
         _ name: String, class style: String? = nil, _ attributes: KeyValuePairs<String, String> = [:]
     ) -> String {
+        tag(name, class: style, attributes, end: "/>")
+    }
+
+    private static func tag(
+        _ name: String, class style: String?, _ attributes: KeyValuePairs<String, String>, end: String
+    ) -> String {
         let list = (style.map { [("class", $0)] } ?? []) + attributes.map { ($0.key, $0.value) }
-        return "<\(name)" + list.map { " \($0.0)=\"\(escaped($0.1))\"" }.joined() + ">"
+        return "<\(name)" + list.map { " \($0.0)=\"\(escaped($0.1))\"" }.joined() + end
     }
 
     static func image(_ bytes: [UInt8], type: String, class style: String, description: String) -> String {
         let address = "data:\(type);base64," + Data(bytes).base64EncodedString()
-        return tag("img", class: style, ["src": address, "alt": description])
+        return void("img", class: style, ["src": address, "alt": description])
     }
 
     /// Escapes markup, makes every line break a line feed, and replaces other control characters by U+FFFD.

@@ -27,14 +27,14 @@ struct BudgetMarkup {
     private var picture: String {
         let total = max(bar.limitInBytes, bar.byteCount)
         var start = 0
-        let rectangles = bar.parts.map { part in
+        let rectangles = bar.parts.filter { $0.byteCount > 0 }.map { part in
             defer { start += part.byteCount }
             return SVG.element(
                 "rect",
                 [
                     "x": "\(start)", "y": "0", "width": "\(part.byteCount)", "height": "1",
                     "class": "part \(part.name)",
-                ])
+                ], [HTML.text("title", "\(part.name): \(NumberText.grouped(part.byteCount)) bytes")])
         }
         return SVG.element(
             "svg",

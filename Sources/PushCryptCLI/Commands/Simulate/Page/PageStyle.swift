@@ -42,7 +42,7 @@ enum PageStyle {
           overflow-wrap: anywhere; -webkit-text-size-adjust: 100%;
         }
         header { display: flex; flex-wrap: wrap; align-items: center; gap: 12px 16px; }
-        .headline { flex: 1 1 320px; }
+        .headline { flex: 1 1 200px; }
         .name { display: inline-block; max-width: 100%; vertical-align: bottom; }
         h1 { font-size: 26px; line-height: 1.2; letter-spacing: -0.01em; }
         h2 { font-size: 20px; }
@@ -57,10 +57,10 @@ enum PageStyle {
         .schemes input:checked + span { background: var(--card); }
         .schemes input:focus-visible + span { outline: 3px solid var(--accent); }
         nav { margin: 28px 0 8px; }
-        nav input { display: block; width: 100%; height: 28px; margin: 0; accent-color: var(--accent); }
-        .stops { display: grid; grid-template-columns: 1fr 1fr 1fr; }
+        nav input { display: block; border-radius: 14px; width: 100%; height: 28px; margin: 0; accent-color: var(--accent); }
+        .stops { display: grid; grid-template-columns: 1fr auto 1fr; }
         .stops button {
-          border: 0; padding: 6px 2px; background: none; color: var(--muted); font: inherit; font-size: 15px;
+          border: 0; padding: 6px 2px; background: none; color: var(--muted); font: inherit; font-size: 14px;
           text-align: center; cursor: pointer;
         }
         .stops button:first-child { text-align: left; }
@@ -89,6 +89,7 @@ enum PageStyle {
         .json .string { color: light-dark(#0a5c36, #7fe0a8); }
         .json .sealed {
           border-radius: 4px; background: light-dark(#ece6fa, #2a2140); color: light-dark(#5b3fa6, #c3aef5);
+          word-break: break-all;
         }
         .budget { margin-bottom: 18px; }
         .budget figcaption { font-weight: 600; font-size: 14px; }
@@ -101,7 +102,7 @@ enum PageStyle {
         .ciphertext { --part: light-dark(#6b45c6, #b79bff); }
         .padding { --part: light-dark(#a9a2c9, #6a5f94); }
         .free { --part: light-dark(#e5e5ea, #3a3a3c); }
-        .part { fill: var(--part); }
+        .part { fill: var(--part); stroke: var(--card); stroke-width: 1px; vector-effect: non-scaling-stroke; }
         table { border-collapse: collapse; font-size: 14px; }
         th, td { padding: 3px 14px 3px 0; text-align: left; font-weight: 400; vertical-align: top; }
         td { color: var(--muted); }
@@ -145,7 +146,8 @@ enum PageStyle {
     private static let banner = """
 
         .banner, summary {
-          background: light-dark(#f6f4f8e6, #2a2a30e6); color: light-dark(#1c1c1e, #f5f5f7);
+          background: light-dark(#f6f4f8e6, #2a2a30e6);
+          color: light-dark(#1c1c1e, #f5f5f7);
           -webkit-backdrop-filter: blur(24px) saturate(1.6); backdrop-filter: blur(24px) saturate(1.6);
         }
         .banner {
@@ -162,20 +164,28 @@ enum PageStyle {
         .head { grid-column: 2 / -1; display: flex; gap: 10px; font-size: 13px; color: light-dark(#4f4f56, #b8b8c0); }
         .app { flex: 1; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; text-align: left; }
         .text { grid-column: 2; }
-        .text > :not(.sensitive) { display: -webkit-box; -webkit-box-orient: vertical; overflow: hidden; white-space: pre-line; }
-        .sensitive { color: light-dark(#4f4f56, #b8b8c0); font-size: 12px; font-weight: 600; text-transform: uppercase; letter-spacing: .02em; }
+        .text > :not(.sensitive) {
+          display: -webkit-box; -webkit-box-orient: vertical; overflow: hidden; white-space: pre-line;
+        }
+        .sensitive {
+          color: light-dark(#4f4f56, #b8b8c0); font-size: 12px; font-weight: 600; letter-spacing: 0.02em;
+          text-transform: uppercase;
+        }
         .title, .subtitle { font-size: 15px; font-weight: 600; }
         .text > .title { -webkit-line-clamp: 2; }
         .text > .subtitle { -webkit-line-clamp: 1; font-weight: 500; }
         .text > .body { -webkit-line-clamp: 4; }
         .thumbnail { grid-column: 3; width: 42px; height: 42px; margin-top: 2px; border-radius: 8px; object-fit: cover; }
         .file { grid-column: 2; font-size: 13px; }
-        .stack:not(:has([open])) { filter: none; }
         summary {
-          width: calc(100% - 28px); margin: 0 auto; padding: 4px 14px 6px; border-radius: 0 0 18px 18px; cursor: pointer;
-          font-size: 13px; list-style: none; border-top: 1px solid light-dark(#00000026, #ffffff26);
+          width: calc(100% - 32px); margin: 2px auto 0; padding: 3px 14px 5px; border-radius: 0 0 17px 17px;
+          background: light-dark(#e9e4eed9, #2a2a30bf); font-size: 13px; cursor: pointer; list-style: none;
         }
         summary::-webkit-details-marker { display: none; }
+        .deep:not([open])::after {
+          content: ""; display: block; width: calc(100% - 64px); height: 8px; margin: 2px auto 0;
+          border-radius: 0 0 16px 16px; background: light-dark(#e9e4ee99, #2a2a3099);
+        }
         .opened, [open] .closed { display: none; }
         [open] .opened { display: inline; }
         .others { display: grid; gap: 8px; margin-top: 8px; }

@@ -25,7 +25,7 @@ extension SimulatedPage {
         ]
         let schemes = ["System", "Light", "Dark"].map { scheme in
             let isChosen = scheme == "System"
-            let input = HTML.tag(
+            let input = HTML.void(
                 "input",
                 isChosen
                     ? ["type": "radio", "name": "scheme", "id": scheme.lowercased(), "checked": ""]
@@ -48,7 +48,7 @@ extension SimulatedPage {
     /// The slider. The script shows it.
     var slider: String {
         let last = StoryStep.allCases.count - 1
-        let input = HTML.tag(
+        let input = HTML.void(
             "input",
             [
                 "id": "story", "type": "range", "min": "0", "max": "\(last)", "value": "\(last)",
@@ -94,7 +94,7 @@ extension SimulatedPage {
         let reason =
             push.reception.failure == .notSealed || push.text?.root["pushcrypt"] == nil
             ? "It wasn't sealed: what is on the wire is what was sent."
-            : "The phone didn't open it, so what was sealed isn't known here."
+            : "The phone didn't restore it, so what was sealed isn't known here."
         return card(push, [HTML.text("p", class: "unknown", reason)])
     }
 

@@ -32,10 +32,10 @@ struct SimulatedPage {
         let policy =
             "default-src 'none'; img-src data:; style-src \(style); script-src \(script); base-uri 'none'; form-action 'none'"
         return [
-            HTML.tag("meta", ["charset": "utf-8"]),
-            HTML.tag("meta", ["http-equiv": "Content-Security-Policy", "content": policy]),
-            HTML.tag("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
-            HTML.tag("meta", ["name": "color-scheme", "content": "light dark"]),
+            HTML.void("meta", ["charset": "utf-8"]),
+            HTML.void("meta", ["http-equiv": "Content-Security-Policy", "content": policy]),
+            HTML.void("meta", ["name": "viewport", "content": "width=device-width, initial-scale=1"]),
+            HTML.void("meta", ["name": "color-scheme", "content": "light dark"]),
             HTML.text("title", "\(appName) on the lock screen"),
             HTML.element("style", [:], [PageStyle.css]),
         ]
