@@ -48,6 +48,17 @@ package enum FileSystem {
         try folder(of: path).replace(name(of: path), with: bytes, mode: mode)
     }
 
+    /// Checks, before the work for its content begins, that ``replace(_:with:mode:)`` can write a file. It makes a file of
+    /// another name and removes it.
+    ///
+    /// - Throws: `FileError` with `cannotCreate`, `noPermission`, `noSpace`, `notAFile` if the path names a folder.
+    package static func checkReplaceable(_ path: String) throws(FileError) {
+        guard !isFolder(path) else { throw FileError(.notAFile, path, "\(path) is a folder; a file is needed here") }
+        let (folder, trial) = (try folder(of: path), "\(name(of: path)).new-\(randomName())")
+        _ = try folder.makeFile(trial)
+        try folder.remove(trial)
+    }
+
     package static func removeFile(_ path: String) { unsafe unlink(path) }
 
     /// Opens the parent folder of a path that is to be created; a link to a folder is followed.

@@ -46,6 +46,19 @@ struct FileSystemReplaceTests {
         #expect(try FileSystem.readFile(folder.path + "/link") == [2])
     }
 
+    @Test("checkReplaceable leaves the folder and an existing file unchanged, and refuses a folder and a missing one")
+    func check() throws {
+        let folder = try TemporaryFolder()
+        try FileSystem.replace(folder.path + "/file", with: [1])
+        try FileSystem.checkReplaceable(folder.path + "/file")
+        try FileSystem.checkReplaceable(folder.path + "/new")
+        #expect(try folder.names() == ["file"] && FileSystem.readFile(folder.path + "/file") == [1])
+        #expect { try FileSystem.checkReplaceable(folder.path) } throws: { ($0 as? FileError)?.code == .notAFile }
+        #expect { try FileSystem.checkReplaceable(folder.path + "/none/file") } throws: {
+            ($0 as? FileError)?.code == .cannotCreate
+        }
+    }
+
     @Test("a failed replace leaves no temporary file")
     func failure() throws {
         let folder = try TemporaryFolder()

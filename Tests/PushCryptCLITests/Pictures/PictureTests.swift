@@ -82,6 +82,19 @@ struct PictureTests {
         #expect(try !XMLNames(Data(text.utf8)).elements.isEmpty)
     }
 
+    @Test("markup before a combining accent is escaped in the picture")
+    func combiningAccent() throws {
+        let name = "Keys/a<\u{301}b\"\u{301}&\u{301}"
+        try place.create(name, "shared")
+        var command = Self.rehearse
+        command[2] = name
+        #expect(try place.run(command + ["--picture", "out.svg"]).isSuccess)
+        let picture = try place.read("out.svg")
+        let isEscaped = picture.range(of: Data("Keys/a&lt;\u{301}b&quot;\u{301}&amp;\u{301}".utf8)) != nil
+        #expect(isEscaped)
+        #expect(try !XMLNames(picture).elements.isEmpty)
+    }
+
     @Test(
         "--picture replaces an older file, and writes nothing if it fails",
         arguments: [rehearse, coverage])

@@ -20,11 +20,16 @@ struct Simulate: AsyncParsableCommand {
             "verdict", "before", "after", "seconds", "badge"?, "sound"?, "category"?, "thread"?, "attachments"?, \
             "missing"?}.
 
+            With --picture the page has all pushes: what was sent, what is on the wire with its byte budget, and both lock \
+            screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
+
             Exit status: 0 every push was restored with all its attachments; 65 one wasn't; anything else: see \
             pushcrypt --help.
             """)
 
     @Flag(help: "Print one JSON object for each push.") var json = false
+    @Option(help: .init("Also write a page with the lock screen; an existing file is replaced.", "FILE.html"))
+    var picture: PictureFile?
     @Option(help: .init("The phone's keys: private or shared.", "FILE|Keys/NAME")) var keys: String?
     @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
     @Option(help: .init("The phone has this device's key of a shared keyset.", "ID")) var device: String?
@@ -49,10 +54,14 @@ struct Simulate: AsyncParsableCommand {
         ] {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
+        guard picture?.isHTML != false else {
+            throw ValidationError("--picture writes a page here: the file's name must end with .html.")
+        }
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
     }
 
     @MainActor func run() async throws {
+        try picture.map { try FileSystem.checkReplaceable($0.path) }
         let phones = try await SimulatedPhones(settings())
         let reader = try PayloadReader()
         let appName = texts.appName ?? topic?.split(separator: ".").last.map(String.init) ?? "app"
@@ -60,11 +69,12 @@ struct Simulate: AsyncParsableCommand {
             StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
         }
         let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-        var (count, restoredCount) = (0, 0)
+        var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
         while let payload = try reader.next() {
             let push = await phones.receive(payload)
             count += 1
             if push.isRestored { restoredCount += 1 }
+            if picture != nil { pictured.append(push) }
             if json {
                 try StandardStreams.writeJSON(push.json, [])
             } else {
@@ -74,15 +84,23 @@ struct Simulate: AsyncParsableCommand {
             }
         }
         guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
+        if let picture {
+            let page = SimulatedPage(
+                appName: appName, topic: topic ?? Self.exampleTopic, pushes: pictured, lockScreens: phones.lockScreens)
+            try FileSystem.replace(picture.path, with: Array(page.html().utf8))
+        }
         guard restoredCount == count else {
             throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not restored")
         }
     }
 
+    /// The topic of a phone without keys.
+    private static let exampleTopic = "com.example.app"
+
     private var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     private func settings() throws -> SimulatedPhones.Settings {
-        let topic = try Topic(topic ?? "com.example.app").description
+        let topic = try Topic(topic ?? Self.exampleTopic).description
         let keyring: any RecipientKeyring =
             try keys.map { keys in
                 KeysetKeyring(try KeySource(keys, keyAccess).openingKeyset(device: DeviceID(option: device)))

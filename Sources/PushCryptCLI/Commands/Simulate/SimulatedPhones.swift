@@ -104,7 +104,8 @@ final class SimulatedPhones {
     private func attachment(_ attachment: NotificationContent.Attachment) -> SimulatedPush.Attachment? {
         phone.center.file(attachment.path).map { bytes in
             SimulatedPush.Attachment(
-                type: attachment.type?.fileExtension ?? "", bytes: bytes, mediaType: attachment.type?.mimeTypes.first)
+                path: attachment.path, type: attachment.type?.fileExtension ?? "", bytes: bytes,
+                mediaType: attachment.type?.mimeTypes.first)
         }
     }
 }

@@ -6,6 +6,8 @@ import PushCryptSimulator
 struct SimulatedPush {
     /// What is beside a notification's text.
     struct Attachment {
+        /// The system's name of the file.
+        let path: String
         /// Such as `png`.
         let type: String
         let bytes: [UInt8]

@@ -55,18 +55,8 @@ enum SVG {
         return "\(sign)\(whole).\(digits)"
     }
 
-    /// Escapes as XML 1.0 section 2.4 requires and replaces control characters, which XML doesn't allow.
-    static func escaped(_ text: String) -> String {
-        TerminalText.harmless(text.utf8).map { character in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            default: String(character)
-            }
-        }.joined()
-    }
+    /// Escapes as XML 1.0 section 2.4 requires, and replaces all control and format characters.
+    static func escaped(_ text: String) -> String { HTML.escaped(TerminalText.harmless(text.utf8)) }
 
     private static func coordinates(_ points: [Point]) -> String {
         points.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")

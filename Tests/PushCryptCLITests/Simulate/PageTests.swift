@@ -1,0 +1,273 @@
+import Foundation
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite("simulate --picture", .ownThreads) struct PageTests {
+    private let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.create("phone", "recipient", "--psk")
+    }
+
+    private func simulate(_ pushes: [Data], _ options: [String] = [], to file: String = "page.html") throws -> Output {
+        let lines = Data(pushes.map { $0.filter { $0 != UInt8(ascii: "\n") } }.joined(separator: [UInt8(ascii: "\n")]))
+        return try place.run(
+            ["simulate", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, "--picture", file]
+                + options, stdin: lines)
+    }
+
+    /// The page of payloads that are sealed to the phone.
+    private func page(of payloads: [Any], _ options: String...) throws -> Markup {
+        let pushes = try payloads.map { payload in
+            try place.sealed(to: "phone", payload: JSONSerialization.data(withJSONObject: payload))
+        }
+        let output = try simulate(pushes, options)
+        try #require(output.isSuccess, "\(output)")
+        return try Markup.root(of: place.read("page.html"))
+    }
+
+    private static func push(_ title: String, _ more: [String: Any] = [:], thread: String? = nil) -> [String: Any] {
+        var aps: [String: Any] = ["alert": more.merging(["title": title]) { $1 }]
+        aps["thread-id"] = thread
+        return ["aps": aps]
+    }
+
+    /// What the phone with the extension shows.
+    private static func screen(_ page: Markup) throws -> Markup {
+        try #require(page.styled("device").last)
+    }
+
+    private static func texts(_ markup: Markup, _ style: String) -> [String] { markup.styled(style).map(\.text) }
+
+    @Test("a push with all texts is shown with app, time, title, subtitle, body and the mark of a time-sensitive one")
+    func banner() throws {
+        let payload: [String: Any] = [
+            "aps": [
+                "alert": ["title": "Dr. Osei", "subtitle": "Radiology", "body": "All clear."],
+                "interruption-level": "time-sensitive",
+            ]
+        ]
+        let page = try page(of: [payload], "--app-name", "Clinic")
+        let devices = page.styled("device")
+        #expect(devices.count == 2 && Self.texts(devices[0], "title") == ["New message"])
+        let screen = try Self.screen(page)
+        for (style, text) in [
+            ("clock", "09:00"), ("date", "Sunday, 1 March"), ("app", "Clinic"), ("time", "now"), ("title", "Dr. Osei"),
+            ("subtitle", "Radiology"), ("body", "All clear."), ("sensitive", "Time Sensitive"), ("icon", "C"),
+        ] { #expect(Self.texts(screen, style) == [text]) }
+        #expect(Self.texts(devices[0], "sensitive").isEmpty)
+        #expect(page.named("title").map(\.text).first == "Clinic on the lock screen")
+    }
+
+    static let hostileTexts = [
+        "</script></style></title><script>attack()</script>", "<img src=x onerror=attack()>",
+        "\"' onload='attack()' x=\"",
+        "\u{202e}evil\u{2069}\u{2069}\u{202e}", "a\u{0}b\u{1b}[31mc\u{9b}d", "&lt;b&gt;&#60;&amp;",
+        "<\u{301}script>\"\u{301}>",
+        "]]><!--", String(repeating: "W", count: 500),
+    ]
+
+    @Test(
+        "markup, quotes, control and formatting characters in texts add no element and no attribute",
+        arguments: hostileTexts
+    )
+    func hostile(_ text: String) throws {
+        func page(_ text: String) throws -> Markup {
+            try self.page(
+                of: [Self.push(text, ["subtitle": text, "body": text], thread: text)], "--app-name",
+                text.replacing("\0", with: ""))
+        }
+        let (attacked, harmless) = (try page(text), try page("harmless"))
+        #expect(attacked.all.map(\.name) == harmless.all.map(\.name))
+        #expect(attacked.all.map { $0.attributes.keys.sorted() } == harmless.all.map { $0.attributes.keys.sorted() })
+        let shown = try Self.screen(attacked)
+        let expected = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
+        for style in ["title", "subtitle", "body"] {
+            #expect(Self.texts(shown, style).map { Array($0.utf8) } == [Array(expected.utf8)])
+        }
+        let sent = try #require(attacked.styled("json").first?.text)
+        #expect(!sent.unicodeScalars.contains { $0.properties.isBidiControl || $0 == "\0" })
+        let alert = try #require(try Payload.member("aps.alert", of: Data(sent.utf8)) as? [String: String])
+        #expect(alert["title"].map { Array($0.utf8) } == Array(text.utf8))
+    }
+
+    @Test("a text from right to left and joined emoji are unchanged, in a block that finds its own direction")
+    func direction() throws {
+        let texts = ["title": "نتائجك جاهزة", "subtitle": "ד״ר אוסיי", "body": "👩‍👩‍👧‍👦 🇫🇷 a\u{301}\r\nb\tc"]
+        let screen = try Self.screen(page(of: [["aps": ["alert": texts]]]))
+        for (style, text) in texts {
+            let block = try #require(screen.styled(style).first)
+            #expect(block.attributes["dir"] == "auto" && ["h3", "p"].contains(block.name))
+            #expect(Array(block.text.utf8) == Array(text.replacing("\r\n", with: "\n").utf8))
+        }
+    }
+
+    @Test("the policy allows only the style and the script of the page, and the page names no address")
+    func contentSecurityPolicy() throws {
+        let root = try page(of: [Self.push("Hi")])
+        let page = String(decoding: try place.read("page.html"), as: UTF8.self)
+        func source(_ tag: String) throws -> String {
+            let block = try #require(page.components(separatedBy: "<\(tag)>").last?.components(separatedBy: "</").first)
+            // On Linux the tool uses the other library.
+            let bytes = Array(block.utf8)
+            let digest = try Backends.cryptoKit.backend.sha256(bytes.bytes)
+            return "'sha256-\(Data(digest).base64EncodedString())'"
+        }
+        let (style, script) = (try source("style"), try source("script"))
+        let policy = try #require(
+            root.named("meta").first { $0.attributes["http-equiv"] == "Content-Security-Policy" }?.attributes["content"]
+        )
+        #expect(
+            policy == "default-src 'none'; img-src data:; style-src \(style); script-src \(script); base-uri 'none'; "
+                + "form-action 'none'")
+        #expect(!page.contains("http://") && !page.contains("https://") && !page.contains("url("))
+        #expect(!root.all.contains { $0.attributes.keys.contains { $0 == "style" || $0.hasPrefix("on") } })
+    }
+
+    @Test(
+        "the budget's figures are those of inspect, add up to the size of the payload, and with the free part to 4096")
+    func budget() throws {
+        let sealed = try place.sealed(to: "phone")
+        try #require(try simulate([sealed]).isSuccess)
+        let page = try Markup.root(of: place.read("page.html"))
+        let rows = page.named("tr").filter { !$0.named("td").isEmpty }
+        let figures = Dictionary(
+            uniqueKeysWithValues: rows.map { row in
+                (row.named("th")[0].text, Int(row.styled("count")[0].text.replacing(",", with: "")) ?? -1)
+            })
+        let inspected = try place.run(
+            "inspect", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, stdin: sealed)
+        let bytes = try #require(try inspected.object()["bytes"] as? [String: Int])
+        #expect(Set(figures.keys) == ["placeholder", "envelope", "ciphertext", "padding", "free"])
+        #expect(figures.allSatisfy { bytes[$0.key] == $0.value }, "\(figures) \(bytes)")
+        #expect(figures.values.reduce(0, +) == 4_096)
+        #expect(4_096 - (figures["free"] ?? 0) == sealed.count - 1)
+        let widths = page.named("rect").map { Int($0.attributes["width"] ?? "") ?? -1 }
+        #expect(widths.sorted() == figures.values.sorted())
+        #expect(page.named("figcaption").first?.text == "\(sealed.count - 1) of 4,096 bytes")
+    }
+
+    @Test(
+        "the JSON of the views is the payload that was sent and the one on the wire, in which the sealed part is marked"
+    )
+    func json() throws {
+        let sealed = try place.sealed(to: "phone")
+        try #require(try simulate([sealed]).isSuccess)
+        let views = try Markup.root(of: place.read("page.html")).named("section")
+        let shown = try views.prefix(2).map { view in
+            try JSONSerialization.jsonObject(with: Data(#require(view.styled("json").first).text.utf8)) as? NSDictionary
+        }
+        let expected = try [Workplace.inner, sealed].map { try JSONSerialization.jsonObject(with: $0) as? NSDictionary }
+        #expect(
+            shown == expected && views.map(\.attributes["data-step"]) == ["Sent", "On the wire", "On the lock screen"])
+        let marked = try Payload.string("pushcrypt.sealed", of: sealed).map { "\"\($0)\"" }
+        #expect(Self.texts(views[1], "sealed") == [marked] && views[0].styled("sealed").isEmpty)
+        #expect(!views[1].text.contains("All clear.") && views[0].text.contains("All clear."))
+    }
+
+    @Test("notifications of one thread are a stack: the latest is shown, and the others open under it")
+    func groups() throws {
+        let pushes = [("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")].map { Self.push($1, thread: $0) }
+        let screen = try Self.screen(page(of: pushes))
+        #expect(Self.texts(screen, "title") == ["4", "3", "1", "2"])
+        let stack = try #require(screen.styled("stack").first)
+        #expect(Self.texts(stack, "closed") == ["2 more"] && Self.texts(stack, "others").count == 1)
+        #expect(Self.texts(try #require(stack.named("details").first), "title") == ["3", "1"])
+    }
+
+    @Test("a body of any length is complete in the page, and its style cuts it after four lines")
+    func cut() throws {
+        let body = (1...20).map { "line \($0)" }.joined(separator: "\n")
+        let page = try page(of: [Self.push("Hi", ["body": body])])
+        #expect(try Self.texts(Self.screen(page), "body") == [body])
+        #expect(page.named("style")[0].text.contains(".text > .body { -webkit-line-clamp: 4; }"))
+    }
+
+    private static let png: [UInt8] = [
+        0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0xff,
+    ]
+    private static let wav = Array("RIFF\u{8}\0\0\0WAVEfmt \0\0\0\0".utf8)
+
+    @Test(
+        "a picture is in the page itself, and another attachment is named with its size",
+        arguments: [("p.png", png, true), ("p.wav", wav, false)])
+    func attachment(_ name: String, bytes: [UInt8], isPicture: Bool) throws {
+        try place.write(Data(bytes), to: name)
+        var payload = Self.push("Results")
+        payload["file_url"] = "https://example.com/\(name)"
+        let screen = try Self.screen(
+            page(
+                of: [payload, Self.push("Second", thread: "b")], "--attachment-member", "file_url", "--serve",
+                "https://example.com/\(name)=\(name)"))
+        let address = "data:image/png;base64," + Data(bytes).base64EncodedString()
+        #expect(screen.named("img").map { $0.attributes["src"] } == (isPicture ? [address] : []))
+        #expect(Self.texts(screen, "file") == (isPicture ? [] : ["wav, \(bytes.count) bytes"]))
+        #expect(screen.named("img").allSatisfy { $0.attributes["alt"]?.isEmpty == false })
+    }
+
+    @Test("hidden previews show neither text nor picture on the lock screen")
+    func hidden() throws {
+        try place.write(Data(Self.png), to: "p.png")
+        var payload = Self.push("Results", ["subtitle": "Radiology", "body": "All clear."])
+        payload["image_url"] = "https://example.com/p.png"
+        let page = try page(
+            of: [payload], "--previews", "hidden", "--attachment-member", "image_url", "--serve",
+            "https://example.com/p.png=p.png")
+        let view = try #require(page.named("section").last)
+        #expect(Self.texts(view, "body") == ["Notification", "Notification"] && view.named("img").isEmpty)
+        for secret in ["Results", "Radiology", "All clear."] { #expect(!view.text.contains(secret)) }
+    }
+
+    @Test("of a push that isn't opened the page has the class and the placeholder, and not what was sealed")
+    func failure() throws {
+        try place.create("other", "recipient", "--psk")
+        let pushes = try [place.sealed(to: "phone"), place.sealed(to: "other"), Data("nonsense".utf8)]
+        let output = try simulate(pushes)
+        #expect(output.exit == 65, "\(output)")
+        let views = try Markup.root(of: place.read("page.html")).named("section")
+        let verdicts = Self.texts(views[2], "verdict")
+        #expect(verdicts.count == 3 && verdicts[0] == "✓ restored")
+        #expect(verdicts[1].hasPrefix("✗ unknownKey: the placeholder") && verdicts[2].hasPrefix("✗ refused by APNs"))
+        let unknown = Self.texts(views[0], "unknown")
+        #expect(unknown.count == 2 && unknown[0].contains("didn't restore it") && unknown[1].contains("wasn't sealed"))
+        #expect(Self.texts(views[1], "unknown") == ["8 bytes that aren't JSON."])
+        #expect(Self.texts(try #require(views[2].styled("device").last), "title") == ["New message", "Results"])
+        #expect(views.map { $0.styled("card").count } == [3, 3, 0])
+    }
+
+    @Test("the steps of the story are visible without a script, and only the slider waits for it")
+    func withoutScript() throws {
+        let page = try page(of: [Self.push("Hi")])
+        #expect(page.all.filter { $0.attributes["hidden"] != nil }.map(\.name) == ["nav"])
+        let slider = try #require(page.named("input").first { $0.attributes["type"] == "range" })
+        #expect(slider.attributes["aria-valuetext"] == "On the lock screen" && slider.attributes["max"] == "2")
+        #expect(page.named("label").contains { $0.attributes["for"] == slider.attributes["id"] && !$0.text.isEmpty })
+    }
+
+    @Test("the page replaces an older file, only its owner can read it, and the output is as without --picture")
+    func file() throws {
+        let sealed = try place.sealed(to: "phone")
+        try place.write(Data("old".utf8), to: "page.html", mode: 0o644)
+        let output = try simulate([sealed])
+        #expect(output.isSuccess && output.text.contains("✓ restored") && !output.text.contains("html"))
+        #expect(try place.mode(of: "page.html") == 0o600 && place.read("page.html").starts(with: Data("<!DOC".utf8)))
+        #expect(try place.names() == ["page.html", "phone"])
+        let other = try simulate([sealed], ["--json"], to: "OTHER.HTML")
+        #expect(try other.isSuccess && other.object()["restored"] as? Bool == true && place.has("OTHER.HTML"))
+    }
+
+    @Test("a path that can't be written is refused before the first push, and an input without pushes writes no page")
+    func refused() throws {
+        let sealed = try place.sealed(to: "phone")
+        expectRefusal(try simulate([sealed], to: "none/page.html"), 73, saying: "none/page.html")
+        try place.makeFolder("taken.html")
+        expectRefusal(try simulate([sealed], to: "taken.html"), 65, saying: "taken.html is a folder")
+        expectRefusal(try simulate([]), 65, saying: "stdin has no payload")
+        expectUsageError(try simulate([sealed], to: "page.svg"))
+        #expect(try place.names() == ["phone", "taken.html"])
+    }
+}
