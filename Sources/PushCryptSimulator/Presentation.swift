@@ -21,20 +21,14 @@ extension SimulatedNotificationCenter {
     /// - "Handling notifications and notification-related actions": in the foreground the delegate decides, and without a
     ///   delegate nothing is shown.
     /// - `UNNotificationInterruptionLevel`: a passive notification is only added to the list, without a sound; a critical one
-    ///   plays its sound although the device is muted.
+    ///   plays its sound although the device is muted, if the user allows it.
     @discardableResult
     func deliver(_ notification: DeliveredNotification) async -> SimulatedPresentation? {
         let notification = DeliveredNotification(notification, textsFrom: strings ?? [String: String]())
         let (settings, appState) = (currentSettings, appState)
         guard settings.isAuthorized else { return nil }
         let content = notification.request.content
-        let isPassive = content.interruptionLevel == "passive"
-        let isQuiet = isPassive || settings.authorization == .provisional
-        var options: PresentationOptions = []
-        if settings.showsBanners, !isQuiet { options.insert(.banner) }
-        if settings.showsInList { options.insert(.list) }
-        if settings.allowed.contains(.sound), !isQuiet { options.insert(.sound) }
-        if settings.allowed.contains(.badge) { options.insert(.badge) }
+        var options = settings.options(for: content, isMuted: isMuted)
         if appState == .foreground { options.formIntersection(await foregroundOptions(notification)) }
         let chosen = options
         return state.withLock { state in
@@ -54,6 +48,21 @@ extension SimulatedNotificationCenter {
     private func foregroundOptions(_ notification: DeliveredNotification) async -> PresentationOptions {
         guard let responder = state.withLock({ $0.responder }) else { return [] }
         return await responder.presentation(of: notification)
+    }
+}
+
+extension NotificationSettings {
+    /// How content is presented while the app isn't in the foreground.
+    fileprivate func options(for content: NotificationContent, isMuted: Bool) -> PresentationOptions {
+        let isQuiet = content.interruptionLevel == "passive" || authorization == .provisional
+        let isCritical = content.interruptionLevel == "critical" || content.sound?.isCritical == true
+        let isHeard = allowed.contains(.sound) && !isMuted || allowed.contains(.criticalAlert) && isCritical
+        var options: PresentationOptions = []
+        if showsBanners, !isQuiet { options.insert(.banner) }
+        if showsInList { options.insert(.list) }
+        if isHeard, !isQuiet { options.insert(.sound) }
+        if allowed.contains(.badge) { options.insert(.badge) }
+        return options
     }
 }
 

@@ -74,7 +74,9 @@ extension SimulatedNotificationCenter {
             let last = state.position
             state.position = position
             return state.scheduled.values.sorted { $0.number < $1.number }.compactMap { scheduled in
-                guard case .location(let region, _) = scheduled.request.trigger else { return nil }
+                guard state.allowsLocation, case .location(let region, _) = scheduled.request.trigger else {
+                    return nil
+                }
                 // The first position is no crossing.
                 guard let last, region.contains(last) != region.contains(position) else { return nil }
                 let fires = region.contains(position) ? region.notifiesOnEntry : region.notifiesOnExit

@@ -32,6 +32,8 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         var badge = 0
         var appState = AppState.background
         var isLocked = false
+        var isMuted = false
+        var allowsLocation = true
         var position: Position?
         var responder: ConnectedResponder?
         var contentExtensions: [any NotificationContentExtension] = []
@@ -100,6 +102,19 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     public var isLocked: Bool {
         get { state.withLock { $0.isLocked } }
         set { state.withLock { $0.isLocked = newValue } }
+    }
+
+    /// Whether the device is muted: then only critical notifications have a sound.
+    public var isMuted: Bool {
+        get { state.withLock { $0.isMuted } }
+        set { state.withLock { $0.isMuted = newValue } }
+    }
+
+    /// Whether the user allows the app to use the location. `UNLocationNotificationTrigger`: regions need it. The page doesn't
+    /// say what becomes of them without it; the strictest reading is that they stay scheduled and aren't shown.
+    public var allowsLocation: Bool {
+        get { state.withLock { $0.allowsLocation } }
+        set { state.withLock { $0.allowsLocation = newValue } }
     }
 
     /// The number on the app's icon.

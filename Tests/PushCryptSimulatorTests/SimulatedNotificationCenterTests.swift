@@ -204,6 +204,20 @@ import Testing
         #expect(center.pendingRequests.map(\.id) == ["both"])
     }
 
+    @Test("without permission for the location a region stays scheduled and isn't shown")
+    func regionWithoutPermission() async throws {
+        try await allow()
+        let region = NotificationTrigger.Region(id: "zurich", latitude: 47.3769, longitude: 8.5417, radius: 1_000)
+        try await center.add(
+            NotificationRequest(id: "a", content: content("a"), trigger: .location(region, repeats: false)))
+        for isAllowed in [false, true] {
+            center.allowsLocation = isAllowed
+            await center.move(to: Position(latitude: 47.40, longitude: 8.60))
+            await center.move(to: Position(latitude: 47.3769, longitude: 8.5417))
+            #expect(center.presentations.isEmpty == !isAllowed && center.pendingRequests.isEmpty == isAllowed)
+        }
+    }
+
     // MARK: Lists
 
     @Test("pending and delivered notifications are listed, and removed one by one and all")
@@ -291,6 +305,22 @@ import Testing
                 id: "a",
                 content: content("1") { ($0.interruptionLevel, $0.sound) = ("passive", .init(name: "default")) }))
         #expect(center.presentations.last.map { [$0.isBanner, $0.isListed, $0.sound != nil] } == [false, true, false])
+    }
+
+    @Test("on a muted device only a critical notification has a sound, if the user allows critical ones")
+    func muted() async throws {
+        for (options, expected) in [([.alert, .sound], [false, false]), ([.alert, .criticalAlert], [false, true])]
+            as [(NotificationOptions, [Bool])]
+        {
+            let center = SimulatedNotificationCenter(clock)
+            _ = try await center.requestAuthorization(options)
+            center.isMuted = true
+            for level in ["active", "critical"] {
+                let content = content("1") { ($0.interruptionLevel, $0.sound) = (level, .init(name: "default")) }
+                try await center.add(NotificationRequest(id: level, content: content))
+            }
+            #expect(center.presentations.map { $0.sound != nil } == expected)
+        }
     }
 
     // MARK: Responses
