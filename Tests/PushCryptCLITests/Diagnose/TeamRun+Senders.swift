@@ -11,7 +11,8 @@ extension TeamRun {
             cause: "the variable with the signing key was empty after a deployment, so the backend doesn't sign",
             answer: [["not signed", "unsigned", "no signature", "isn't signed", "without a signature"], ["sign"]]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             try keys.makeSender("backend")
             let published = try keys.exported("backend")
             let app = try await InstalledApp(.init(senders: .pinned(TrustedSenders(json: [UInt8](published)))))
@@ -24,7 +25,8 @@ extension TeamRun {
             cause: "a gateway with a list of known members removed skid",
             answer: [["not signed", "unsigned", "no signature", "isn't signed", "skid"], ["relay", "remov", "skid"]]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             try keys.makeSender("backend")
             let published = try keys.exported("backend")
             let app = try await InstalledApp(.init(senders: .pinned(TrustedSenders(json: [UInt8](published)))))
@@ -37,7 +39,8 @@ extension TeamRun {
             cause: "the backend already signs, but this version of the app pins no sender",
             answer: [["sign"], ["pin", "trust", "unsigned"]]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             try keys.makeSender("backend")
             let app = try await InstalledApp()
             let payload = try app.seal(by: isMistaken ? keys.signer("backend") : nil)
@@ -49,7 +52,8 @@ extension TeamRun {
             cause: "the production backend was started with the signing key of the test environment",
             answer: [["sign", "sender"], ["trust", "pin", "publish", "environment"]]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             for name in ["backend", "staging"] { try keys.makeSender(name) }
             let published = try keys.exported("backend")
             let app = try await InstalledApp(.init(senders: .pinned(TrustedSenders(json: [UInt8](published)))))
@@ -65,7 +69,8 @@ extension TeamRun {
                 ["set", "sender keys"], ["expired", "valid", "too old"], ["publish", "issue", "export", "sign"],
             ]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             try keys.makeSender("backend")
             try keys.makePublisher("publisher")
             let pinned = try keys.pins("publisher", for: "backend")
@@ -87,7 +92,8 @@ extension TeamRun {
             cause: "the app's sender-pins.json was made for the keyset of the test environment",
             answer: [["pins"], ["other", "another", "different", "not accept", "refuse", "doesn't accept"]]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             for name in ["backend", "staging"] { try keys.makeSender(name) }
             try keys.makePublisher("publisher")
             let pinned = try keys.pins("publisher", for: isMistaken ? "staging" : "backend")
@@ -110,7 +116,8 @@ extension TeamRun {
             cause: "the app never downloaded the set of sender keys, because its address answers 404",
             answer: [["sender keys", "sender set", "set"], ["download", "fetch", "accept", "update"]]
         ) { isMistaken in
-            let keys = TeamKeys()
+            let keys = try TeamKeys()
+            defer { withExtendedLifetime(keys) {} }
             try keys.makeSender("backend")
             try keys.makePublisher("publisher")
             let pins = try keys.senderPins(keys.pins("publisher", for: "backend"))

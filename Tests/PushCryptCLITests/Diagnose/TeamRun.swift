@@ -3,6 +3,7 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptKeysets
 import PushCryptSimulator
+import PushCryptTestSupport
 import Testing
 
 /// A mistake that a team made, set up by an engineer who had not seen how `diagnose` looks for it. The run without the
@@ -63,7 +64,9 @@ extension InstalledApp {
 
 /// The keys of a team's backends and publisher, and what they publish.
 struct TeamKeys {
-    let place = try! Workplace()
+    let place: Workplace
+
+    init() throws { place = try Workplace() }
 
     /// Makes a sender's keyset, and publishes it for the app.
     func makeSender(_ name: String, at time: UnixTime = InstalledApp.start - 86_400) throws {
