@@ -71,7 +71,10 @@ struct ProjectFolder: Sendable {
         """
     }
 
-    private func target(_ id: String, _ list: String, _ name: String, _ type: String, _ phases: String) -> String {
+    private func target(
+        _ id: String, _ list: String, _ name: String, _ type: String, _ phases: String,
+        product: String
+    ) -> String {
         """
         		\(id) /* \(name) */ = {
         			isa = PBXNativeTarget;
@@ -79,6 +82,7 @@ struct ProjectFolder: Sendable {
         			buildPhases = (\(phases));
         			name = \(name);
         			productName = \(name);
+        			productReference = \(product);
         			productType = "com.apple.product-type.\(type)";
         		};
 
@@ -105,8 +109,10 @@ struct ProjectFolder: Sendable {
         			isa = PBXFileReference; explicitFileType = "wrapper.app-extension"; path = NotificationService.appex;
         			sourceTree = BUILT_PRODUCTS_DIR;
         		};
-        \(target("AA0000000000000000000010", "AA0000000000000000000020", "App", "application", "AA0000000000000000000001,"))\
-        \(target("AA0000000000000000000011", "AA0000000000000000000021", "NotificationService", "app-extension", ""))\
+        \(target("AA0000000000000000000010", "AA0000000000000000000020", "App", "application", "AA0000000000000000000001,",
+            product: "AA0000000000000000000004"))\
+        \(target("AA0000000000000000000011", "AA0000000000000000000021", "NotificationService", "app-extension", "",
+            product: "AA0000000000000000000003"))\
         \(settings("AA0000000000000000000030", "App", "com.example.app", "16.0"))\
         \(settings("AA0000000000000000000031", "NotificationService", "com.example.app.NotificationService", minimum))\
         		AA0000000000000000000020 = {
@@ -198,12 +204,14 @@ extension TeamRun {
     ]
 }
 
-/// A stage that decodes a picture of 4,000 x 3,000 pixels.
+/// A stage that decodes a picture of 4,000 x 3,000 pixels. Its process ends there, so nothing after it runs.
 private struct LargePicture: ContentStage {
     let device = Locked<SimulatedDevice?>(nil)
 
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        device.withLock { $0 }?.memory.use(4_000 * 3_000 * 4)
+        let device = try #require(device.withLock { $0 })
+        device.memory.use(4_000 * 3_000 * 4)
+        try await device.clock.sleep(for: .seconds(86_400))
         return content
     }
 }

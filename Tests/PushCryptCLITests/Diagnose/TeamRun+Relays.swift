@@ -43,7 +43,7 @@ extension TeamRun {
             "a library such as Gson read integers as floating point, and wrote 1.0 for 1",
             [["1.0", "number", "integer"], ["\"v\"", "version", "pushcrypt.v", "mutable-content"]]
         ) { payload in
-            try replacing(replacing(payload, "\"v\":1,", "\"v\":1.0,"), "content\":1,", "content\":1.0,")
+            try replacing(replacing(payload, "\"v\":1,", "\"v\":1.0,"), "content\":1}", "content\":1.0}")
         },
         relay(
             "a gateway with typed templates wrote the version as a text",

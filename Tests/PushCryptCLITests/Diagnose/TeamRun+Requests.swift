@@ -59,6 +59,22 @@ extension TeamRun {
             let reception = await app.deliver(payload, headers, isMistaken: isMistaken)
             return try app.diagnose(payload, "--headers", app.writeHeaders(headers, reception))
         },
+        TeamRun(
+            cause:
+                "the backend sends apns-expiration as a duration, so APNs doesn't keep the push for a phone that is off",
+            answer: [["apns-expiration"], ["duration"]]
+        ) { isMistaken in
+            let app = try await InstalledApp()
+            let payload = try app.seal()
+            app.device.goOffline()
+            let expiration = isMistaken ? UnixTime(86_400) : app.clock.time + 86_400
+            let headers = PushHeaders(topic: InstalledApp.topic, expiration: expiration)
+            let stored = await app.device.receive([UInt8](payload), headers)
+            app.clock.advance(by: .seconds(600))
+            let shown = await app.device.goOnline()
+            #expect(shown.contains(where: \.isRestored) != isMistaken)
+            return try app.diagnose(payload, "--headers", app.writeHeaders(headers, stored))
+        },
         unsealable(
             "the backend stored the record as a JSON text in a JSON column, can't seal with it, and sends a plain push",
             [["record", "registration"], ["text", "string", "twice"]]

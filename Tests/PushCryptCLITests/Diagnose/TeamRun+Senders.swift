@@ -79,13 +79,15 @@ extension TeamRun {
             let first = try keys.signed("backend", by: "publisher")
             try pins.accept([UInt8](first), at: app.clock.time)
             app.clock.advance(by: .seconds(70 * 86_400))
+            try keys.run("rotate", "backend", "--at", "\(app.clock.time.seconds)")
             let later = try keys.signed("backend", by: "publisher", at: app.clock.time)
             if !isMistaken { try pins.accept([UInt8](later), at: app.clock.time) }
             let payload = try app.seal(by: keys.signer("backend", at: app.clock.time))
             await app.deliver(payload, isMistaken: isMistaken)
             try app.writeReport()
             return try app.diagnose(
-                payload, "--trust", app.write(isMistaken ? first : later, to: "senders.json"), "--pins",
+                payload, "--topic", InstalledApp.topic, "--trust",
+                app.write(isMistaken ? first : later, to: "senders.json"), "--pins",
                 app.write(pinned, to: "sender-pins.json"), "--report", "report.json")
         },
         TeamRun(
@@ -109,7 +111,7 @@ extension TeamRun {
             await app.deliver(payload, isMistaken: isMistaken)
             try app.writeReport()
             return try app.diagnose(
-                payload, "--trust", app.write(published, to: "senders.json"), "--pins",
+                payload, "--topic", InstalledApp.topic, "--trust", app.write(published, to: "senders.json"), "--pins",
                 app.write(pinned, to: "sender-pins.json"), "--report", "report.json")
         },
         TeamRun(

@@ -11,7 +11,7 @@ import Testing
 struct TeamRun: Sendable, CustomTestStringConvertible {
     /// The true cause, in one sentence.
     let cause: String
-    /// What the cause and advice of one finding must say, in lower case: one text of each row.
+    /// What the cause, evidence and advice of one finding must say, in lower case: one text of each row.
     let answer: [[String]]
     /// Delivers a push with the mistake or without it, and diagnoses it with what such a team has.
     let run: @Sendable (_ isMistaken: Bool) async throws -> Diagnosed
@@ -19,7 +19,7 @@ struct TeamRun: Sendable, CustomTestStringConvertible {
     var testDescription: String { cause }
 
     func isAnswered(by found: Diagnosed.Found) -> Bool {
-        let text = (found.cause + " " + found.advice).lowercased()
+        let text = ([found.cause, found.advice] + found.evidence).joined(separator: " ").lowercased()
         return answer.allSatisfy { row in row.contains { text.contains($0) } }
     }
 }
@@ -30,6 +30,9 @@ struct TeamRun: Sendable, CustomTestStringConvertible {
     @Test("a mistake that a team made: a finding names its cause and the correction", arguments: all)
     func mistake(_ run: TeamRun) async throws {
         let diagnosed = try await run.run(true)
+        print(
+            "@@@ \(run.cause)\n\(diagnosed.found.contains(where: run.isAnswered) ? "HIT" : "MISS \(run.answer)")\n\(diagnosed.text)\n@@@end"
+        )
         #expect(diagnosed.found.contains(where: run.isAnswered), "\(diagnosed)")
     }
 

@@ -78,6 +78,9 @@ struct Diagnose: ParsableCommand {
     private static func registration(_ path: String, at time: UnixTime) throws -> Evidence.Registration {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
+        if (try? JSONText(bytes))?.root.kind == .string {
+            return .unreadable(KeyError(.invalidKey, "a JSON text in a JSON string: it was encoded twice"))
+        }
         do {
             let keyset = try Keyset(json: bytes)
             guard [.recipient, .shared].contains(keyset.kind) else {
