@@ -11,14 +11,17 @@ final class SimulatedExtensionProcess: HostedExtension {
 
     private let configuration: ExtensionConfiguration
     private let running = Locked<[Running]>([])
-    private let ended = Locked(false)
+    private let ended: Locked<Bool>
     private let reports: @Sendable (_ requestID: String?, DeliveryReport) -> Void
 
     init(
         _ configuration: ExtensionConfiguration, reports: @escaping @Sendable (String?, DeliveryReport) -> Void
     ) {
-        self.configuration = configuration
-        self.reports = reports
+        let ended = Locked(false)
+        var configuration = configuration
+        // The sessions of a process that has ended run on here, but must not change what a real device would have.
+        configuration.lockKeysAndStore { ended.withLock { $0 } }
+        (self.configuration, self.ended, self.reports) = (configuration, ended, reports)
     }
 
     var hasEnded: Bool { ended.withLock { $0 } }

@@ -133,9 +133,10 @@ extension TeamRun {
     /// A wrong setting of the app's project, because of which the system doesn't run the extension. An iOS engineer has the
     /// payload, the report and the project.
     private static func project(
-        _ cause: String, _ answer: [[String]], _ change: @escaping @Sendable (inout ProjectFolder) -> Void
+        _ cause: String, _ finding: String, _ answer: [[String]],
+        _ change: @escaping @Sendable (inout ProjectFolder) -> Void
     ) -> TeamRun {
-        TeamRun(cause: cause, answer: answer) { isMistaken in
+        TeamRun(cause: cause, finding: finding, answer: answer) { isMistaken in
             let app = try await InstalledApp(.init(hasExtension: !isMistaken))
             var folder = ProjectFolder()
             if isMistaken { change(&folder) }
@@ -149,26 +150,32 @@ extension TeamRun {
     static let apps = [
         project(
             "the extension's minimum deployment is iOS 18.4, the value of a new Xcode, and the phone has iOS 17",
+            "extension-deployment-target",
             [["18.4"], ["deployment", "minimum"]]
         ) { $0.minimum = "18.4" },
         project(
             "the target was made with the template Notification Content Extension",
+            "extension-point-wrong",
             [["nsextensionpointidentifier", "com.apple.usernotifications.service"]]
         ) { $0.point = "com.apple.usernotifications.content-extension" },
         project(
             "the principal class has no module name, so the system doesn't find the Swift class",
+            "principal-class-without-module",
             [["nsextensionprincipalclass"], ["module"]]
         ) { $0.principal = "NotificationService" },
         project(
             "the principal class in Info.plist has the name that the class had before it was renamed",
+            "principal-class-unknown",
             [["nsextensionprincipalclass"], ["class"]]
         ) { $0.principal = "$(PRODUCT_MODULE_NAME).PushDecryptor" },
         project(
             "the extension isn't embedded in the app",
+            "extension-not-embedded",
             [["embed"]]
         ) { $0.isEmbedded = false },
         TeamRun(
             cause: "the app group of the extension is misspelt",
+            finding: "app-groups-differ",
             answer: [["group"], ["group.com.exmaple.app"]]
         ) { isMistaken in
             let app = try await InstalledApp(.init(sharesFolder: !isMistaken))
@@ -180,6 +187,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the user doesn't allow notifications, so the system runs no extension",
+            finding: "extension-never-ran",
             answer: [["allow", "permission", "settings", "disabled"], ["notification", "alert"], ["user"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -191,6 +199,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "a stage decodes a picture of 12 megapixels, and the system ends the extension for its memory",
+            finding: "extension-never-ran",
             answer: [["memory", "crash", "ended"], ["extension"]]
         ) { isMistaken in
             let picture = LargePicture()

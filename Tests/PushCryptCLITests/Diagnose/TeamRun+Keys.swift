@@ -10,6 +10,7 @@ extension TeamRun {
     static let keys = [
         TeamRun(
             cause: "the backend's table for keys has columns for a public key only, so it seals without the psk",
+            finding: "psk-missing-at-backend",
             answer: [["psk", "pre-shared"], ["record", "store", "column", "registration"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -22,6 +23,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "a wrong join pairs the device token of one phone with the record of another",
+            finding: "registered-key-not-on-device",
             answer: [
                 ["another device", "other device", "not of this device", "different device", "another install"],
                 ["token", "record"],
@@ -38,6 +40,7 @@ extension TeamRun {
         TeamRun(
             cause:
                 "the backend was restored from a backup, and has the record of a key that the device replaced long ago",
+            finding: "registered-key-not-on-device",
             answer: [
                 ["old", "former", "replaced", "expired", "earlier", "no longer", "newer"],
                 ["record", "regist", "upload"],
@@ -57,6 +60,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the user signed out, and the backend didn't delete the record",
+            finding: "registered-key-not-on-device",
             answer: [["sign", "no key", "has none", "erased"], ["record", "regist", "upload"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -70,6 +74,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the sealer has the topic of the beta flavour, the device has the store's app",
+            finding: "topic-differs",
             answer: [["topic"], ["com.example.app.beta"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -83,6 +88,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the backend's settings write the topic with capital letters",
+            finding: "topic-differs",
             answer: [["topic"], ["com.example.app"], ["com.example.App".lowercased(), "case", "capital"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -94,6 +100,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the phone was restarted at night by an update, and not unlocked since",
+            finding: "extension-never-ran",
             answer: [["unlock"], ["restart", "start"]]
         ) { isMistaken in
             let app = try await InstalledApp()

@@ -7,9 +7,10 @@ import Testing
 extension TeamRun {
     /// The request to APNs is wrong. A backend engineer has the payload, the stored record and the log of the request.
     private static func request(
-        _ cause: String, _ answer: [[String]], _ change: @escaping @Sendable (inout PushHeaders) -> Void
+        _ cause: String, _ finding: String, _ answer: [[String]],
+        _ change: @escaping @Sendable (inout PushHeaders) -> Void
     ) -> TeamRun {
-        TeamRun(cause: cause, answer: answer) { isMistaken in
+        TeamRun(cause: cause, finding: finding, answer: answer) { isMistaken in
             let app = try await InstalledApp()
             let payload = try app.seal()
             var headers = PushHeaders(topic: InstalledApp.topic)
@@ -23,9 +24,9 @@ extension TeamRun {
 
     /// A backend that sends another payload if it can't seal. An engineer has the payload and the stored record.
     private static func unsealable(
-        _ cause: String, _ answer: [[String]], _ store: @escaping @Sendable (Data) throws -> Data
+        _ cause: String, _ finding: String, _ answer: [[String]], _ store: @escaping @Sendable (Data) throws -> Data
     ) -> TeamRun {
-        TeamRun(cause: cause, answer: answer) { isMistaken in
+        TeamRun(cause: cause, finding: finding, answer: answer) { isMistaken in
             let app = try await InstalledApp()
             let stored = isMistaken ? try store(app.record()) : try app.record()
             let plain = Data(#"{"aps":{"alert":{"title":"New message"},"mutable-content":1}}"#.utf8)
@@ -38,18 +39,22 @@ extension TeamRun {
     static let requests = [
         request(
             "the backend's library chose the push type background, for which the system runs no extension",
+            "push-type-wrong",
             [["apns-push-type"], ["alert"]]
         ) { $0.pushType = "background" },
         request(
             "the backend uses the extension's bundle identifier as the topic of the request",
+            "apns-device-token-not-for-topic",
             [["apns-topic", "topic"], ["bundle id"]]
         ) { $0.topic = InstalledApp.extensionID },
         request(
             "the backend's collapse id is a digest in hexadecimal with a prefix, longer than 64 bytes",
+            "collapse-id-too-long",
             [["collapse"], ["64"]]
         ) { $0.collapseID = "conversation-" + String(repeating: "0f", count: 32) },
         TeamRun(
             cause: "the user deleted the app, and the backend ignores that APNs answers 410",
+            finding: "apns-unregistered",
             answer: [["deleted", "uninstalled", "removed", "410"], ["token", "record"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -62,6 +67,7 @@ extension TeamRun {
         TeamRun(
             cause:
                 "the backend sends apns-expiration as a duration, so APNs doesn't keep the push for a phone that is off",
+            finding: "expiration-passed",
             answer: [["apns-expiration"], ["duration"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -77,14 +83,17 @@ extension TeamRun {
         },
         unsealable(
             "the backend stored the record as a JSON text in a JSON column, can't seal with it, and sends a plain push",
+            "registration-unreadable",
             [["record", "registration"], ["text", "string", "twice"]]
         ) { record in try Relay.data(String(decoding: record, as: UTF8.self)) },
         unsealable(
             "the backend's table for keys has no column for y, so it can't seal, and sends a plain push",
+            "registration-unreadable",
             [["record", "registration"], ["\"y\"", " y", "`y`", "member", "lacks", "incomplete"]]
         ) { record in try Relay.rebuilt(record) { $0["y"] = nil } },
         unsealable(
             "the backend stored the record with the base64 of its database, can't seal with it, and sends a plain push",
+            "registration-unreadable",
             [["record", "registration"], ["base64"]]
         ) { record in
             try Relay.rebuilt(record) { jwk in

@@ -9,6 +9,7 @@ extension TeamRun {
     static let senders = [
         TeamRun(
             cause: "the variable with the signing key was empty after a deployment, so the backend doesn't sign",
+            finding: "push-not-signed",
             answer: [["not signed", "unsigned", "no signature", "isn't signed", "without a signature"], ["sign"]]
         ) { isMistaken in
             let keys = try TeamKeys()
@@ -23,6 +24,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "a gateway with a list of known members removed skid",
+            finding: "push-not-signed",
             answer: [["not signed", "unsigned", "no signature", "isn't signed", "skid"], ["relay", "remov", "skid"]]
         ) { isMistaken in
             let keys = try TeamKeys()
@@ -37,6 +39,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the backend already signs, but this version of the app pins no sender",
+            finding: "signature-unexpected",
             answer: [["sign"], ["pin", "trust", "unsigned"]]
         ) { isMistaken in
             let keys = try TeamKeys()
@@ -50,6 +53,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the production backend was started with the signing key of the test environment",
+            finding: "sender-not-pinned",
             answer: [["sign", "sender"], ["trust", "pin", "publish", "environment"]]
         ) { isMistaken in
             let keys = try TeamKeys()
@@ -65,6 +69,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the set of sender keys on the web server wasn't issued again, and is too old",
+            finding: "sender-set-refused",
             answer: [
                 ["set", "sender keys"], ["expired", "valid", "too old"], ["publish", "issue", "export", "sign"],
             ]
@@ -92,6 +97,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the app's sender-pins.json was made for the keyset of the test environment",
+            finding: "sender-set-refused",
             answer: [["pins"], ["other", "another", "different", "not accept", "refuse", "doesn't accept"]]
         ) { isMistaken in
             let keys = try TeamKeys()
@@ -116,6 +122,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the app never downloaded the set of sender keys, because its address answers 404",
+            finding: "sender-set-missing",
             answer: [["sender keys", "sender set", "set"], ["download", "fetch", "accept", "update"]]
         ) { isMistaken in
             let keys = try TeamKeys()

@@ -9,10 +9,10 @@ import Testing
 extension TeamRun {
     /// The second of two pushes shows the placeholder.
     private static func second(
-        _ cause: String, _ answer: [[String]],
+        _ cause: String, _ finding: String, _ answer: [[String]],
         _ push: @escaping @Sendable (InstalledApp, _ isSecond: Bool, _ earlier: Data?) throws -> Data
     ) -> TeamRun {
-        TeamRun(cause: cause, answer: answer) { isMistaken in
+        TeamRun(cause: cause, finding: finding, answer: answer) { isMistaken in
             let app = try await InstalledApp()
             let first = try push(app, false, nil)
             await app.succeed(first)
@@ -27,6 +27,7 @@ extension TeamRun {
     static let times = [
         TeamRun(
             cause: "the server's clock has local time in place of UTC, three hours ahead",
+            finding: "push-from-the-future",
             answer: [["clock"], ["server", "backend", "sealed", "sealer"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -37,6 +38,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the user has set the phone's date 45 days ahead",
+            finding: "device-clock-wrong",
             answer: [["clock", "date"], ["device", "phone"]]
         ) { isMistaken in
             let app = try await InstalledApp()
@@ -48,6 +50,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "pushes expire after a minute, and the phone was in a tunnel for ten",
+            finding: "push-expired",
             answer: [
                 ["expire", "expiry"], ["expiresafter", "longer", "late", "apns-expiration", "off line", "offline"],
             ]
@@ -66,14 +69,17 @@ extension TeamRun {
         },
         second(
             "a queue delivers a sealed push again, because its worker ended before it acknowledged",
+            "push-repeated",
             [["again", "twice", "before", "repeat", "replay"], ["seal", "retr", "queue", "once"]]
         ) { app, _, earlier in try earlier ?? app.seal() },
         second(
             "the name of the campaign is a constant, so each daily push has the id of the first",
+            "push-repeated",
             [["campaign"]]
         ) { app, _, _ in try app.seal(options: .init(campaign: "daily-reminder")) },
         TeamRun(
             cause: "the key was replaced after pushes were sealed that a queue held back for 40 days",
+            finding: "key-expired",
             answer: [["old", "long", "days", "expired", "queue", "seal"], ["key", "expire"]]
         ) { isMistaken in
             let app = try await InstalledApp()

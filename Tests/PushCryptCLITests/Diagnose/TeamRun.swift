@@ -11,7 +11,9 @@ import Testing
 struct TeamRun: Sendable, CustomTestStringConvertible {
     /// The true cause, in one sentence.
     let cause: String
-    /// What the cause, evidence and advice of one finding must say, in lower case: one text of each row.
+    /// The name of the finding that comes first.
+    let finding: String
+    /// What its cause, evidence and advice must say, in lower case: one text of each row. Written before the first run.
     let answer: [[String]]
     /// Delivers a push with the mistake or without it, and diagnoses it with what such a team has.
     let run: @Sendable (_ isMistaken: Bool) async throws -> Diagnosed
@@ -33,7 +35,8 @@ struct TeamRun: Sendable, CustomTestStringConvertible {
         print(
             "@@@ \(run.cause)\n\(diagnosed.found.contains(where: run.isAnswered) ? "HIT" : "MISS \(run.answer)")\n\(diagnosed.text)\n@@@end"
         )
-        #expect(diagnosed.found.contains(where: run.isAnswered), "\(diagnosed)")
+        let first = try #require(diagnosed.found.first, "\(diagnosed)")
+        #expect(first.name == run.finding && run.isAnswered(by: first), "\(diagnosed)")
     }
 
     @Test("the same run without the mistake: the text is shown, and no error is found", arguments: all)

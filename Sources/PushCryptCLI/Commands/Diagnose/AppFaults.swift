@@ -84,7 +84,7 @@ enum AppFaults {
     }
 
     private static func principalClass(_ evidence: Evidence) -> Fault? {
-        guard let service = evidence.app?.service else { return nil }
+        guard let app = evidence.app, let service = app.service else { return nil }
         guard let name = service.principalClass, !name.isEmpty else {
             return Fault(
                 "principal-class-missing", "The extension's Info.plist doesn't name its class, so iOS can't run it.",
@@ -95,10 +95,11 @@ enum AppFaults {
             )
         }
         guard !name.contains(".") else { return nil }
+        let isSwift = app.sources.services.contains { $0.name == name } && !app.sources.objectiveC.contains(name)
         return Fault(
-            .warning, "principal-class-without-module",
-            "The name of the extension's class has no module. iOS finds a Swift class only with it, unless the class "
-                + "has an @objc name.",
+            isSwift ? .error : .warning, "principal-class-without-module",
+            "The name of the extension's class has no module. iOS finds a Swift class only with it"
+                + (isSwift ? "." : ", unless the class has an @objc name."),
             ["app: \(service.path) has NSExtensionPrincipalClass \(name)"],
             do: "Write $(PRODUCT_MODULE_NAME).\(name).")
     }

@@ -1,7 +1,9 @@
 /// The names of the classes in an app's Swift files.
 struct ClassNames {
-    /// All classes, and the Objective-C names of classes.
+    /// All classes, and all names for Objective-C.
     private(set) var all: Set<String> = []
+    /// The names for Objective-C, with which iOS finds a class without its module.
+    private(set) var objectiveC: Set<String> = []
     /// The classes that inherit from a notification service.
     private(set) var services: [(name: String, path: String)] = []
 
@@ -24,7 +26,9 @@ struct ClassNames {
                         .first { Self.parents.contains($0) }
                     if parent != nil { services.append((name, path)) }
                 }
-            case "objc": all.insert(name)
+            case "objc":
+                all.insert(name)
+                objectiveC.insert(name)
             default: break
             }
         }

@@ -280,9 +280,12 @@ enum PayloadFaults {
         guard sealedForm(evidence, .whiteSpace) else { return nil }
         return Fault(
             "sealed-white-space",
-            "\"sealed\" contains spaces or line breaks: something wrapped it, or decoded it as a form.",
+            "\"sealed\" contains spaces or line breaks: something wrapped it, or encoded it as standard base64, whose "
+                + "\"+\" became a space in a form.",
             ["payload: pushcrypt.sealed contains white space"],
-            do: "Write \"sealed\" in one line. If a relay decodes forms, send JSON instead.", hides: ["sealed-padded"])
+            do:
+                "Write \"sealed\" in one line, in base64url as sealing returned it. If a relay decodes forms, send "
+                + "JSON instead.", hides: ["sealed-padded"])
     }
 
     /// Lengths at which databases, logs and tools cut a text.
