@@ -32,9 +32,6 @@ struct TeamRun: Sendable, CustomTestStringConvertible {
     @Test("a mistake that a team made: a finding names its cause and the correction", arguments: all)
     func mistake(_ run: TeamRun) async throws {
         let diagnosed = try await run.run(true)
-        print(
-            "@@@ \(run.cause)\n\(diagnosed.found.contains(where: run.isAnswered) ? "HIT" : "MISS \(run.answer)")\n\(diagnosed.text)\n@@@end"
-        )
         let first = try #require(diagnosed.found.first, "\(diagnosed)")
         #expect(first.name == run.finding && run.isAnswered(by: first), "\(diagnosed)")
     }
