@@ -2,8 +2,8 @@ import PushCryptCore
 import PushCryptNotifications
 
 extension ExtensionConfiguration {
-    /// Locks keys and store until the device is unlocked for the first time: `kSecAttrAccessibleAfterFirstUnlock`, and
-    /// `FileProtectionType.completeUntilFirstUserAuthentication`.
+    /// Locks keys and store: until the device is unlocked for the first time (`kSecAttrAccessibleAfterFirstUnlock`, and
+    /// `FileProtectionType.completeUntilFirstUserAuthentication`), or after the extension's process has ended.
     mutating func lockKeysAndStore(while isLocked: @escaping @Sendable () -> Bool) {
         opener = opener.mappingKeyring { LockedKeyring(inner: $0, isLocked: isLocked) }
         memory = memory.map { LockedMemory(inner: $0, isLocked: isLocked) }

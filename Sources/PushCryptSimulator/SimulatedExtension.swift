@@ -13,16 +13,18 @@ final class SimulatedExtensionProcess: HostedExtension {
     /// The receipts that the process hasn't posted. They end with it, and stay in the app's store.
     let posts: BackgroundPosts
     private let running = Locked<[Running]>([])
-    private let ended = Locked(false)
+    private let ended: Locked<Bool>
     private let reports: @Sendable (_ requestID: String?, DeliveryReport) -> Void
 
     init(
         _ configuration: ExtensionConfiguration, _ posts: BackgroundPosts,
         reports: @escaping @Sendable (String?, DeliveryReport) -> Void
     ) {
-        self.configuration = configuration
-        self.posts = posts
-        self.reports = reports
+        let ended = Locked(false)
+        var configuration = configuration
+        // The sessions of a process that has ended run on here, but must not change what a real device would have.
+        configuration.lockKeysAndStore { ended.withLock { $0 } }
+        (self.configuration, self.ended, self.posts, self.reports) = (configuration, ended, posts, reports)
     }
 
     var hasEnded: Bool { ended.withLock { $0 } }

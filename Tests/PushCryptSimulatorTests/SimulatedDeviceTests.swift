@@ -374,6 +374,28 @@ import Testing
         #expect(device.memory.peakInBytes == byteCount)
     }
 
+    private struct ReportStream: DeliveryReporter {
+        let continuation: AsyncStream<DeliveryReport>.Continuation
+
+        func report(_ report: DeliveryReport) { continuation.yield(report) }
+    }
+
+    @Test("a session that runs on after its process has ended for too much memory counts no push in the store")
+    func endedProcessCountsNothing() async throws {
+        var options = SimulatedDevice.Options()
+        options.memoryLimitInBytes = 1_000
+        let (reports, continuation) = AsyncStream.makeStream(of: DeliveryReport.self)
+        let phone = try await TestDevice(topic: Self.topic, options: options) { configuration, device in
+            configuration.stages = [Decoder(device: device, byteCount: 1_001)]
+            configuration.diagnostics = ReportStream(continuation: continuation)
+        }
+        let push = try Sealer(topic: Self.topic).seal(
+            PushNotification(title: "Zoë"), to: Recipient(jwk: phone.registration), placeholder: .standard)
+        #expect(await phone.receive(push.json).presentation?.origin == .died)
+        _ = await reports.first { _ in true }
+        #expect(try phone.store.statistics().opened == nil)
+    }
+
     @Test("a picture uses a piece of 64 KiB at a time, whatever its size")
     func piecesInMemory() async throws {
         let device = try await device()

@@ -90,7 +90,8 @@ struct DiagnoseRequestTests {
         app.clock.advance(by: .seconds(120))
         #expect(await app.device.goOnline().isEmpty)
         let file = try headers(app, ["apns-expiration": "\(end.seconds)"])
-        #expect(try app.diagnose(push, "--headers", file).errors == ["expiration-passed"])
+        let late = try app.diagnose(push, "--headers", file)
+        #expect(late.errors == [] && late.warnings == ["expiration-passed"], "\(late.text)")
     }
 
     @Test("a token of a deleted app is refused by APNs")

@@ -5,7 +5,8 @@ import PushCryptKeystore
 /// What the property lists of the app's project or product show.
 enum AppFaults {
     static let all: [Detector] = [
-        unreadable, wrongExtensionPoint, extensionMissing, extensionIdentifier, deploymentTarget, principalClass,
+        unreadable, wrongExtensionPoint, extensionMissing, notEmbedded, extensionIdentifier, deploymentTarget,
+        principalClass, classRenamed,
         pushEntitlement, appGroup, keychainGroup,
     ]
 
@@ -37,6 +38,16 @@ enum AppFaults {
             app.targets.prefix(4).map { "app: \($0.path)" + ($0.extensionPoint.map { ", \($0)" } ?? "") },
             do: "Add a target Notification Service Extension, and embed it in the app (Embed Foundation Extensions).",
             hides: ["app-group-missing"])
+    }
+
+    private static func notEmbedded(_ evidence: Evidence) -> Fault? {
+        guard let service = evidence.app?.service, service.isEmbedded == false else { return nil }
+        return Fault(
+            "extension-not-embedded", "The app doesn't contain the extension, so iOS never runs it.",
+            ["app: no target of the project embeds the extension of \(service.path)"],
+            do:
+                "Select the app's target in Xcode, open General, and add the extension to Frameworks, Libraries, and "
+                + "Embedded Content (Build Phases, Embed Foundation Extensions).")
     }
 
     private static func extensionIdentifier(_ evidence: Evidence) -> Fault? {
@@ -73,7 +84,7 @@ enum AppFaults {
     }
 
     private static func principalClass(_ evidence: Evidence) -> Fault? {
-        guard let service = evidence.app?.service else { return nil }
+        guard let app = evidence.app, let service = app.service else { return nil }
         guard let name = service.principalClass, !name.isEmpty else {
             return Fault(
                 "principal-class-missing", "The extension's Info.plist doesn't name its class, so iOS can't run it.",
@@ -84,12 +95,30 @@ enum AppFaults {
             )
         }
         guard !name.contains(".") else { return nil }
+        let isSwift = app.sources.services.contains { $0.name == name } && !app.sources.objectiveC.contains(name)
         return Fault(
-            .warning, "principal-class-without-module",
-            "The name of the extension's class has no module. iOS finds a Swift class only with it, unless the class "
-                + "has an @objc name.",
+            isSwift ? .error : .warning, "principal-class-without-module",
+            "The name of the extension's class has no module. iOS finds a Swift class only with it"
+                + (isSwift ? "." : ", unless the class has an @objc name."),
             ["app: \(service.path) has NSExtensionPrincipalClass \(name)"],
             do: "Write $(PRODUCT_MODULE_NAME).\(name).")
+    }
+
+    /// Info.plist names a class that no Swift file declares, and a file declares another class of a notification service.
+    private static func classRenamed(_ evidence: Evidence) -> Fault? {
+        guard let app = evidence.app, let service = app.service,
+            let name = service.principalClass?.split(separator: ".").last.map(String.init), !name.contains("$"),
+            !app.sources.all.contains(name), let found = app.sources.services.first
+        else { return nil }
+        return Fault(
+            "principal-class-unknown",
+            "The extension's Info.plist names a class that doesn't exist, so iOS can't run it.",
+            [
+                "app: \(service.path) has NSExtensionPrincipalClass \(service.principalClass ?? "")",
+                "app: \(found.path) declares the class \(found.name)",
+            ],
+            do: "Set NSExtensionPrincipalClass to $(PRODUCT_MODULE_NAME).\(found.name).",
+            hides: ["principal-class-without-module"])
     }
 
     private static func pushEntitlement(_ evidence: Evidence) -> Fault? {

@@ -8,15 +8,17 @@ import Foundation
 
 /// The property lists of an app's project or product: what each target is, and what it may use.
 struct AppFolder {
-    /// A target with an Info.plist.
+    /// A target with an Info.plist, or an app whose Info.plist the build generates.
     struct Target {
         let path: String
-        let identifier: String?
+        fileprivate(set) var identifier: String?
         /// nil for the app itself.
         let extensionPoint: String?
         let isExtension: Bool
         let principalClass: String?
-        let minimumSystem: String?
+        fileprivate(set) var minimumSystem: String?
+        /// Whether another target of the project embeds it; nil if no project says.
+        fileprivate(set) var isEmbedded: Bool?
 
         var isService: Bool { extensionPoint == AppFolder.servicePoint }
         /// Whether the names suggest a notification service extension.
@@ -40,6 +42,8 @@ struct AppFolder {
     private(set) var entitlements: [Entitlements] = []
     /// Files that aren't property lists.
     private(set) var unreadable: [String] = []
+    /// The classes of notification services in Swift files, and all names of classes there.
+    private(set) var sources = ClassNames()
     /// Whether this is a built app. Its entitlements are in its signature, not in files.
     let isProduct: Bool
 
@@ -57,10 +61,15 @@ struct AppFolder {
         files.sort()
         isProduct = Self.isIn(bundle: ".appex/", folder + "/") || files.contains { Self.isIn(bundle: ".appex/", $0) }
         var lists: [(path: String, list: EntitlementList)] = []
+        var projects: [XcodeProject] = []
         for path in files {
             let bytes = try FileSystem.readFile(folder + "/" + path)
             do {
-                if path.hasSuffix("Info.plist") {
+                if path.hasSuffix(".swift") {
+                    sources.add(String(decoding: bytes, as: UTF8.self), path)
+                } else if path.hasSuffix(Self.projectSuffix) {
+                    projects.append(try XcodeProject(path, bytes))
+                } else if path.hasSuffix("Info.plist") {
                     guard let info = try Self.decode(InfoList.self, bytes) else { continue }
                     targets.append(Target(path, info))
                 } else {
@@ -74,7 +83,28 @@ struct AppFolder {
             throw Failure(
                 .noInput, "\(folder) has no Info.plist and no .entitlements below it: not the folder of an app")
         }
+        if projects.count == 1 { add(projects[0]) }
         entitlements = lists.map { path, list in Entitlements(path, list, isOfService: isOfService(path, list)) }
+    }
+
+    /// Adds what the project knows of the app and its extensions.
+    private mutating func add(_ project: XcodeProject) {
+        let root = FileSystem.parent(of: FileSystem.parent(of: project.path))
+        func index(of target: XcodeProject.Target) -> Int? {
+            guard let path = target.infoPath else { return nil }
+            return targets.firstIndex { $0.path == (root.isEmpty ? path : root + "/" + path) }
+        }
+        for target in project.targets where target.isExtension {
+            guard let index = index(of: target) else { continue }
+            targets[index].add(target)
+            targets[index].isEmbedded = project.embeds(target)
+        }
+        guard let app = project.app else { return }
+        if let index = index(of: app) {
+            targets[index].add(app)
+        } else if targets.allSatisfy(\.isExtension) {
+            targets.append(Target(app, of: project))
+        }
     }
 
     /// Only the app has the entitlement for pushes. Otherwise the folder tells: it has the extension's Info.plist, or
@@ -91,23 +121,30 @@ struct AppFolder {
         return others.isEmpty && hints.contains(where: FileSystem.name(of: folder).lowercased().contains)
     }
 
+    private static let projectSuffix = ".xcodeproj/project.pbxproj"
+
     private static func isIn(bundle suffix: String, _ path: String) -> Bool { path.contains(suffix) }
 
     /// Folders of other code, whose targets aren't the app's.
     private static let foreignFolders = ["Pods", "Carthage", "DerivedData", "SourcePackages", "node_modules", "build"]
     private static let foreignSuffixes = [
-        ".framework", ".xcframework", ".xctest", ".bundle", ".xcodeproj", ".xcworkspace",
+        ".framework", ".xcframework", ".xctest", ".bundle", ".xcworkspace",
     ]
 
     private static func collect(_ root: String, _ path: String, depth: Int, _ files: inout [String]) throws {
-        guard depth < 12, files.count < 500 else { return }
+        guard depth < 12, files.count < 20_000 else { return }
         let folder = path.isEmpty ? root : root + "/" + path
         for name in try FileSystem.names(in: folder) where !name.hasPrefix(".") {
             let child = path.isEmpty ? name : path + "/" + name
-            if FileSystem.isFolder(root + "/" + child) {
+            if name.hasSuffix(".xcodeproj") {
+                let project = child + "/project.pbxproj"
+                if FileSystem.exists(root + "/" + project) { files.append(project) }
+            } else if FileSystem.isFolder(root + "/" + child) {
                 let isForeign = foreignFolders.contains(name) || foreignSuffixes.contains(where: name.hasSuffix)
                 if !isForeign { try collect(root, child, depth: depth + 1, &files) }
-            } else if name.hasSuffix("Info.plist") || name.hasSuffix(".entitlements") || name.hasSuffix(".xcent") {
+            } else if name.hasSuffix("Info.plist") || name.hasSuffix(".entitlements") || name.hasSuffix(".xcent")
+                || name.hasSuffix(".swift")
+            {
                 files.append(child)
             }
         }
@@ -168,6 +205,19 @@ extension AppFolder.Target {
         isExtension = info.part != nil || info.packageType == "XPC!" || path.contains(".appex/")
         principalClass = info.part?.principalClass
         minimumSystem = value(info.minimumSystem) ?? value(info.minimumMacSystem)
+    }
+
+    /// An app whose Info.plist the build generates.
+    fileprivate init(_ target: XcodeProject.Target, of project: XcodeProject) {
+        path = project.path
+        (identifier, minimumSystem) = (target.identifier, target.minimumSystem)
+        (extensionPoint, isExtension, principalClass) = (nil, false, nil)
+    }
+
+    /// Adds what Info.plist leaves to the build.
+    fileprivate mutating func add(_ target: XcodeProject.Target) {
+        identifier = identifier ?? target.identifier
+        minimumSystem = minimumSystem ?? target.minimumSystem
     }
 }
 

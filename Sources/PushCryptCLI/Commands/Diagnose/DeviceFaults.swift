@@ -33,14 +33,16 @@ enum DeviceFaults {
         else { return nil }
         return Fault(
             "extension-never-ran",
-            "The extension has counted no push on this device: iOS doesn't run it, or it uses another folder than the "
-                + "app.",
+            "The extension has counted no push on this device: iOS doesn't run it, the device wasn't unlocked since its "
+                + "start when the push came, the extension was ended before it could count (a crash, too much memory), "
+                + "or it uses another folder than the app.",
             ["report: no push is counted"],
             do:
                 "Check that the user allows notifications, that the push arrived as an alert with "
                 + "\"mutable-content\": 1, that the extension is embedded and its minimum system isn't newer than the "
-                + "device's, and that app and extension have the same app group. --app examines the "
-                + "project.", isSymptom: true)
+                + "device's, and that app and extension have the same app group. --app examines the project. If it runs "
+                + "on other devices, unlock this one and push again, and look for crash reports of the extension in "
+                + "Settings, Privacy & Security, Analytics Data.", isSymptom: true)
     }
 
     private static func suppressed(_ evidence: Evidence) -> Fault? {

@@ -18,7 +18,8 @@ struct Diagnose: ParsableCommand {
             Reads the payload from stdin: as it was sent to APNs, or as a relay or the device received it. Give what you \
             have; each input can show more. --report is a file that the app exports with DeviceReport. --headers is a \
             JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its answer, \
-            ":status" and "reason". --app reads every Info.plist and .entitlements below the folder.
+            ":status" and "reason". --app reads every Info.plist, .entitlements and .swift below \
+            the folder, and project.pbxproj.
 
             Neither the content of the push nor a key is printed. Errors are causes; warnings may be causes; notes need no \
             action. The names of the findings are in docs/diagnose.md.
@@ -78,6 +79,9 @@ struct Diagnose: ParsableCommand {
     private static func registration(_ path: String, at time: UnixTime) throws -> Evidence.Registration {
         var bytes = try FileSystem.readFile(path)
         defer { wipe(&bytes) }
+        if (try? JSONText(bytes))?.root.kind == .string {
+            return .unreadable(KeyError(.invalidKey, "a JSON text in a JSON string: it was encoded twice"))
+        }
         do {
             let keyset = try Keyset(json: bytes)
             guard [.recipient, .shared].contains(keyset.kind) else {
@@ -172,7 +176,7 @@ struct DiagnosisText {
                     ? "whether the push opens; this needs --topic and the key that the push is sealed to"
                     : "whether the push opens, and its age"
             ),
-            ("--app", evidence.app != nil, "entitlements and property lists of app and extension"),
+            ("--app", evidence.app != nil, "entitlements, property lists and targets of app and extension"),
         ]
     }
 }

@@ -5,7 +5,8 @@ import PushCryptKeystore
 /// What the recipient's keys show: those of the payload, of the backend's record, and of the device.
 enum KeyFaults {
     static let all: [Detector] = [
-        recordUnreadable, privateKeyRegistered, keyStorage, sealedToOtherKey, recordOfOtherKey, keyMissing, keyDamaged,
+        recordUnreadable, privateKeyRegistered, keyStorage, caseChanged, sealedToOtherKey, recordOfOtherKey, keyMissing,
+        keyDamaged,
         keyEnded,
         noKeys, pskMissingAtBackend, pskMissingOnDevice, pskDiffers, bareSharedKey, otherDevice, sealedForAnotherTopic,
         undecryptable, notAMessage,
@@ -16,10 +17,15 @@ enum KeyFaults {
 
     private static func recordUnreadable(_ evidence: Evidence) -> Fault? {
         guard case .unreadable(let error)? = evidence.registration else { return nil }
+        let isSealed = evidence.payload.envelope != nil
         return Fault(
-            "registration-unreadable", "The record that the backend has stored isn't a registration record.",
-            ["registration: \(error.reason)"],
-            do: "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes. \(registerAgain)")
+            "registration-unreadable",
+            "The record that the backend has stored isn't a registration record"
+                + (isSealed ? "." : ", so it can't seal to the device, and the push isn't encrypted."),
+            ["registration: \(error.reason)"] + (isSealed ? [] : ["payload: no member \"pushcrypt\""]),
+            do:
+                "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes. If sealing fails, send "
+                + "no other push in its place. \(registerAgain)", hides: isSealed ? [] : ["not-sealed"])
     }
 
     private static func privateKeyRegistered(_ evidence: Evidence) -> Fault? {
@@ -68,6 +74,38 @@ enum KeyFaults {
 
     private static func kids(_ report: DeviceReport?) -> Set<String>? { report?.keys.map { Set($0.map(\.kid)) } }
 
+    /// The ids of keys that may be in the payload.
+    private static func knownIDs(_ evidence: Evidence) -> [String] {
+        var known = [evidence.registration?.entry?.record.kid.description].compactMap(\.self)
+        known += (evidence.report?.keys ?? []).map(\.kid) + (evidence.report?.senders?.kids ?? [])
+        known += (evidence.keys?.keyIDs ?? []).map(\.description)
+        if case .trusted(let senders)? = evidence.senders { known += senders.keyIDs.map(\.description) }
+        return known
+    }
+
+    /// A service that compares names without regard to case has rewritten the id of a key.
+    private static func caseChanged(_ evidence: Evidence) -> Fault? {
+        let known = knownIDs(evidence)
+        let seen = ["kid", "skid"].compactMap { name -> String? in
+            guard let id = evidence.payload.envelope?[name]?.string, !known.contains(id),
+                let right = known.first(where: { $0.lowercased() == id.lowercased() })
+            else { return nil }
+            return "payload: pushcrypt.\(name) is \(id), and the key's id is \(right)"
+        }
+        guard !seen.isEmpty else { return nil }
+        return Fault(
+            "key-id-case-changed",
+            "Something changed the case of letters in the id of a key, so the device doesn't find the key.",
+            seen + evidence.counted(.unknownKey) + evidence.counted(.malformed),
+            do:
+                "Look for a database, header or host name that keeps the id in lower case. Ids are base64url: capital "
+                + "and small letters differ.",
+            hides: [
+                "key-id-malformed", "sealed-to-another-key", "key-not-on-device", "registered-key-not-on-device",
+                "sender-not-pinned",
+            ])
+    }
+
     /// The push is sealed to a key that isn't in the backend's record of this device.
     private static func sealedToOtherKey(_ evidence: Evidence) -> Fault? {
         guard let kid = evidence.payload.kid else { return nil }
@@ -99,16 +137,18 @@ enum KeyFaults {
         let isUsed = evidence.payload.kid.map { !onDevice.contains($0.description) } ?? true
         return Fault(
             isUsed ? .error : .warning, "registered-key-not-on-device",
-            "The backend has the record of a key that isn't on the device. The key was made while the device's "
-                + "storage was locked, or the app was reinstalled, restored from a backup or signed out since, or it "
-                + "is the record of another device.",
+            "The backend has the record of a key that isn't on the device. The device has replaced the key since, or "
+                + "the app was reinstalled, restored from a backup or signed out, or the key was made while the "
+                + "device's storage was locked, or it is the record of another device.",
             [
                 "registration: key \(record.kid)",
                 onDevice.isEmpty
                     ? "report: the device has no key" : "report: the device has \(list(onDevice.sorted()))",
             ] + evidence.counted(.unknownKey),
             do: registerAgain
-                + " Upload a record only after the key was stored, and never make a key before the first unlock.",
+                + " If the app has uploaded it already, the backend keeps an old record, perhaps from a backup, or "
+                + "that of another device: store device token and record together. Never make a key before the first "
+                + "unlock.",
             hides: ["key-not-on-device", "device-without-keys"]
                 + (evidence.payload.kid == record.kid ? ["sealed-to-another-key"] : []))
     }
@@ -151,7 +191,9 @@ enum KeyFaults {
                 reported.map { "report: key \(kid) is \($0)" },
                 known.map { "keys: key \(kid) is \($0) at \(evidence.time)" },
             ].compactMap(\.self) + evidence.counted(isRevoked ? .keyRevoked : .keyExpired),
-            do: "Seal to the newest record of the device, and delete the old one. \(registerAgain)")
+            do:
+                "Seal to the newest record of the device, and delete the old one. Don't keep sealed pushes for weeks: "
+                + "a replaced key opens for 30 days. \(registerAgain)")
     }
 
     private static func noKeys(_ evidence: Evidence) -> Fault? {

@@ -60,6 +60,13 @@ enum PayloadFaults {
             return "It looks like a value that Python printed: use json.dumps, or the sealed bytes themselves. "
         }
         if text.starts(with: [0x1f, 0x8b]) { return "It is compressed (gzip): send it uncompressed. " }
+        let start = String(decoding: text.prefix(64), as: UTF8.self)
+        if ["&quot;", "&#34;", "&#x22;", "&#39;"].contains(where: start.contains) {
+            return "It was escaped for HTML, as templates do: write the payload without a template. "
+        }
+        if start.hasPrefix("{\\\"") {
+            return "Its quotation marks were escaped, as for a JSON string or a shell: send the JSON itself. "
+        }
         if text.starts(with: "%7B".utf8) || text.starts(with: "payload=".utf8) {
             return "It looks like a form: send the JSON itself. "
         }
@@ -273,9 +280,12 @@ enum PayloadFaults {
         guard sealedForm(evidence, .whiteSpace) else { return nil }
         return Fault(
             "sealed-white-space",
-            "\"sealed\" contains spaces or line breaks: something wrapped it, or decoded it as a form.",
+            "\"sealed\" contains spaces or line breaks: something wrapped it, or encoded it as standard base64, whose "
+                + "\"+\" became a space in a form.",
             ["payload: pushcrypt.sealed contains white space"],
-            do: "Write \"sealed\" in one line. If a relay decodes forms, send JSON instead.", hides: ["sealed-padded"])
+            do:
+                "Write \"sealed\" in one line, in base64url as sealing returned it. If a relay decodes forms, send "
+                + "JSON instead.", hides: ["sealed-padded"])
     }
 
     /// Lengths at which databases, logs and tools cut a text.

@@ -15,16 +15,14 @@ enum RequestFaults {
         evidence.topic ?? evidence.report?.topic ?? evidence.app?.app?.identifier
     }
 
-    /// Whether `name` is the identifier of an extension of the app: its identifier begins with the app's and a dot.
+    /// Whether `name` looks like the identifier of an extension of the app: it begins with the app's and a dot. Other
+    /// such names are those of a beta, or the topics of other kinds of pushes, such as `.voip`.
     static func isExtension(_ name: String, of app: String) -> Bool {
-        name.hasPrefix(app + ".") && !pushKinds.contains(where: name.hasSuffix)
+        guard name.hasPrefix(app + ".") else { return false }
+        let last = name.dropFirst(app.count + 1).lowercased()
+        return !last.contains(".") && ["extension", "service", "notif", "nse"].contains { last.contains($0) }
+            || last == "push"
     }
-
-    /// "Sending notification requests to APNs": the suffixes of topics for other kinds of pushes.
-    private static let pushKinds = [
-        ".voip", ".complication", ".pushkit.fileprovider", ".location-query", ".push-type.liveactivity", ".voip-ptt",
-        ".push-type.widgets", ".push-type.controls",
-    ]
 
     private static func topicIsExtension(_ evidence: Evidence) -> Fault? {
         let apps = [evidence.report?.topic, evidence.app?.app?.identifier, evidence.topic].compactMap(\.self)
@@ -63,7 +61,9 @@ enum RequestFaults {
     }
 
     private static func topicMissing(_ evidence: Evidence) -> Fault? {
-        guard let headers = evidence.headers, headers.topic == nil else { return nil }
+        guard let headers = evidence.headers, headers.topic == nil, headers.status != 200,
+            headers.reason == nil || headers.reason == "MissingTopic"
+        else { return nil }
         return Fault(
             "topic-missing", "The request has no apns-topic. With a provider token (.p8) APNs refuses it.",
             ["headers: no apns-topic"], do: "Send apns-topic with the app's bundle identifier.",
@@ -126,10 +126,12 @@ enum RequestFaults {
         else {
             return nil
         }
-        let isMilliseconds = expiration > 100_000_000_000
-        guard !isMilliseconds else { return nil }
+        let isDuration = expiration < 1_000_000_000
         return Fault(
-            "expiration-passed", "APNs drops the push: its apns-expiration has passed.",
+            isDuration ? .error : .warning, "expiration-passed",
+            isDuration
+                ? "APNs drops the push: its apns-expiration is a duration, and so a time that has passed."
+                : "The push's apns-expiration has passed. If it had when the push was sent, APNs dropped the push.",
             ["headers: apns-expiration is \(UnixTime(expiration)), now is \(evidence.time)"],
             do: "Send the time at which the push becomes useless, in seconds since 1970, not a duration.",
             hides: ["apns-bad-expiration-date"])
@@ -147,7 +149,7 @@ enum RequestFaults {
         return Fault(
             "collapse-id-too-long", "APNs refuses the push: its apns-collapse-id is too long.",
             ["headers: apns-collapse-id has \(id.utf8.count) bytes; 64 are allowed"],
-            do: "Use a shorter id, such as a digest.",
+            do: "Use an id of at most 64 bytes.",
             hides: ["apns-bad-collapse-id"])
     }
 

@@ -62,7 +62,9 @@ enum SenderFaults {
         return Fault(
             "push-not-signed", "The push isn't signed, but the app accepts only pushes of the senders that it pins.",
             ["payload: pushcrypt has no skid"] + seen + evidence.counted(.undecryptable),
-            do: "Let the backend sign: `pushcrypt seal --sign-with Keys/NAME`, or Sealer(topic:signer:).")
+            do:
+                "Let the backend sign: `pushcrypt seal --sign-with Keys/NAME`, or Sealer(topic:signer:). If it signs, "
+                + "something removed \"skid\" on the way: a relay must send all members of \"pushcrypt\".")
     }
 
     private static func signatureUnexpected(_ evidence: Evidence) -> Fault? {

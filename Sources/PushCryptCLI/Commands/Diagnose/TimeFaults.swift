@@ -97,11 +97,12 @@ enum TimeFaults {
         guard let counter = evidence.recent(.replayed), evidence.concernsThisPush(counter) else { return nil }
         return Fault(
             "push-repeated",
-            "The same push was delivered twice. The extension shows a message once; the repeated one shows the "
-                + "placeholder.",
+            "The same message was delivered twice: the same push again, or another push of the same campaign. The "
+                + "extension shows a message once; the repeated one shows the placeholder.",
             evidence.counted(.replayed),
             do:
-                "Send each sealed push once. To send again, seal again. If a relay retries, give it an "
-                + "apns-collapse-id, so that the copy replaces the first.", isSymptom: true)
+                "Send each sealed push once. To send again, seal again; give each campaign another name, because a "
+                + "device shows one push of a campaign. If a relay retries, give the push an apns-collapse-id, so that "
+                + "the copy replaces the first.", isSymptom: true)
     }
 }

@@ -1,0 +1,114 @@
+import Foundation
+import PushCryptCore
+import PushCryptExtension
+import PushCryptKeysets
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// A mistake that a team made, set up by an engineer who had not seen how `diagnose` looks for it. The run without the
+/// mistake is its correction.
+struct TeamRun: Sendable, CustomTestStringConvertible {
+    /// The true cause, in one sentence.
+    let cause: String
+    /// The name of the finding that comes first.
+    let finding: String
+    /// What its cause, evidence and advice must say, in lower case: one text of each row. Written before the first run.
+    let answer: [[String]]
+    /// Delivers a push with the mistake or without it, and diagnoses it with what such a team has.
+    let run: @Sendable (_ isMistaken: Bool) async throws -> Diagnosed
+
+    var testDescription: String { cause }
+
+    func isAnswered(by found: Diagnosed.Found) -> Bool {
+        let text = ([found.cause, found.advice] + found.evidence).joined(separator: " ").lowercased()
+        return answer.allSatisfy { row in row.contains { text.contains($0) } }
+    }
+}
+
+@Suite("mistakes of teams: diagnose names the cause") struct TeamRunTests {
+    static let all = TeamRun.relays + TeamRun.requests + TeamRun.keys + TeamRun.senders + TeamRun.times + TeamRun.apps
+
+    @Test("a mistake that a team made: a finding names its cause and the correction", arguments: all)
+    func mistake(_ run: TeamRun) async throws {
+        let diagnosed = try await run.run(true)
+        let first = try #require(diagnosed.found.first, "\(diagnosed)")
+        #expect(first.name == run.finding && run.isAnswered(by: first), "\(diagnosed)")
+    }
+
+    @Test("the same run without the mistake: the text is shown, and no error is found", arguments: all)
+    func corrected(_ run: TeamRun) async throws {
+        let diagnosed = try await run.run(false)
+        #expect(diagnosed.errors == [], "\(diagnosed)")
+    }
+}
+
+extension InstalledApp {
+    /// Delivers a push, whose text must be shown unless there is a mistake.
+    @discardableResult
+    func deliver(
+        _ payload: Data, _ headers: PushHeaders? = nil, isMistaken: Bool, location: SourceLocation = #_sourceLocation
+    ) async -> SimulatedDevice.Reception {
+        if isMistaken { return await fail(payload, headers, location: location) }
+        let reception = await device.receive([UInt8](payload), headers)
+        #expect(reception.isRestored && reception.failure == nil, "\(reception)", sourceLocation: location)
+        return reception
+    }
+
+    /// Writes the headers of a request with the answer of APNs, as a backend logs them.
+    func writeHeaders(_ headers: PushHeaders, _ reception: SimulatedDevice.Reception) throws -> String {
+        var log: [String: Any] = ["apns-topic": headers.topic, "apns-push-type": headers.pushType, ":status": 200]
+        if let expiration = headers.expiration { log["apns-expiration"] = "\(expiration.seconds)" }
+        if let collapseID = headers.collapseID { log["apns-collapse-id"] = collapseID }
+        if let refusal = reception.refusal { (log[":status"], log["reason"]) = (refusal.status, refusal.reason) }
+        return try write(Relay.data(log), to: "headers.json")
+    }
+}
+
+/// The keys of a team's backends and publisher, and what they publish.
+struct TeamKeys {
+    let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    /// Makes a sender's keyset, and publishes it for the app.
+    func makeSender(_ name: String, at time: UnixTime = InstalledApp.start - 86_400) throws {
+        try run("keys", "create", name, "--kind", "sender", "--insecure-plaintext", "--at", "\(time.seconds)")
+        try run("keys", "policy", name, "--publish-topic", InstalledApp.topic, "--at", "\(time.seconds)")
+    }
+
+    func makePublisher(_ name: String, at time: UnixTime = InstalledApp.start - 86_400) throws {
+        try run("keys", "create", name, "--kind", "publisher", "--insecure-plaintext", "--at", "\(time.seconds)")
+    }
+
+    @discardableResult
+    func run(_ arguments: String...) throws -> Data {
+        let output = try place.run(arguments)
+        try #require(output.isSuccess, "\(output)")
+        return output.stdout
+    }
+
+    func signer(_ name: String, at time: UnixTime = InstalledApp.start) throws -> SenderKey {
+        try Keyset(folder: place.folder.file(name).path, secret: nil).senderKey(at: time)
+    }
+
+    /// The public sender keys without a signature.
+    func exported(_ name: String, at time: UnixTime = InstalledApp.start) throws -> Data {
+        try run("keys", "export", name, "--at", "\(time.seconds)")
+    }
+
+    func pins(_ publisher: String, for sender: String) throws -> Data {
+        try run("keys", "export", publisher, "--pins-for", sender, "--at", "\(InstalledApp.start.seconds)")
+    }
+
+    func signed(_ sender: String, by publisher: String, at time: UnixTime = InstalledApp.start) throws -> Data {
+        try run("keys", "export", sender, "--signed-by", publisher, "--at", "\(time.seconds)")
+    }
+
+    /// The pins of an app in a folder of the device.
+    func senderPins(_ json: Data) throws -> SenderPins {
+        try SenderPins(
+            folder: place.folder.path + "/device", publishers: SenderSetPins(json: [UInt8](json)),
+            topic: InstalledApp.topic)
+    }
+}
