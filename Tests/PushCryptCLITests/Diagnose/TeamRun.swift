@@ -26,7 +26,7 @@ struct TeamRun: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("mistakes of teams: diagnose names the cause") struct TeamRunTests {
+@Suite("mistakes of teams: diagnose names the cause", .ownThreads) struct TeamRunTests {
     static let all = TeamRun.relays + TeamRun.requests + TeamRun.keys + TeamRun.senders + TeamRun.times + TeamRun.apps
 
     @Test("a mistake that a team made: a finding names its cause and the correction", arguments: all)
