@@ -253,9 +253,7 @@ import Testing
         #expect(starts.withLock { $0 } == 2)
     }
 
-    @Test(
-        "a download goes on when a scheduled notification is shown meanwhile, and after a process that ended",
-        .timeLimit(.minutes(1)))
+    @Test("a download goes on when a scheduled notification is shown meanwhile, and after a process that ended")
     func otherEvents() async throws {
         let device = try await device()
         device.network.serve([UInt8]("GIF89a0123456789".utf8), at: "https://example.com/p", for: .seconds(5))

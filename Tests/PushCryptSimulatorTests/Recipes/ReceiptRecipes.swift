@@ -40,7 +40,8 @@ import Testing
         _ = try await phone.receive(sealed: #"{"aps":{"alert":"Hi"}}"#)
         #expect(try phone.store.receiptCount() == 1 && phone.device.network.posts.isEmpty)
         phone.device.network.isOffline = false
-        let posting = try ReceiptPosting(to: "https://api.example.com/receipts", transport: phone.device.network)
+        let posting = try ReceiptPosting(
+            to: "https://api.example.com/receipts", transport: phone.device.network, timer: phone.device.clock)
         #expect(try await ReceiptSender(store: phone.store, posting: posting).flush().sentCount == 1)
     }
 }
