@@ -51,9 +51,9 @@ package enum FileSystem {
     /// Checks, before the work for its content begins, that ``replace(_:with:mode:)`` can write a file. It makes a file of
     /// another name and removes it.
     ///
-    /// - Throws: `FileError` with `cannotCreate`, `noPermission`, `noSpace`, `notAFile` if the path names a folder.
+    /// - Throws: `FileError` with `cannotCreate`, also if the path names a folder, `noPermission`, `noSpace`.
     package static func checkReplaceable(_ path: String) throws(FileError) {
-        guard !isFolder(path) else { throw FileError(.notAFile, path, "\(path) is a folder; a file is needed here") }
+        guard !isFolder(path) else { throw FileError(.cannotCreate, path, "\(path) is a folder; name a file") }
         let (folder, trial) = (try folder(of: path), "\(name(of: path)).new-\(randomName())")
         _ = try folder.makeFile(trial)
         try folder.remove(trial)

@@ -53,7 +53,7 @@ struct FileSystemReplaceTests {
         try FileSystem.checkReplaceable(folder.path + "/file")
         try FileSystem.checkReplaceable(folder.path + "/new")
         #expect(try folder.names() == ["file"] && FileSystem.readFile(folder.path + "/file") == [1])
-        #expect { try FileSystem.checkReplaceable(folder.path) } throws: { ($0 as? FileError)?.code == .notAFile }
+        #expect { try FileSystem.checkReplaceable(folder.path) } throws: { ($0 as? FileError)?.code == .cannotCreate }
         #expect { try FileSystem.checkReplaceable(folder.path + "/none/file") } throws: {
             ($0 as? FileError)?.code == .cannotCreate
         }

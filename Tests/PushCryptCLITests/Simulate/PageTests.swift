@@ -265,7 +265,7 @@ import Testing
         let sealed = try place.sealed(to: "phone")
         expectRefusal(try simulate([sealed], to: "none/page.html"), 73, saying: "none/page.html")
         try place.makeFolder("taken.html")
-        expectRefusal(try simulate([sealed], to: "taken.html"), 65, saying: "taken.html is a folder")
+        expectRefusal(try simulate([sealed], to: "taken.html"), 73, saying: "taken.html is a folder")
         expectRefusal(try simulate([]), 65, saying: "stdin has no payload")
         expectUsageError(try simulate([sealed], to: "page.svg"))
         #expect(try place.names() == ["phone", "taken.html"])

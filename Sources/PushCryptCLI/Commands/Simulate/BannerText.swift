@@ -17,8 +17,8 @@ struct BannerText {
         if banner.isTimeSensitive { rows.append("TIME SENSITIVE") }
         rows += text(banner.title, 2, width) + text(banner.subtitle, 1, width)
         rows += text(banner.body, Self.bodyLineCount, width)
-        if banner.attachment != nil {
-            rows += attachments.prefix(1).map { "[\($0.type), \($0.bytes.count) bytes]" }
+        if let path = banner.attachment?.path, let file = attachments.first(where: { $0.path == path }) {
+            rows.append("[\(file.type), \(file.bytes.count) bytes]")
         }
         return framed(rows, width)
     }

@@ -64,35 +64,41 @@ struct Simulate: AsyncParsableCommand {
         try picture.map { try FileSystem.checkReplaceable($0.path) }
         let phones = try await SimulatedPhones(settings())
         let reader = try PayloadReader()
-        let appName = texts.appName ?? topic?.split(separator: ".").last.map(String.init) ?? "app"
         if keys == nil {
             StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
         }
-        let terminal = TerminalText(isColourful: StandardStreams.isColourful)
         var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
         while let payload = try reader.next() {
             let push = await phones.receive(payload)
             count += 1
             if push.isRestored { restoredCount += 1 }
             if picture != nil { pictured.append(push) }
-            if json {
-                try StandardStreams.writeJSON(push.json, [])
-            } else {
-                if count > 1 { try StandardStreams.write("\n") }
-                try StandardStreams.write(
-                    push.text(terminal, appName: TerminalText.harmless(appName.utf8), columns: StandardStreams.columns))
-            }
+            try write(push)
         }
         guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
-        if let picture {
-            let page = SimulatedPage(
-                appName: appName, topic: topic ?? Self.exampleTopic, pushes: pictured, lockScreens: phones.lockScreens)
-            try FileSystem.replace(picture.path, with: Array(page.html().utf8))
-        }
+        try writePicture(of: pictured, phones.lockScreens)
         guard restoredCount == count else {
             throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not restored")
         }
     }
+
+    private func write(_ push: SimulatedPush) throws {
+        if json { return try StandardStreams.writeJSON(push.json, []) }
+        let text = push.text(
+            TerminalText(isColourful: StandardStreams.isColourful), appName: TerminalText.harmless(appName.utf8),
+            columns: StandardStreams.columns)
+        try StandardStreams.write((push.number > 1 ? "\n" : "") + text)
+    }
+
+    private func writePicture(of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen)) throws
+    {
+        guard let picture else { return }
+        let page = SimulatedPage(
+            appName: appName, topic: topic ?? Self.exampleTopic, pushes: pushes, lockScreens: lockScreens)
+        try FileSystem.replace(picture.path, with: Array(page.html().utf8))
+    }
+
+    private var appName: String { texts.appName ?? topic?.split(separator: ".").last.map(String.init) ?? "app" }
 
     /// The topic of a phone without keys.
     private static let exampleTopic = "com.example.app"
