@@ -75,6 +75,16 @@ public struct NotificationSettings: Hashable, Sendable {
         self.allowsTimeSensitive = allowsTimeSensitive
         self.previews = previews
     }
+
+    /// Whether the app may show notifications at all.
+    package var isAuthorized: Bool { authorization == .authorized || authorization == .provisional }
+
+    /// Whether the system shows the app's alerts anywhere. If it doesn't, it runs no extension: "Modifying content in newly
+    /// delivered notifications". The page doesn't say whether alerts that are allowed and shown nowhere are disabled; the strictest
+    /// reading is that they are.
+    public var showsAlerts: Bool {
+        isAuthorized && allowed.contains(.alert) && (showsOnLockScreen || showsInList || showsBanners)
+    }
 }
 
 /// How a notification is presented while the app is in the foreground: `UNNotificationPresentationOptions`.

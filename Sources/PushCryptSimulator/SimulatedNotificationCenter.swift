@@ -217,14 +217,3 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// The bytes of an attachment that the system holds; nil for an unknown path.
     public func file(_ path: String) -> [UInt8]? { state.withLock { $0.files[path] } }
 }
-
-extension NotificationSettings {
-    /// Whether the app may show notifications at all.
-    var isAuthorized: Bool { authorization == .authorized || authorization == .provisional }
-
-    /// "Modifying content in newly delivered notifications": the system runs no extension if alerts are disabled for the app. The
-    /// page doesn't say what that means if alerts are allowed and shown nowhere; the strictest reading is that they are disabled.
-    var showsAlerts: Bool {
-        isAuthorized && allowed.contains(.alert) && (showsOnLockScreen || showsInList || showsBanners)
-    }
-}

@@ -87,6 +87,8 @@ public final class TestDevice: Sendable {
 
     /// The report that the app makes for `pushcrypt diagnose`, by the device's clock.
     public var report: DeviceReport {
-        DeviceReport(topic: device.topic, keys: keyring, senders: senders, store: store, at: device.time)
+        var report = DeviceReport(topic: device.topic, keys: keyring, senders: senders, store: store, at: device.time)
+        report.allowsAlerts = device.center.currentSettings.showsAlerts
+        return report
     }
 }

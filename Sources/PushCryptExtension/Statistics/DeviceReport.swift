@@ -15,7 +15,7 @@ public import Foundation
 /// {"version": 1, "topic": TOPIC, "time": SECONDS,
 ///  "keys": [{"kid", "suite": 1 | 2 | 4, "hasPSK", "state": KeyState | "damaged"}] or "keyStorage": ERROR,
 ///  "senders": {"kids": [KID], "refused": {KID: FailureClass}, ["sequence"]} or {"unsigned": true} or ERROR,
-///  "store": "available" or ERROR, "statistics": {"opened": COUNTER, "failures": {FailureClass: COUNTER}, ...}}
+///  ["allowsAlerts": Bool], "store": "available" or ERROR, "statistics": {"opened": COUNTER, "failures": {FailureClass: COUNTER}, ...}}
 /// ERROR    {"error": CODE, "reason": TEXT}
 /// COUNTER  {"count", "recentCount", "lastTime": SECONDS, ["lastKid"]}
 /// ```
@@ -29,6 +29,9 @@ public struct DeviceReport: Codable, Hashable, Sendable {
     package var senders: Senders?
     package var store: Store?
     package var statistics: Statistics?
+    /// Whether the user allows the app's alerts: `NotificationSettings.showsAlerts`. The system runs no extension if not. nil if the
+    /// app doesn't know; then it isn't in the report.
+    public var allowsAlerts: Bool?
 
     /// Makes the report of this device. What can't be read is in the report as an error, because that is evidence too.
     ///

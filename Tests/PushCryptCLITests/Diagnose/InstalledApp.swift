@@ -113,9 +113,10 @@ struct InstalledApp {
 
     func writeReport(keys: (any DeviceKeyStorage)? = nil, topic: String = topic, to name: String = "report.json") throws
     {
-        let report = DeviceReport(
+        var report = DeviceReport(
             topic: topic, keys: keys ?? keyring, senders: senders,
             store: SharedStore(folder: place.folder.path + "/pushes", role: .app), at: device.time)
+        report.allowsAlerts = device.center.currentSettings.showsAlerts
         try place.write(report.json(), to: name)
     }
 

@@ -187,7 +187,7 @@ extension TeamRun {
         },
         TeamRun(
             cause: "the user doesn't allow notifications, so the system runs no extension",
-            finding: "extension-never-ran",
+            finding: "alerts-not-allowed",
             answer: [["allow", "permission", "settings", "disabled"], ["notification", "alert"], ["user"]]
         ) { isMistaken in
             let app = try await InstalledApp()

@@ -5,7 +5,7 @@ import PushCryptKeystore
 /// What the device has counted. Most of it is an effect, which is shown only if nothing explains it.
 enum DeviceFaults {
     static let all: [Detector] =
-        [storeUnavailable, storeRebuilt, neverRan, suppressed, attachments, stages]
+        [storeUnavailable, storeRebuilt, alertsNotAllowed, neverRan, suppressed, attachments, stages]
         + effects.map { effect in { @Sendable evidence in fault(effect, evidence) } }
 
     private static func storeUnavailable(_ evidence: Evidence) -> Fault? {
@@ -25,6 +25,18 @@ enum DeviceFaults {
         return Fault(
             .note, "store-rebuilt", "The counters were damaged and replaced, so earlier failures may not be counted.",
             ["report: replaced \(NumberText.counted(count, "time"))"], do: "Nothing, unless it happens again.")
+    }
+
+    private static func alertsNotAllowed(_ evidence: Evidence) -> Fault? {
+        guard evidence.report?.allowsAlerts == false else { return nil }
+        return Fault(
+            "alerts-not-allowed",
+            "The user doesn't allow the app's alerts, or wasn't asked, so iOS shows no text and doesn't run the extension.",
+            ["report: alerts aren't allowed"],
+            do:
+                "Ask for permission with UNUserNotificationCenter.requestAuthorization. A user who has refused isn't asked "
+                + "again: show how to allow notifications in Settings.",
+            hides: ["extension-never-ran"])
     }
 
     private static func neverRan(_ evidence: Evidence) -> Fault? {
