@@ -43,7 +43,8 @@ import Testing
         try place.create("other", "recipient", "--psk")
         let output = try simulate(place.sealed(to: "other"))
         #expect(output.exit == 65 && output.text.contains("✗ unknownKey: the placeholder is shown"), "\(output)")
-        #expect(!output.text.contains("Results") && output.stderr == "pushcrypt: 1 of 1 payloads not restored\n")
+        #expect(
+            !output.text.contains("Results") && output.stderr == "pushcrypt: 1 of 1 payloads not completely restored\n")
     }
 
     @Test(

@@ -143,11 +143,11 @@ struct DiagnosisText {
     private func unfound(_ width: Int) -> [String] {
         let inputs = Self.inputs(evidence)
         let checked = inputs.filter(\.isGiven).map(\.examines)
-        let title = faults.isEmpty ? "Nothing is wrong in what was given." : "No error in what was given."
+        let title = faults.isEmpty ? "Nothing wrong was found in what was given." : "No error in what was given."
         var lines = [title] + terminal.wrapped("checked  ", checked.joined(separator: "; "), indent: 9, width: width)
         let missing = inputs.filter { !$0.isGiven }
         if !missing.isEmpty {
-            lines.append("not checked, because it wasn't given:")
+            lines.append("not checked, because it wasn't given or is incomplete:")
             let indent = 2 + (missing.map(\.option.count).max() ?? 0) + 2
             lines += missing.flatMap {
                 terminal.wrapped("  " + $0.option.padded(to: indent - 2), $0.examines, indent: indent, width: width)
@@ -163,7 +163,7 @@ struct DiagnosisText {
             ("--headers", evidence.headers != nil, "the request to APNs and its answer"),
             (
                 "--registration", evidence.registration != nil,
-                "whether the backend has the key of this device, with its psk"
+                "whether the backend has a usable record of this device's key"
             ),
             ("--report", evidence.report != nil, "the device's keys, clock and counters"),
             (

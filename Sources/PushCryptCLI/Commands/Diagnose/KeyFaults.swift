@@ -8,7 +8,8 @@ enum KeyFaults {
         recordUnreadable, privateKeyRegistered, keyStorage, caseChanged, sealedToOtherKey, recordOfOtherKey, keyMissing,
         keyDamaged,
         keyEnded,
-        noKeys, pskMissingAtBackend, pskMissingOnDevice, pskDiffers, bareSharedKey, otherDevice, sealedForAnotherTopic,
+        noKeys, pskMissingAtBackend, pskUnknown, pskMissingOnDevice, pskDiffers, bareSharedKey, otherDevice,
+        sealedForAnotherTopic,
         undecryptable, notAMessage,
     ]
 
@@ -123,9 +124,9 @@ enum KeyFaults {
             "sealed-to-another-key", "The push was sealed to the key of another device, or to an old key of this one.",
             seen + evidence.counted(.unknownKey),
             do:
-                "Store the device token and the registration record together, and replace both together: the push "
-                + "went to the token of one device with the key of another. If it is an old key of this device, "
-                + "replace it by the new record.",
+                "Look in the backend's database for the record with the key that the push is sealed to. If another device "
+                + "has it, the backend mixed up two devices: store and replace device token and record together. "
+                + "Otherwise it is an old key of this device: seal to its newest record.",
             hides: ["key-not-on-device"])
     }
 
@@ -232,6 +233,21 @@ enum KeyFaults {
             do:
                 "Store the whole record that the app uploads, with its member \"psk\", not a published key file or "
                 + "only the public members. \(registerAgain)")
+    }
+
+    /// Nothing that was given says whether the device's key has a psk.
+    private static func pskUnknown(_ evidence: Evidence) -> Fault? {
+        guard let record = evidence.registration?.entry?.record, record.kind == .recipient, !record.hasPSK,
+            evidence.keys?.entry(record.kid) == nil,
+            evidence.report?.keys?.contains(where: { $0.kid == record.kid.description }) != true
+        else { return nil }
+        return Fault(
+            .warning, "registration-without-psk",
+            "The stored record has no pre-shared key (psk). If the device's key has one, the device can't open the push.",
+            ["registration: key \(record.kid) has no psk"],
+            do:
+                "Store the whole record that the app uploads. An app's keys have a psk unless it asks for keys without "
+                + "one. --report or --keys shows whether this key has one.")
     }
 
     private static func pskMissingOnDevice(_ evidence: Evidence) -> Fault? {

@@ -135,12 +135,15 @@ enum PayloadFaults {
 
     private static func moved(_ evidence: Evidence) -> Fault? {
         guard case .moved(let path) = evidence.payload.place else { return nil }
+        let isText = evidence.payload.envelopeIsText
         return Fault(
             "envelope-moved",
-            "A relay or SDK moved the member \"pushcrypt\": the extension looks for it next to \"aps\".",
-            ["payload: it is at \(path)"],
+            "A relay or SDK moved the member \"pushcrypt\"" + (isText ? " and made a string of it" : "")
+                + ": the extension looks for " + (isText ? "an object" : "it") + " next to \"aps\".",
+            ["payload: it is at \(path)" + (isText ? ", as a string with JSON in it" : "")],
             do:
-                "Send \"pushcrypt\" at the top of the payload, next to \"aps\". SDKs for several platforms have a "
+                "Send \"pushcrypt\"" + (isText ? " as an object" : "")
+                + " at the top of the payload, next to \"aps\". SDKs for several platforms have a "
                 + "field for the raw APNs payload; a field for custom data puts it into a sub-object.",
             hides: ["aps-missing", "alert-missing", "mutable-content-missing", "envelope-is-text"])
     }

@@ -59,12 +59,17 @@ enum SenderFaults {
         }
         if let kids = evidence.report?.senders?.kids { seen.append("report: the device pins \(KeyFaults.list(kids))") }
         guard !seen.isEmpty else { return nil }
+        // A signed push doesn't open without its skid.
+        let wasNeverSigned = evidence.trial?.differences != nil
         return Fault(
             "push-not-signed", "The push isn't signed, but the app accepts only pushes of the senders that it pins.",
             ["payload: pushcrypt has no skid"] + seen + evidence.counted(.undecryptable),
             do:
-                "Let the backend sign: `pushcrypt seal --sign-with Keys/NAME`, or Sealer(topic:signer:). If it signs, "
-                + "something removed \"skid\" on the way: a relay must send all members of \"pushcrypt\".")
+                "Let the backend sign: `pushcrypt seal --sign-with Keys/NAME`, or Sealer(topic:signer:)."
+                + (wasNeverSigned
+                    ? ""
+                    : " If it signs, something removed \"skid\" on the way: a relay must send all members of "
+                        + "\"pushcrypt\"."))
     }
 
     private static func signatureUnexpected(_ evidence: Evidence) -> Fault? {

@@ -78,7 +78,7 @@ struct Simulate: AsyncParsableCommand {
         guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
         try writePicture(of: pictured, phones.lockScreens)
         guard restoredCount == count else {
-            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not restored")
+            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored")
         }
     }
 

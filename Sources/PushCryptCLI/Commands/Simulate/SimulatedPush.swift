@@ -45,7 +45,9 @@ struct SimulatedPush {
             return "nothing is shown: the payload has no alert with text"
         }
         guard let failure = reception.failure else {
-            if reception.isRestored { return "restored" }
+            if reception.isRestored {
+                return after?.isHidden == true ? "restored; the lock screen hides it" : "restored"
+            }
             switch origin {
             case .handedOver: return "not restored: the extension couldn't be configured"
             case .notRun: return "the original is shown: aps.mutable-content isn't 1, so the extension doesn't run"
@@ -99,13 +101,13 @@ extension FailureClass {
         .keyExpired: "The key has expired.",
         .keyRevoked: "The key was revoked.",
         .undecryptable:
-            "Decryption or verification failed: another topic, psk or key, no signature, or a changed message.",
+            "Decryption or verification failed. pushcrypt diagnose can say why.",
         .expired: "The message has expired.",
         .notYetValid: "The message was sealed later than the phone's clock says it is.",
         .replayed: "The phone has shown this message already.",
         .retracted: "The message was taken back before it was shown.",
         .timedOut: "The content wasn't ready in time.",
-        .attachmentFailed: "An attachment couldn't be fetched.",
+        .attachmentFailed: "An attachment couldn't be fetched in time, or isn't what was sealed.",
         .internalError: "An error that no input can cause.",
     ]
 }
