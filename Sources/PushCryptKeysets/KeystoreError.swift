@@ -1,5 +1,11 @@
 package import PushCryptFiles
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a keystore can't be read or written.
 public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
@@ -69,4 +75,9 @@ extension KeystoreError: FileErrorConvertible {
         default: self.init(.inputOutput, error.reason)
         }
     }
+}
+
+extension KeystoreError: LocalizedError {
+    /// The reason, for `localizedDescription`.
+    public var errorDescription: String? { reason }
 }

@@ -21,7 +21,7 @@ public struct BatchSealer: Sendable {
     private let width: Int
 
     /// - Parameters:
-    ///   - sealer: its options are used for requests without options.
+    ///   - sealer: seals each request. With a watched signer each message is signed with the key of its moment.
     ///   - width: the number of requests that are read before their results are taken, and sealed at the same time; at
     ///     least 1. The default is four times the number of cores, so that neither a slow push nor a slow reader of the
     ///     results leaves a core idle.
@@ -33,10 +33,11 @@ public struct BatchSealer: Sendable {
     /// Returns one outcome for each request, in the same order.
     ///
     /// Requests are read while outcomes are requested, at most `width` of them ahead, and sealed by tasks of the
-    /// concurrency runtime's pool. A request that can't be sealed has an outcome too. Cancelling the task that reads the
-    /// outcomes ends the sequence. A cancellation or the release of the iterator cancels the task that reads the requests.
+    /// concurrency runtime's pool. A request that can't be sealed has an outcome too. A cancellation or the release of the
+    /// iterator cancels the task that reads the requests.
     ///
-    /// - Returns: a sequence to read once. It throws the error of `requests` after the outcomes of the earlier requests.
+    /// - Returns: a sequence to read once. It throws the error of `requests` after the outcomes of the earlier requests, and
+    ///   `CancellationError` if the task that reads the outcomes is cancelled.
     public func seal<Requests: AsyncSequence & Sendable, Context>(
         _ requests: Requests
     ) -> SealedBatch<Context> where Requests.Element == SealRequest<Context> {
@@ -47,39 +48,108 @@ public struct BatchSealer: Sendable {
             return OrderedPipeline(requests, capacity: width, lanes: lanes)
         }
     }
+
+    /// Returns one outcome for each request of a sequence, such as an array, in the same order.
+    ///
+    /// - Returns: as ``seal(_:)-(Requests)``.
+    public func seal<Requests: Sequence & Sendable, Context>(
+        _ requests: Requests
+    ) -> SealedBatch<Context> where Requests.Element == SealRequest<Context> { seal(RequestSequence(base: requests)) }
+}
+
+/// A sequence whose elements are read when they are needed.
+private struct RequestSequence<Base: Sequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
+    let base: Base
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeIterator()) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: Base.Iterator
+
+        mutating func next() async -> Base.Element? { base.next() }
+    }
 }
 
 /// One push of a batch.
 public struct SealRequest<Context: Sendable>: Sendable {
-    /// The notification, see ``Sealer/seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``.
-    public var payload: any Encodable & Sendable
+    private enum Payload {
+        case value(any Encodable & Sendable)
+        case encoded(EncodedPayload)
+    }
+
+    private let payload: Payload
     /// The key to encrypt to.
     public var recipient: Recipient
-    /// The unencrypted text.
-    public var placeholder: Placeholder
+    /// The unencrypted text; nil for the sealer's.
+    public var placeholder: Placeholder?
     /// At most 8 attachments.
     public var attachments: [AttachmentReference]
     /// The place of the whole payload, if it is too long for a push.
     public var offload: OffloadReference?
-    /// nil for the sealer's options.
-    public var options: Sealer.Options?
     /// A value of the caller, which the outcome returns.
     public var context: Context
+    /// Changes the sealer's options for this push.
+    public var change: @Sendable (inout Sealer.Options) throws -> Void
 
-    /// Makes a request; the parameters are the properties of the same names.
+    /// Makes a request; the parameters are those of
+    /// ``Sealer/seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``.
     public init(
-        _ payload: any Encodable & Sendable, to recipient: Recipient, placeholder: Placeholder,
-        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, options: Sealer.Options? = nil,
-        context: Context
+        _ payload: any Encodable & Sendable, to recipient: Recipient, placeholder: Placeholder? = nil,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, context: Context,
+        changing change: @escaping @Sendable (inout Sealer.Options) throws -> Void = { _ in }
+    ) {
+        self.init(.value(payload), recipient, placeholder, attachments, offload, context, change)
+    }
+
+    /// Makes a request with a payload that ``Sealer/encode(_:)`` has encoded once for many requests.
+    public init(
+        _ payload: EncodedPayload, to recipient: Recipient, placeholder: Placeholder? = nil,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, context: Context,
+        changing change: @escaping @Sendable (inout Sealer.Options) throws -> Void = { _ in }
+    ) {
+        self.init(.encoded(payload), recipient, placeholder, attachments, offload, context, change)
+    }
+
+    private init(
+        _ payload: Payload, _ recipient: Recipient, _ placeholder: Placeholder?,
+        _ attachments: [AttachmentReference], _ offload: OffloadReference?, _ context: Context,
+        _ change: @escaping @Sendable (inout Sealer.Options) throws -> Void
     ) {
         self.payload = payload
         self.recipient = recipient
         self.placeholder = placeholder
         self.attachments = attachments
         self.offload = offload
-        self.options = options
         self.context = context
+        self.change = change
     }
+
+    /// - Throws: `SenderError`. The error of an encoder isn't thrown, because it may quote the payload.
+    fileprivate func sealed(by sealer: Sealer) throws(SenderError) -> SealedPush {
+        do {
+            switch payload {
+            case .value(let value):
+                return try sealer.seal(
+                    value, to: recipient, placeholder: placeholder, attachments: attachments, offload: offload,
+                    changing: change)
+            case .encoded(let payload):
+                return try sealer.seal(
+                    payload, to: recipient, placeholder: placeholder, attachments: attachments, offload: offload,
+                    changing: change)
+            }
+        } catch let error as SenderError {
+            throw error
+        } catch {
+            throw SenderError(.invalidPayload, "the payload can't be encoded as JSON")
+        }
+    }
+}
+
+extension SealRequest: CustomStringConvertible, CustomReflectable {
+    /// The recipient's key and the context, never the payload.
+    public var description: String { "request to seal to key \(recipient.kid), context \(context)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The outcome of a ``SealRequest``.
@@ -91,18 +161,7 @@ public struct SealOutcome<Context: Sendable>: Sendable {
 
     fileprivate init(_ request: SealRequest<Context>, _ sealer: Sealer) {
         context = request.context
-        result = Result { () throws(SenderError) in
-            do {
-                return try sealer.seal(
-                    request.payload, to: request.recipient, placeholder: request.placeholder,
-                    attachments: request.attachments, offload: request.offload, options: request.options)
-            } catch let error as SenderError {
-                throw error
-            } catch {
-                // The encoder's error may quote the payload.
-                throw SenderError(.invalidPayload, "the payload can't be encoded as JSON")
-            }
-        }
+        result = Result { () throws(SenderError) in try request.sealed(by: sealer) }
     }
 }
 
@@ -122,9 +181,9 @@ public struct SealedBatch<Context: Sendable>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pipeline: OrderedPipeline<Element>
 
-        /// Returns the next outcome; nil after the last one or after a cancellation.
+        /// Returns the next outcome; nil after the last one.
         ///
-        /// - Throws: the error of the requests.
+        /// - Throws: the error of the requests; `CancellationError`.
         public mutating func next() async throws -> SealOutcome<Context>? { try await pipeline.next() }
     }
 }

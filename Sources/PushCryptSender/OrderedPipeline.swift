@@ -67,13 +67,18 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         started.stopAndWait()
     }
 
-    /// Returns the next result; nil after the last one or after a cancellation.
+    /// Returns the next result; nil after the last one.
     ///
-    /// - Throws: the error of the inputs.
+    /// - Throws: the error of the inputs; `CancellationError`, because a sequence that ended would look complete.
     package func next() async throws -> Output? {
         try await withTaskCancellationHandler {
+            try Task.checkCancellation()
             var iterator = results.makeAsyncIterator()
-            guard !Task.isCancelled, let work = try await iterator.next() else { return nil }
+            guard let work = try await iterator.next() else {
+                // The stream ends if its reader is cancelled.
+                try Task.checkCancellation()
+                return nil
+            }
             let result = await work.value
             permits.yield()
             return result

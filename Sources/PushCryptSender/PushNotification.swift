@@ -40,7 +40,7 @@ public struct PushNotification: Encodable, Sendable {
     public var filterCriteria: String?
     /// `aps.content-available`: also wakes the app. It is not encrypted.
     public var isContentAvailable: Bool
-    /// Members beside `aps`, for the app.
+    /// Members beside `aps`, for the app. The names `aps` and `pushcrypt` are taken: sealing throws `invalidPayload`.
     public var custom: [String: any Encodable & Sendable]
 
     /// Makes a notification; the parameters are the properties of the same names. Without a text or a key for one, sealing
@@ -137,7 +137,13 @@ extension PushNotification {
     /// Encodes `aps` and the members of ``custom`` beside it.
     public func encode(to encoder: any Encoder) throws {
         var root = encoder.container(keyedBy: Key.self)
-        for (name, value) in custom where name != "aps" { try root.encode(value, forKey: Key(stringValue: name)) }
+        for (name, value) in custom {
+            guard name != "aps", name != "pushcrypt" else {
+                throw SenderError(
+                    .invalidPayload, "custom can't have a member \(name): pushcrypt writes this member of the payload")
+            }
+            try root.encode(value, forKey: Key(stringValue: name))
+        }
         var aps = root.nestedContainer(keyedBy: Key.self, forKey: "aps")
         try encodeAlert(into: aps.nestedContainer(keyedBy: Key.self, forKey: "alert"))
         try aps.encodeIfPresent(badge, forKey: "badge")
@@ -164,4 +170,19 @@ extension PushNotification {
         if !bodyLocArguments.isEmpty { try alert.encode(bodyLocArguments, forKey: "loc-args") }
         try alert.encodeIfPresent(launchImage, forKey: "launch-image")
     }
+}
+
+extension PushNotification: CustomStringConvertible, CustomReflectable {
+    /// The names of the members, never their values, as in `notification with title, body, badge`.
+    public var description: String {
+        let members: [(name: String, isPresent: Bool)] = [
+            ("title", title != nil || titleLocKey != nil), ("subtitle", subtitle != nil || subtitleLocKey != nil),
+            ("body", body != nil || bodyLocKey != nil), ("badge", badge != nil), ("sound", sound != nil),
+            ("category", category != nil), ("thread", threadID != nil), ("custom members", !custom.isEmpty),
+        ]
+        let names = members.filter(\.isPresent).map(\.name)
+        return "notification with \(names.isEmpty ? "nothing" : names.joined(separator: ", "))"
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,7 +1,7 @@
 public import PushCryptCore
 
 extension Sealer {
-    /// The options of each push.
+    /// What can be different for each push. A sealer has options for all of its pushes, and a call changes them for one.
     public struct Options: Sendable {
         /// The padding, which hides the message's length.
         public var padding: PaddingPolicy
@@ -42,12 +42,15 @@ extension Sealer {
         public var isQuiet: Bool
         /// The number that the device adds to the app's badge, -999 to 999; nil for none. The payload must not have a badge.
         public var badgeIncrement: Int?
+        /// What to do with a payload that doesn't fit.
+        public var oversize: OversizePlan
 
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
             expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil,
-            retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil
+            retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
+            oversize: OversizePlan = .refuse
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
@@ -57,6 +60,7 @@ extension Sealer {
             self.retractedIDs = retractedIDs
             self.isQuiet = isQuiet
             self.badgeIncrement = badgeIncrement
+            self.oversize = oversize
         }
 
         /// The header's extras of a push with these options.

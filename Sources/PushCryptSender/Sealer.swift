@@ -10,10 +10,18 @@ public import Foundation
 /// Seals notifications: encrypts the content and leaves a placeholder visible.
 ///
 /// It is immutable and may be used from any thread. Make one per app and keep it.
+///
+/// ```swift
+/// let sealer = try Sealer(topic: "com.example.app", signer: .watching(keys), options: .init(exposed: ["badge"]))
+/// let push = try sealer.seal(notification, to: recipient) { $0.campaign = "order-4711" }
+/// ```
 public struct Sealer: Sendable {
     private let topic: Topic
-    private let signer: SenderKey?
+    private let signer: Signer?
+    private let placeholder: Placeholder
     private let options: Options
+    private let encoder: JSONEncoder
+    private let observer: (@Sendable (SealObservation) -> Void)?
     private let clock: @Sendable () -> UnixTime
 
     /// Makes a sealer for one app.
@@ -22,168 +30,162 @@ public struct Sealer: Sendable {
     ///   - topic: the app's bundle identifier, 1 to 155 characters, as configured in the app's extension. With another topic
     ///     every push shows its placeholder.
     ///   - signer: signs every message, for recipients that pin this sender; nil for unsigned messages.
-    ///   - options: used for calls without options.
+    ///   - placeholder: the unencrypted text of pushes that are given none.
+    ///   - options: of every push; a call can change them for its push.
+    ///   - encoder: encodes payloads that aren't JSON already; nil for ``standardEncoder()``.
+    ///   - observer: called after each push, on the thread that seals.
     ///   - clock: the time of the messages.
-    /// - Throws: `KeyError` with `invalidTopic`.
+    /// - Throws: `KeyError` with `invalidTopic`; `wrongKind` if the signer watches other keys than a sender's.
     public init(
-        topic: String, signer: SenderKey? = nil, options: Options = Options(),
+        topic: String, signer: Signer? = nil, placeholder: Placeholder = .standard, options: Options = Options(),
+        encoder: JSONEncoder? = nil, observer: (@Sendable (SealObservation) -> Void)? = nil,
         clock: @escaping @Sendable () -> UnixTime = { .now }
     ) throws(KeyError) {
+        try signer?.requireSenderKeys()
         self.topic = try Topic(topic)
         self.signer = signer
+        self.placeholder = placeholder
         self.options = options
+        self.encoder = encoder ?? Self.standardEncoder()
+        self.observer = observer
         self.clock = clock
     }
 
-    /// Seals a payload: a ``PushNotification``, a type of your own that encodes to an APNs payload, or raw JSON as
-    /// `Data` or `[UInt8]`.
+    /// Seals a payload: a ``PushNotification``, a type of your own that encodes to an APNs payload, or raw JSON as `Data`,
+    /// `[UInt8]`, another collection of bytes, or a `String`.
     ///
     /// Raw JSON is sealed byte for byte.
     ///
     /// - Parameters:
     ///   - payload: the notification. Its JSON has at most 256 KiB and 16,384 values; about 2.5 KB fit into a push.
     ///   - recipient: the key to encrypt to.
-    ///   - placeholder: the unencrypted text. A device that can't open the push shows it.
+    ///   - placeholder: the unencrypted text. A device that can't open the push shows it. nil for the sealer's.
     ///   - attachments: at most 8, which the device fetches, opens and shows; each takes about 250 bytes of the payload.
     ///   - offload: the place of the whole payload, which the device shows instead of this one if it has a network
-    ///     connection; see ``offload(_:)``.
+    ///     connection; see ``offload(_:encoder:)``.
     ///   - isSelfTest: whether the extension reports that it works.
-    ///   - options: nil for the sealer's options.
+    ///   - change: changes the sealer's options for this push.
     /// - Returns: the payload to send, with its exact size.
     /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notAuthenticated`,
-    ///   `notExposable`, `tooLarge`, `backendFailure`; or what the encoding of `payload` throws.
+    ///   `notExposable`, `tooLarge`, `noKeySeals`, `backendFailure`; what the encoding of `payload`, `change` and
+    ///   ``OversizePlan`` throw.
     public func seal(
-        _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder,
+        _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder? = nil,
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
-        options: Options? = nil
+        changing change: (inout Options) throws -> Void = { _ in }
     ) throws -> SealedPush {
-        let options = options ?? self.options
+        let parts = try parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change)
+        return try observed(recipient, parts) { try EncodedPayload(payload, encoder) }
+    }
+
+    /// Seals a payload that was encoded before.
+    ///
+    /// - Parameters: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``.
+    /// - Throws: as that function.
+    public func seal(
+        _ payload: EncodedPayload, to recipient: Recipient, placeholder: Placeholder? = nil,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
+        changing change: (inout Options) throws -> Void = { _ in }
+    ) throws -> SealedPush {
+        let parts = try parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change)
+        return try observed(recipient, parts) { payload }
+    }
+
+    /// Encodes and checks a payload once, to seal it to many recipients.
+    ///
+    /// - Throws: `SenderError` with `invalidPayload`; what the encoding of `payload` throws.
+    public func encode(_ payload: some Encodable) throws -> EncodedPayload { try EncodedPayload(payload, encoder) }
+
+    private func parts(
+        _ placeholder: Placeholder?, _ attachments: [AttachmentReference], _ offload: OffloadReference?,
+        isSelfTest: Bool, _ change: (inout Options) throws -> Void
+    ) throws -> MessageParts {
+        var options = options
+        try change(&options)
         let extras = options.extras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
-        if let flaw = extras.flaw { throw SenderError(.invalidOption, flaw) }
-        try options.check()
-        return try seal(json: Self.json(payload), extras, to: recipient, placeholder, options)
+        return MessageParts(placeholder: placeholder ?? self.placeholder, extras: extras, options: options)
     }
 
-    private static func json(_ payload: some Encodable) throws -> [UInt8] {
-        switch payload {
-        case let bytes as [UInt8]: return bytes
-        case let data as Data: return Array(data)
-        default:
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return Array(try encoder.encode(payload))
+    /// Seals what `payload` returns, and tells the observer.
+    private func observed(
+        _ recipient: Recipient, _ parts: MessageParts, _ payload: () throws -> EncodedPayload
+    ) throws -> SealedPush {
+        guard let observer else {
+            try parts.check()
+            return try sealing(recipient, parts).push(payload())
         }
+        let start = ContinuousClock.now
+        var signer: Signer.Choice?
+        let result = Result {
+            try parts.check()
+            let sealing = try sealing(recipient, parts)
+            signer = sealing.signer
+            return try sealing.push(payload())
+        }
+        observer(
+            SealObservation(result, to: recipient, signer, at: clock(), after: ContinuousClock.now - start))
+        return try result.get()
     }
 
-    /// PROTOCOL sections 2 to 5:
-    /// ```
-    /// header  = id, iat, exp, extras
-    /// message = inner payload with header || padding
-    /// sealed  = Envelope.seal(message)
-    /// payload = frame with sealed
-    /// ```
-    private func seal(
-        json: [UInt8], _ extras: MessageExtras, to recipient: Recipient, _ placeholder: Placeholder,
-        _ options: Options
-    ) throws(SenderError) -> SealedPush {
+    private func sealing(_ recipient: Recipient, _ parts: MessageParts) throws(SenderError) -> MessageSealing {
         do {
-            let inner = try InnerPayload(json: json)
-            let header = try header(for: recipient, extras, options)
-            let frame = try frame(around: inner, for: recipient, placeholder, options)
-            var message = try inner.message(with: header)
-            try pad(&message, toFit: frame, for: recipient, options)
-            let sealed = try Envelope.seal(message, to: recipient, signer: signer, topic: topic)
-            return SealedPush(
-                bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id), expiresAt: header.expiresAt)
+            return try MessageSealing(
+                topic: topic, recipient: recipient, signer: signer?.choice(), parts: parts, time: clock())
         } catch {
             throw SenderError(error)
         }
     }
-
-    /// The message's id and times.
-    private func header(for recipient: Recipient, _ extras: MessageExtras, _ options: Options) throws -> MessageHeader {
-        let time = clock()
-        let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
-        guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
-            throw SenderError(.invalidOption, "the protocol can't represent the time \(time.seconds)")
-        }
-        guard !extras.hasInstructions || !recipient.proof(isSigned: signer != nil).isEmpty else {
-            throw SenderError(
-                .notAuthenticated,
-                "only a signed push, or one to a recipient with a psk or a shared key, can retract others, be quiet, add to "
-                    + "the badge or have an avatar: everyone has key \(recipient.kid)")
-        }
-        let header = try MessageHeader.fresh(
-            for: recipient, campaign: options.campaign, issuedAt: time,
-            expiresAt: time + options.expiresAfterInSeconds, extras: extras)
-        if let flaw = header.flaw { throw SenderError(.invalidOption, flaw) }
-        return header
-    }
-
-    /// The outer payload without the characters of `sealed`.
-    private func frame(
-        around inner: InnerPayload, for recipient: Recipient, _ placeholder: Placeholder, _ options: Options
-    ) throws(SenderError) -> OuterFrame {
-        guard let alert = placeholder.json else {
-            throw SenderError(.invalidPlaceholder, "the placeholder has no text; iOS wouldn't run the extension")
-        }
-        let exposed = try ExposedMembers.rawMembers(
-            of: inner.aps, named: options.exposed, isQuiet: options.isQuiet)
-        return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.kid)
-    }
-
-    private func pad(
-        _ message: inout [UInt8], toFit frame: OuterFrame, for recipient: Recipient, _ options: Options
-    ) throws(SenderError) {
-        let budget = PayloadBudget(
-            limitInBytes: options.limitInBytes, fixedByteCount: frame.byteCount,
-            overheadByteCount: Envelope.overheadByteCount(recipient.suite, isSigned: signer != nil))
-        guard message.count <= budget.messageCapacity else {
-            let needed = budget.payloadByteCount(messageByteCount: message.count)
-            throw SenderError(
-                .tooLarge, "the sealed payload takes \(needed) bytes and the limit is \(budget.limitInBytes)",
-                bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
-        }
-        let count = options.padding.paddedCount(message.count, capacity: budget.messageCapacity)
-        message.append(contentsOf: repeatElement(paddingByte, count: count - message.count))
-    }
 }
 
 extension Sealer {
+    /// Seals one notification to several devices, such as all devices of a user. It is encoded once.
+    ///
+    /// - Parameters: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``.
+    /// - Returns: a push, or why there is none, for each recipient in their order.
+    /// - Throws: `SenderError` with `invalidPayload`, what the encoding of `payload` throws, and what `change` throws.
+    public func seal(
+        _ payload: some Encodable, toEach recipients: [Recipient], placeholder: Placeholder? = nil,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil,
+        changing change: (inout Options) throws -> Void = { _ in }
+    ) throws -> [Result<SealedPush, SenderError>] {
+        let encoded = try encode(payload)
+        let parts = try parts(placeholder, attachments, offload, isSelfTest: false, change)
+        return recipients.map { recipient in
+            Result { () throws(SenderError) in
+                do {
+                    return try observed(recipient, parts) { encoded }
+                } catch {
+                    throw SenderError(error)
+                }
+            }
+        }
+    }
+
     /// Seals a payload that is too long for a push as a blob. Upload the blob's bytes, then seal a short alert with an
-    /// `OffloadReference`.
+    /// `OffloadReference`. ``OversizePlan`` does it for payloads that don't fit.
     ///
     /// The payload is padded to a multiple of 4 KiB. The server sees only this length.
     ///
-    /// - Parameter payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:options:)``, at most 256
-    ///   KiB and 16,384 JSON values (names not counted).
+    /// - Parameters:
+    ///   - payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``, at most 256 KiB and 16,384
+    ///     JSON values (names not counted).
+    ///   - encoder: nil for ``standardEncoder()``.
     /// - Throws: `SenderError` with `invalidPayload`, `backendFailure`; or what the encoding of `payload` throws.
-    public static func offload(_ payload: some Encodable) throws -> SealedBlob {
-        try offload(payload, backend: DefaultBackend.shared)
+    public static func offload(_ payload: some Encodable, encoder: JSONEncoder? = nil) throws -> SealedBlob {
+        try offload(payload, encoder: encoder, backend: DefaultBackend.shared)
     }
 
-    package static func offload(_ payload: some Encodable, backend: any CryptoBackend) throws -> SealedBlob {
-        let json = try json(payload)
+    package static func offload(
+        _ payload: some Encodable, encoder: JSONEncoder? = nil, backend: any CryptoBackend
+    ) throws -> SealedBlob {
+        try blob(of: EncodedPayload.json(payload, encoder ?? standardEncoder()), backend)
+    }
+
+    static func blob(of json: [UInt8], _ backend: any CryptoBackend) throws(SenderError) -> SealedBlob {
         do {
             return try SealedBlob(OffloadedPayload.plaintext(json: json), for: .payload, backend: backend)
         } catch {
             throw SenderError(error)
         }
     }
-}
-
-/// A payload ready for APNs.
-public struct SealedPush: Hashable, Sendable {
-    /// The request body for APNs, UTF-8 JSON.
-    public var json: Data { Data(bytes) }
-    /// The request body without a copy.
-    package let bytes: [UInt8]
-    /// The message's id, 16 bytes as 22 characters of base64url, for logs and for ``Sealer/Options/retractedIDs`` of a later
-    /// push. It is never sent unencrypted.
-    public let id: String
-    /// The time from which the recipient refuses the message. Send an `apns-expiration` that is no later.
-    public let expiresAt: UnixTime
-
-    /// The length of the request body.
-    public var byteCount: Int { bytes.count }
 }

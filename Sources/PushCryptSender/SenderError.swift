@@ -1,5 +1,11 @@
 import PushCryptCore
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a push wasn't sealed or resealed. It contains nothing of the payload.
 ///
 /// Without a change of the payload, the options, the keys or the configuration, a retry can succeed only after
@@ -73,6 +79,11 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// ``reason``
     public var description: String { reason }
+}
+
+extension SenderError: LocalizedError {
+    /// ``reason``
+    public var errorDescription: String? { reason }
 }
 
 extension SenderError {

@@ -65,7 +65,8 @@ struct BlobTests {
         let (attachments, offload) = try Self.references()
         let backend = Backends.openSSL.backend
         let sealer = try Sealer(
-            topic: Push.topic, signer: channel.signer?.sender(backend), clock: { UnixTime(Push.now) })
+            topic: Push.topic, signer: channel.signer.map { try .key($0.sender(backend)) },
+            clock: { UnixTime(Push.now) })
         let push = try sealer.seal(
             Array(ReferenceVectors.shared.inner.utf8), to: channel.key.recipient(backend), placeholder: .standard,
             attachments: attachments, offload: offload, isSelfTest: true)

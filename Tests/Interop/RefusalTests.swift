@@ -56,7 +56,7 @@ import Testing
         try Self.expect(.undecryptable, push.seal(unsigned, backend), signed, "unsigned, senders pinned")
         try Self.expect(.unknownKey, push.seal(signed, backend), unsigned, "signed, none pinned")
         let stranger = try Sealer(
-            topic: Push.topic, signer: JWK.named("other sender").sender(backend), clock: { UnixTime(Push.now) }
+            topic: Push.topic, signer: .key(JWK.named("other sender").sender(backend)), clock: { UnixTime(Push.now) }
         ).seal(Array(push.inner.utf8), to: key.recipient(backend), placeholder: push.placeholder)
         let payload = Array(stranger.json)
         let another = Channel("pins another", key, trusted: [JWK.named("sender").withoutPrivateKey])

@@ -50,11 +50,13 @@ import Testing
         #expect((4095...4096).contains(sealed.byteCount))
     }
 
-    @Test("a payload over the limit is replaced by a short one") func aPayloadThatIsTooLongIsReplaced() throws {
+    @Test("a body over the limit is shown to its last character that fits, with an ellipsis")
+    func aBodyThatIsTooLongIsShortened() throws {
         let body = String(repeating: "x", count: 4096)
         let payload = #"{"aps":{"alert":"\#(body)","badge":1,"interruption-level":"active"}}"#
         let sealed = try pusher().seal(Data(payload.utf8), to: publicRecipient())
-        #expect(try restorer().open(Array(sealed.json), at: now()).content.title.literal == "Dr. Amara Osei")
+        let shown = try restorer().open(sealed.bytes, at: now()).content.body.literal
+        #expect(sealed.isBodyShortened && shown?.hasSuffix("x…") == true)
     }
 
     @Test("an unsigned push is refused as undecryptable") func unsignedPushIsRefused() throws {

@@ -7,7 +7,7 @@ struct AppointmentPusher {
 
     /// - Parameter signingKey: the backend's private key: a JWK, or `keyset.json` of a keyset with one key.
     init(signingKey: Data) throws {
-        sealer = try Sealer(topic: "com.example.app", signer: SenderKey(jwk: signingKey))
+        sealer = try Sealer(topic: "com.example.app", signer: .key(SenderKey(jwk: signingKey)))
     }
 
     /// - Parameter registration: what the app uploaded. Keep the `Recipient` if you send to a device often.

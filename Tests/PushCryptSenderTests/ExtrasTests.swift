@@ -35,8 +35,7 @@ import Testing
         func size(_ attachments: [AttachmentReference], _ isSelfTest: Bool = false, limit: Int = 4_096) throws -> Int {
             try sealer.seal(
                 Array(#"{"aps":{"alert":"x"}}"#.utf8), to: channel.recipient(), placeholder: Channel.placeholder,
-                attachments: attachments, isSelfTest: isSelfTest,
-                options: Sealer.Options(padding: .none, limitInBytes: limit)
+                attachments: attachments, isSelfTest: isSelfTest, changing: { $0.limitInBytes = limit }
             ).byteCount
         }
         let attachments = try (0..<8).map { try Self.attachment($0, id: "id-\($0)") }

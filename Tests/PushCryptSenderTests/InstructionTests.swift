@@ -25,8 +25,8 @@ import Testing
         over channel: Channel = .simple, json: String = json
     ) throws -> SealedPush {
         try channel.sealer().seal(
-            Array(json.utf8), to: channel.recipient(), placeholder: Channel.placeholder, attachments: attachments,
-            options: options)
+            json, to: channel.recipient(), placeholder: Channel.placeholder, attachments: attachments
+        ) { $0 = options }
     }
 
     @Test("instructions are written into the header of a push with a proof", arguments: withProof)
@@ -83,8 +83,8 @@ import Testing
         let offload = try OffloadReference(url: "https://a.b/c", blob: Sealer.offload(Array(Self.json.utf8)).reference)
         expectSenderError(.invalidOption) {
             try Channel.simple.sealer().seal(
-                Array(Self.json.utf8), to: Channel.simple.recipient(), placeholder: Channel.placeholder,
-                offload: offload, options: Sealer.Options(isQuiet: true))
+                Self.json, to: Channel.simple.recipient(), placeholder: Channel.placeholder, offload: offload
+            ) { $0.isQuiet = true }
         }
     }
 

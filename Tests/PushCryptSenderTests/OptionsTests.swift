@@ -22,7 +22,7 @@ import Testing
 
     private func seal(at time: Int64, expiresAfter seconds: Int64 = 1) throws -> SealedPush {
         let options = Sealer.Options(expiresAfterInSeconds: seconds)
-        let sealer = try Sealer(topic: "com.example.app", options: options) { UnixTime(time) }
+        let sealer = try Sealer(topic: "com.example.app", options: options, clock: { UnixTime(time) })
         let recipient = try Channel.simple.recipient()
         return try sealer.seal(Data(Self.json.utf8), to: recipient, placeholder: Channel.placeholder)
     }
@@ -39,15 +39,50 @@ import Testing
         expectSenderError(.invalidOption) { try seal(at: time, expiresAfter: 30 * 86_400) }
     }
 
-    @Test("the options of a call replace those of the sealer") func optionsOfACall() throws {
-        let (sealer, recipient) = (try Channel.simple.sealer(), try Channel.simple.recipient())
-        let options = Sealer.Options(padding: .limit, limitInBytes: 1_000, expiresAfterInSeconds: 7)
-        let push = try sealer.seal(
-            Data(Self.json.utf8), to: recipient, placeholder: Channel.placeholder, options: options)
-        #expect((999...1_000).contains(push.byteCount))
+    /// A call that replaced the options would undo a privacy setting of the sealer.
+    @Test("a call that changes one option keeps the others of the sealer, and the next call has all of them")
+    func optionsOfACall() throws {
+        let sealer = try Channel.simple.sealer(
+            Sealer.Options(padding: .limit, limitInBytes: 1_000, expiresAfterInSeconds: 7, exposed: ["badge"]))
+        let recipient = try Channel.simple.recipient()
+        let payload = #"{"aps":{"alert":"x","badge":3}}"#
+        let push = try sealer.seal(payload, to: recipient) { $0.campaign = "order-4711" }
+        #expect(push.id == (try recipient.messageID(ofCampaign: "order-4711")))
+        let other = try sealer.seal(payload, to: recipient) { $0.expiresAfter = .seconds(8) }
+        #expect(other.expiresAt == Channel.now + 8)
+        for sealed in [push, other, try sealer.seal(payload, to: recipient)] {
+            #expect((999...1_000).contains(sealed.byteCount))
+            #expect(try Reading(sealed, .simple).aps["badge"] as? Int == 3)
+        }
         #expect(push.expiresAt == Channel.now + 7)
-        let other = try sealer.seal(Data(Self.json.utf8), to: recipient, placeholder: Channel.placeholder)
-        #expect(other.expiresAt == Channel.now + 30 * 86_400)
+    }
+
+    @Test("what a change of the options throws, sealing throws") func changeThatThrows() throws {
+        struct Mistake: Error {}
+        #expect(throws: Mistake.self) {
+            try Channel.simple.sealer().seal(Self.json, to: Channel.simple.recipient()) { _ in throw Mistake() }
+        }
+    }
+
+    @Test("a call without placeholder has the sealer's, and one with a placeholder that one") func placeholder() throws
+    {
+        let recipient = try Channel.simple.recipient()
+        let sealer = try Sealer(
+            topic: "com.example.app", placeholder: .literal(title: "Clinic", body: nil), clock: { Channel.now })
+        #expect(try Reading(sealer.seal(Self.json, to: recipient), .simple).alert["title"] as? String == "Clinic")
+        let push = try sealer.seal(Self.json, to: recipient, placeholder: .literal(title: "Other", body: nil))
+        #expect(try Reading(push, .simple).alert["title"] as? String == "Other")
+    }
+
+    @Test("times are given and read as seconds, durations and dates") func times() throws {
+        var options = Sealer.Options(expiresAfterInSeconds: 60)
+        #expect(options.expiresAfter == .seconds(60))
+        options.expiresAfter = .milliseconds(90_999)
+        #expect(options.expiresAfterInSeconds == 90)
+        #expect(UnixTime(Date(timeIntervalSince1970: 1.9)) == UnixTime(1))
+        #expect(UnixTime(Date(timeIntervalSince1970: -0.1)) == UnixTime(-1))
+        #expect(UnixTime(Date(timeIntervalSince1970: 1e300)) == UnixTime(.max))
+        #expect(UnixTime(1_800_000_000).date == Date(timeIntervalSince1970: 1_800_000_000))
     }
 
     @Test(

@@ -37,7 +37,7 @@ struct DeliveryInput {
         try replace("key.json", device.jwkSet())
         let sender = try TestSender()
         try writeSenders(sender)
-        let sealer = try Sealer(topic: TestMessage.topic, signer: sender.key)
+        let sealer = try Sealer(topic: TestMessage.topic, signer: .key(sender.key))
         var lines = [UInt8]()
         for _ in 0..<count { lines += try sealed(sealer, keys) + [UInt8(ascii: "\n")] }
         try replace("pushes.jsonl", lines)

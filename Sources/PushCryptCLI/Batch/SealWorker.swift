@@ -17,15 +17,16 @@ extension Seal {
         let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
         let common = MessageExtras(
             attachments: try extras.attachments(), offload: try extras.offloadReference(), isSelfTest: extras.selfTest)
-        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { givenTime ?? .now })
+        let sealer = try Sealer(
+            topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,
+            clock: { givenTime ?? .now })
         try check(common)
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
         var run = try BatchRun<SealWorker>(batch)
         try run.processAllLines {
             let reader = try directory?.makeReader()
             return SealWorker(
-                sealer: sealer, options: options, retractedCampaigns: instructions.retractFrom,
-                placeholder: placeholder.placeholder, extras: common, entry: entry,
+                sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, entry: entry,
                 defaultRecipient: try entry.map { try Recipient($0) }, allowsDemoKeys: demoKeys.isAllowed,
                 lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
@@ -57,10 +58,8 @@ struct SealWorker: LineWorker {
     enum Outcome: String, LineOutcome { case sealed }
 
     let sealer: Sealer
-    let options: Sealer.Options
     /// The campaigns of --retract-from, for lines without "retract".
     let retractedCampaigns: [String]
-    let placeholder: Placeholder
     let extras: MessageExtras
     /// The key of --to.
     let entry: Keyset.Entry?
@@ -80,9 +79,9 @@ struct SealWorker: LineWorker {
         do {
             recipient = try self.recipient(of: line)
             push = try sealer.seal(
-                Array(line.payload.rawBytes), to: recipient, placeholder: overrides.placeholder ?? placeholder,
-                attachments: extras.attachments, offload: extras.offload, isSelfTest: extras.isSelfTest,
-                options: overrides.options(options, retracting: retractedCampaigns, of: recipient))
+                Array(line.payload.rawBytes), to: recipient, placeholder: overrides.placeholder,
+                attachments: extras.attachments, offload: extras.offload, isSelfTest: extras.isSelfTest
+            ) { try overrides.change(&$0, retracting: retractedCampaigns, of: recipient) }
         } catch {
             throw LineRefusal(error) ?? error
         }
@@ -165,20 +164,18 @@ private struct SealOverrides {
     }
 
     /// - Parameter campaigns: retracted by a line without "retract".
-    func options(
-        _ standard: Sealer.Options, retracting campaigns: [String], of recipient: Recipient
-    ) throws(SenderError) -> Sealer.Options {
-        var options = standard
+    func change(
+        _ options: inout Sealer.Options, retracting campaigns: [String], of recipient: Recipient
+    ) throws(SenderError) {
         if let retractedIDs {
             options.retractedIDs = retractedIDs
         } else {
-            options = try options.retracting(campaigns: campaigns, of: recipient)
+            try options.retract(campaigns: campaigns, of: recipient)
         }
         if let isQuiet { options.isQuiet = isQuiet }
         if let badgeIncrement { options.badgeIncrement = badgeIncrement }
         if let expiresAfterInSeconds { options.expiresAfterInSeconds = expiresAfterInSeconds }
         if let exposed { options.exposed = exposed }
-        return options
     }
 
     private static func placeholder(_ value: JSONValue) throws(LineRefusal) -> Placeholder {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a key, a key set or an identifier can't be used. It contains no key bytes.
 public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
@@ -68,4 +74,9 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The reason.
     public var description: String { reason }
+}
+
+extension KeyError: LocalizedError {
+    /// The reason, for `localizedDescription`.
+    public var errorDescription: String? { reason }
 }

@@ -62,7 +62,7 @@ public struct Keyset: Sendable {
 
     /// - Throws: `KeyError` with `wrongKind` unless all keys have this kind. A publisher's key is never a sender's, nor a
     ///   sender's a publisher's, although both are Ed25519 keys.
-    func requireKind(_ expected: KeyKind) throws(KeyError) {
+    package func requireKind(_ expected: KeyKind) throws(KeyError) {
         guard kind == expected else {
             throw KeyError(
                 .wrongKind, "the set contains \(kind.rawValue) keys; \(expected.rawValue) keys are needed")

@@ -250,3 +250,19 @@ extension Unicode.Scalar {
             && self != "\u{2800}" && self != "\u{FFFC}" && ![.control, .format].contains(properties.generalCategory)
     }
 }
+
+extension NotificationContent: CustomStringConvertible, CustomReflectable {
+    /// The names of the members that are set, never their values, as in `notification content with title, body, badge`.
+    public var description: String {
+        let members: [(name: String, isPresent: Bool)] = [
+            ("title", !title.isEmpty), ("subtitle", !subtitle.isEmpty), ("body", !body.isEmpty),
+            ("badge", badge != nil),
+            ("sound", sound != nil), ("category", category != nil), ("thread", threadID != nil),
+            ("attachments", !attachments.isEmpty),
+        ]
+        let names = members.filter(\.isPresent).map(\.name)
+        return "notification content with \(names.isEmpty ? "nothing" : names.joined(separator: ", "))"
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

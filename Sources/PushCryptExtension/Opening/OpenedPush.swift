@@ -100,3 +100,12 @@ public struct OpenedPush: Sendable {
         }
     }
 }
+
+extension OpenedPush: CustomStringConvertible, CustomReflectable {
+    /// The keys and the id, never the content, as in `opened push, id fKnd3ZJ2uN2p0hhsMrfSJQ, key qi99zniTdWc`.
+    public var description: String {
+        "opened push, id \(messageID), key \(kid)" + (signedBy.map { ", signed by \($0)" } ?? "")
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

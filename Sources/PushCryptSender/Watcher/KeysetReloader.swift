@@ -10,6 +10,7 @@ import PushCryptPrimitives
 /// same stat      unchanged: two calls of stat
 /// same bytes     unchanged: one read, one SHA-256
 /// valid          in use from the next seal on
+/// revocation     in use, even if no key is left that seals: then nothing is sealed
 /// invalid        the previous keyset stays in use; logged once, and read again when the file changes
 /// ```
 final class KeysetReloader: @unchecked Sendable {
@@ -19,6 +20,8 @@ final class KeysetReloader: @unchecked Sendable {
     private let logger: Logger
     /// The choice in use, which every seal reads.
     let choice: Locked<SealingChoice>
+    /// When the file was last checked, and why it isn't in use.
+    let check: Locked<(time: UnixTime, refusal: String?)>
 
     private var stamp: FileStamp
     private var version: RawKeyset.Version?
@@ -56,9 +59,16 @@ final class KeysetReloader: @unchecked Sendable {
         let text = try watched.place.read()
         version = text.version
         choice = Locked(try SealingChoice(watched.keyset(text), at: clock()))
+        check = Locked((clock(), nil))
     }
 
     func check(_ cause: Cause) -> Outcome {
+        let outcome = look(cause)
+        check.withLock { $0 = (clock(), refusal?.reason) }
+        return outcome
+    }
+
+    private func look(_ cause: Cause) -> Outcome {
         let now = FileStamp(watched.place)
         if cause == .time, now == stamp, !mustCheckAgain { return .unchanged }
         stamp = now
@@ -82,8 +92,15 @@ final class KeysetReloader: @unchecked Sendable {
     }
 
     private func take(_ keyset: Keyset) throws -> Outcome {
-        let isChange = try watched.isChange(from: choice.withLock { $0 }.keyset, to: keyset)
-        let new = try SealingChoice(keyset, at: clock())
+        let used = choice.withLock { $0 }
+        let isChange = try watched.isChange(from: used.keyset, to: keyset)
+        let new: SealingChoice
+        do {
+            new = try SealingChoice(keyset, at: clock())
+        } catch let error as KeyError where error.code == .noKeySeals && keyset.revokes(used.entry.record.kid) {
+            // A key that leaked must not be used on, and recipients refuse it.
+            new = used.ended(by: keyset)
+        }
         // The old choice and its keys are released after the lock.
         let old = choice.withLock { current in
             defer { current = new }
@@ -91,12 +108,16 @@ final class KeysetReloader: @unchecked Sendable {
         }
         guard refusal != nil || isChange else { return .unchanged }
         refusal = nil
-        logger.notice(
-            "new keyset in use",
-            metadata: [
-                "keyset": "\(watched.place.path)", "seq": "\(keyset.sequence)", "previousSeq": "\(old.keyset.sequence)",
-                "primary": "\(new.entry.record.kid)", "previousPrimary": "\(old.entry.record.kid)",
-            ])
+        var metadata: Logger.Metadata = [
+            "keyset": "\(watched.place.path)", "seq": "\(keyset.sequence)", "previousSeq": "\(old.keyset.sequence)",
+            "previousPrimary": "\(old.entry.record.kid)",
+        ]
+        if new.isEnded {
+            logger.error("the key in use was revoked and no other key seals: nothing is sealed", metadata: metadata)
+        } else {
+            metadata["primary"] = "\(new.entry.record.kid)"
+            logger.notice("new keyset in use", metadata: metadata)
+        }
         return .taken(sequence: keyset.sequence)
     }
 
@@ -123,6 +144,11 @@ final class KeysetReloader: @unchecked Sendable {
         default: error is CryptoError
         }
     }
+}
+
+extension Keyset {
+    /// Whether the set has the key and says that it was revoked, at any time.
+    fileprivate func revokes(_ kid: KeyID) -> Bool { entry(kid)?.lifecycle.revokedAt != nil }
 }
 
 /// The status of a keyset's file and folder, with links followed. If it is unchanged, the keyset is unchanged too.

@@ -6,9 +6,9 @@ import PushCryptPrimitives
 
 /// The keyset of a running sender. It loads a rotated file without a restart.
 ///
-/// Make one per keyset and keep it. Request the key for each push and don't keep it, because the key that seals changes with
-/// the file and with time. A request only reads the clock. A thread of the watcher reads files and runs scrypt or the
-/// command that unwraps keys.
+/// Make one per keyset and keep it. Give one with sender keys to a ``Sealer`` as ``Signer/watching(_:)``. Request a recipient
+/// for each push and don't keep it, because the key that seals changes with the file and with time. A request only reads the
+/// clock. A thread of the watcher reads files and runs scrypt or the command that unwraps keys.
 ///
 /// Once a second the watcher compares the file's `stat`, with links followed, and reads the file if it changed. So it
 /// detects renamed, rewritten and mounted files (a secret of Kubernetes), also on network file systems.
@@ -21,6 +21,8 @@ import PushCryptPrimitives
 /// - is older than the keyset in use: a lower `seq` or an earlier `updatedAt`,
 /// - has other content with the same `seq`: other keys, pre-shared keys or lifecycles.
 ///
+/// A revocation counts even if the file has no other key that seals: from then on the watcher has no key (`noKeySeals`).
+///
 /// To load an older keyset, restart the sender. A file that was rewritten, encrypted again or touched without a change of
 /// content is no change. A JWK, and a set without the `pushcrypt` member, has no `seq`: another file without `seq` or a set
 /// with `seq` may replace it, but a file without `seq` can't replace a set with `seq`. Only encrypted keysets authenticate
@@ -32,11 +34,14 @@ import PushCryptPrimitives
 /// level    message                                      metadata
 /// notice   new keyset in use                            keyset, seq, previousSeq, primary, previousPrimary
 /// error    keyset rejected; keeping the previous one    keyset, reason; seq and primary of the previous one
+/// error    the key in use was revoked and no other key  keyset, seq, previousSeq, previousPrimary
+///          seals: nothing is sealed
 /// ```
 public final class KeysetWatcher: Sendable {
     private let path: String
     private let clock: @Sendable () -> UnixTime
     private let choice: Locked<SealingChoice>
+    private let check: Locked<(time: UnixTime, refusal: String?)>
     private let loop: WatchLoop
 
     /// Watches a keyset of a keystore, `Keys/NAME`. Drops the private halves of recipient keys.
@@ -90,6 +95,7 @@ public final class KeysetWatcher: Sendable {
         path = watched.place.path
         self.clock = clock
         choice = reloader.choice
+        check = reloader.check
         // Nothing on the queue refers to the watcher, so releasing the watcher releases the loop.
         loop = WatchLoop(every: interval) { cause in observe(reloader.check(cause)) }
     }
@@ -116,14 +122,46 @@ public final class KeysetWatcher: Sendable {
         try Recipient(choice(at: clock()).entry.device(device))
     }
 
-    /// The key to sign with now: the primary of a keyset of sender keys. Make a new ``Sealer`` with it; that is cheap.
+    /// The key to sign with now: the primary of a keyset of sender keys.
     ///
     /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`.
-    public func senderKey() throws -> SenderKey {
-        guard case .sender(let key) = try choice(at: clock()).key else {
+    public func senderKey() throws -> SenderKey { try signingChoice().key }
+
+    /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`.
+    func signingChoice() throws -> (key: SenderKey, choice: SealingChoice) {
+        let choice = try choice(at: clock())
+        guard case .sender(let key) = choice.key else {
             throw KeyError(.wrongKind, "\(path) doesn't contain sender keys; other keys can't sign")
         }
-        return key
+        return (key, choice)
+    }
+
+    /// What a health check wants to know, at this moment.
+    public var status: Status {
+        let (time, refusal) = check.withLock { $0 }
+        let choice = try? choice(at: clock())
+        return Status(
+            sequence: current.sequence, primary: choice?.entry.record.kid,
+            activatedAt: choice?.entry.lifecycle.activatesAt, endsAt: choice?.endsAt, checkedAt: time, refusal: refusal)
+    }
+
+    /// The state of a watched keyset.
+    public struct Status: Hashable, Sendable {
+        /// The `seq` of the keyset in use; 0 for a file without one.
+        public let sequence: Int64
+        /// The key that seals or signs; nil if none does.
+        public let primary: KeyID?
+        /// When that key began to seal or sign; nil if there is none, or its file doesn't say it.
+        public let activatedAt: UnixTime?
+        /// When another key of the keyset may take its place, or it ends; nil if no time is set.
+        public let endsAt: UnixTime?
+        /// When the watcher last looked at the file. A healthy watcher looks once in a poll interval.
+        public let checkedAt: UnixTime
+        /// Why the file that is there isn't in use; nil if it is.
+        public let refusal: String?
+
+        /// Whether the file that is there is in use, and a key of it seals or signs.
+        public var isHealthy: Bool { refusal == nil && primary != nil }
     }
 
     /// Reads the file at once and waits for the outcome, for example after a signal that the keys were rotated.

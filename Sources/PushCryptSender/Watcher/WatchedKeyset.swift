@@ -70,5 +70,19 @@ final class SealingChoice: Sendable {
         span = keyset.timeline.span(around: time)
     }
 
+    private init(_ choice: SealingChoice, endedBy keyset: Keyset) {
+        self.keyset = keyset
+        (entry, key) = (choice.entry, choice.key)
+        span = UnixTime(.min)..<UnixTime(.min)
+    }
+
+    /// The choice after `keyset` has revoked its key: it is never valid, so each use chooses again from `keyset`.
+    func ended(by keyset: Keyset) -> SealingChoice { SealingChoice(self, endedBy: keyset) }
+
+    var isEnded: Bool { span.isEmpty }
+
     func isValid(at time: UnixTime) -> Bool { span.contains(time) }
+
+    /// The first time at which another key may be the one that seals; nil if there is none.
+    var endsAt: UnixTime? { span.upperBound == UnixTime(.max) ? nil : span.upperBound }
 }

@@ -24,7 +24,7 @@ struct Push: Sendable, CustomStringConvertible {
         let options = Sealer.Options(
             padding: padding.policy, limitInBytes: limit, expiresAfterInSeconds: expires, exposed: exposed)
         let sealer = try Sealer(
-            topic: Self.topic, signer: channel.signer?.sender(backend), options: options,
+            topic: Self.topic, signer: channel.signer.map { try .key($0.sender(backend)) }, options: options,
             clock: { UnixTime(Self.now) })
         let push = try sealer.seal(Array(inner.utf8), to: channel.key.recipient(backend), placeholder: placeholder)
         return Array(push.json)

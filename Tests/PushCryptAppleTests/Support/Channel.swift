@@ -37,7 +37,8 @@ struct Channel: Sendable {
         let recipient = try Recipient(Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle()))
         let sender = try signer.map { try SenderKey(Keyset.Entry($0, KeyLifecycle())) }
         let sealer = try Sealer(
-            topic: Self.topic, signer: sender, options: Sealer.Options(exposed: exposed), clock: { Self.now })
+            topic: Self.topic, signer: sender.map(Signer.key), options: Sealer.Options(exposed: exposed),
+            clock: { Self.now })
         let placeholder = Placeholder.literal(title: "New message", body: nil)
         return try Array(sealer.seal(Array(json.utf8), to: recipient, placeholder: placeholder).json)
     }

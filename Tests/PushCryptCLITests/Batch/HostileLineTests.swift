@@ -113,11 +113,9 @@ struct HostileLineTests {
     @Test("sealing a hostile line takes steps in proportion to its length", arguments: shapes)
     func sealed(shape: Shape) throws {
         let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
-        let options = Sealer.Options()
         var worker = SealWorker(
-            sealer: try Sealer(topic: Workplace.topic, options: options), options: options, retractedCampaigns: [],
-            placeholder: .standard,
-            extras: MessageExtras(), entry: entry, defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
+            sealer: try Sealer(topic: Workplace.topic), retractedCampaigns: [], extras: MessageExtras(), entry: entry,
+            defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
             lookup: nil)
         Self.expectLinear(shape, &worker)
     }

@@ -86,7 +86,7 @@ struct InstalledApp {
         custom: [String: String] = [:], at time: UnixTime? = nil
     ) throws -> Data {
         let time = time ?? clock.time
-        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { time })
+        let sealer = try Sealer(topic: topic, signer: signer.map(Signer.key), options: options, clock: { time })
         let push = PushNotification(title: Self.title, body: Self.body, custom: custom)
         return try sealer.seal(push, to: Recipient(jwk: record ?? self.record()), placeholder: .standard).json
     }

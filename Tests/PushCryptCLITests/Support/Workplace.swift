@@ -98,7 +98,7 @@ struct Workplace {
         guard let chosen = try? chosen(),
             let recipient = try? chosen.recipient(at: time),
             let signer = try? Optional(sender.map { try keyset($0).senderKey(at: time) }),
-            let push = try? Sealer(topic: Self.topic, signer: signer, clock: { time })
+            let push = try? Sealer(topic: Self.topic, signer: signer.map(Signer.key), clock: { time })
                 .seal(payload, to: recipient, placeholder: .standard)
         else { return nil }
         return push.json

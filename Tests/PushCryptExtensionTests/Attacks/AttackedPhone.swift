@@ -41,7 +41,7 @@ struct AttackedPhone {
         -> [UInt8]
     {
         let signer = try profile.isSigned ? TestKeys.sender("sender") : nil
-        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { TestPush.now })
+        let sealer = try Sealer(topic: topic, signer: signer.map(Signer.key), options: options, clock: { TestPush.now })
         let placeholder = Placeholder.literal(title: "New message", body: nil)
         return Array(
             try sealer.seal(Array(json.utf8), to: TestKeys.recipient(profile.key), placeholder: placeholder).json)

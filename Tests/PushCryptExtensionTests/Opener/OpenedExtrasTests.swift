@@ -22,10 +22,11 @@ import Testing
         json: String = TestPush.json
     ) throws -> OpenedPush {
         let sealer = try Sealer(
-            topic: TestPush.topic, signer: signer.map(TestKeys.sender), clock: { TestPush.now })
+            topic: TestPush.topic, signer: signer.map { try .key(TestKeys.sender($0)) }, clock: { TestPush.now })
         let push = try sealer.seal(
             Array(json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard,
-            attachments: attachments, offload: offload, isSelfTest: isSelfTest, options: options)
+            attachments: attachments, offload: offload, isSelfTest: isSelfTest
+        ) { $0 = options }
         return try TestPush.open(Array(push.json), trusting: signer.map { [$0] }).get()
     }
 

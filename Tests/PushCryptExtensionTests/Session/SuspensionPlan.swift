@@ -67,7 +67,8 @@ struct SuspensionPlan {
         case .plain, .broken, .unsigned: break
         }
         let sealer = try Sealer(
-            topic: TestPush.topic, signer: message == .unsigned ? nil : TestKeys.sender("sender"), options: options,
+            topic: TestPush.topic, signer: message == .unsigned ? nil : .key(TestKeys.sender("sender")),
+            options: options,
             clock: { TestPush.now })
         let push = try sealer.seal(
             Array(#"{"aps":{"alert":{"title":"\#(title(number))"}}}"#.utf8), to: TestKeys.recipient("shared"),

@@ -17,7 +17,8 @@ struct TestPush {
     /// Seals the payload with a `Sealer` at ``now``.
     func sealed() throws -> [UInt8] {
         let sealer = try Sealer(
-            topic: Self.topic, signer: signer.map(TestKeys.sender), options: options, clock: { Self.now })
+            topic: Self.topic, signer: signer.map { try .key(TestKeys.sender($0)) }, options: options,
+            clock: { Self.now })
         let push = try sealer.seal(
             Array(json.utf8), to: TestKeys.recipient(key), placeholder: .literal(title: "New message", body: nil))
         return Array(push.json)

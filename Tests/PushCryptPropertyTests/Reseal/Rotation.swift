@@ -53,7 +53,8 @@ struct Rotation: Sendable, CustomStringConvertible {
         options: Sealer.Options = .init()
     ) throws -> [UInt8] {
         let signer = isSigned ? try TestKeys.keyset(sender, backend).senderKey(at: Self.now) : nil
-        let sealer = try Sealer(topic: Channel.topic, signer: signer, options: options, clock: { Self.now - 60 })
+        let sealer = try Sealer(
+            topic: Channel.topic, signer: signer.map(Signer.key), options: options, clock: { Self.now - 60 })
         let recipient = try deviceKeyset(key).recipient(at: Self.now)
         return Array(try sealer.seal(Array(json.utf8), to: recipient, placeholder: Channel.placeholder).json)
     }

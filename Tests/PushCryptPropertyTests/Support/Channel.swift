@@ -30,7 +30,8 @@ struct Channel: Sendable, CustomStringConvertible {
 
     func sealer(topic: String = Channel.topic) throws -> Sealer {
         let signer = isSigned ? try TestKeys.keyset("sender", sender).senderKey(at: Self.now) : nil
-        return try Sealer(topic: topic, signer: signer, options: .init(padding: .none), clock: { Self.now })
+        return try Sealer(
+            topic: topic, signer: signer.map(Signer.key), options: .init(padding: .none), clock: { Self.now })
     }
 
     func seal(_ json: String = #"{"aps":{"alert":"x"}}"#) throws -> [UInt8] {

@@ -29,7 +29,7 @@ import UserNotifications
     init() throws {
         try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
         sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
-        sealer = try Sealer(topic: "com.example.app", signer: try SenderKey(Keyset.Entry(sender, KeyLifecycle())))
+        sealer = try Sealer(topic: "com.example.app", signer: .key(SenderKey(Keyset.Entry(sender, KeyLifecycle()))))
         publisher = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
         let pins = try SenderSetPins(
             publishers: [publisher.publicRecord(keepingPSK: false)], set: Self.set, epoch: 1)

@@ -1,3 +1,4 @@
+import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport
 import Testing
@@ -22,30 +23,43 @@ import Testing
         }
     }
 
-    @Test("cancelling a batch that waits for a request ends it") func cancelledWhileWaiting() async throws {
-        let (silence, sealer) = (Silence(), BatchSealer(try Channel.simple.sealer()))
+    @Test("cancelling a batch that waits for a request throws CancellationError") func cancelledWhileWaiting() async {
+        let silence = Silence()
         let requests = silence.requests
         let reader = Task {
-            for try await _ in sealer.seal(requests) { Issue.record("an outcome") }
+            for try await _ in BatchSealer(try Channel.simple.sealer()).seal(requests) { Issue.record("an outcome") }
         }
         await silence.isAsked.wait()
         reader.cancel()
-        try await reader.value
+        await #expect(throws: CancellationError.self) { try await reader.value }
         await silence.hasEnded.wait()
     }
 
-    @Test("cancelling a batch in the middle ends it") func cancelledInTheMiddle() async throws {
-        let requests = try Requests(Channel.simple, count: .max)
-        let sealer = BatchSealer(try Channel.simple.sealer(), width: 3)
+    /// A batch that ended without an error would look complete.
+    @Test("cancelling a batch after ten of its outcomes throws CancellationError") func cancelledInTheMiddle() async {
+        let contexts = Locked<[Int]>([])
         let reader = Task {
-            var contexts: [Int] = []
-            for try await outcome in sealer.seal(requests) {
-                contexts.append(outcome.context)
-                if contexts.count == 10 { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
+            let requests = try Requests(Channel.simple, count: .max)
+            for try await outcome in BatchSealer(try Channel.simple.sealer(), width: 3).seal(requests) {
+                let count = contexts.withLock { contexts in
+                    contexts.append(outcome.context)
+                    return contexts.count
+                }
+                if count == 10 { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
             }
-            return contexts
         }
-        #expect(try await reader.value == Array(0..<10))
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(contexts.withLock { $0 } == Array(0..<10))
+    }
+
+    @Test("a task that was cancelled before its batch began throws CancellationError, and no request is read")
+    func cancelledBefore() async throws {
+        let requests = try Requests(Channel.simple, count: 3)
+        let reader = Task {
+            unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+            for try await _ in BatchSealer(try Channel.simple.sealer()).seal(requests) { Issue.record("an outcome") }
+        }
+        await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
     @Test("releasing a batch's iterator cancels the reading of requests") func released() async throws {

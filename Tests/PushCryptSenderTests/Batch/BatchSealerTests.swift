@@ -62,15 +62,16 @@ import Testing
         #expect(try await outcomes.next() == nil)
     }
 
-    @Test("a request's own options are used, and the error of an encoder isn't quoted") func ownOptionsAndEncodable()
+    @Test("a request's changes of the options are used, and the error of an encoder isn't quoted")
+    func ownOptionsAndEncodable()
         async throws
     {
         let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Void>.self)
         let recipient = try Channel.simple.recipient()
-        let options = Sealer.Options(expiresAfterInSeconds: 7)
         continuation.yield(
             SealRequest(
-                PushNotification(body: "x"), to: recipient, placeholder: .standard, options: options, context: ()))
+                PushNotification(body: "x"), to: recipient, placeholder: .standard, context: (),
+                changing: { $0.expiresAfter = .seconds(7) }))
         continuation.yield(SealRequest(Unwritable(), to: recipient, placeholder: .standard, context: ()))
         continuation.finish()
         var outcomes = BatchSealer(try Channel.simple.sealer()).seal(stream).makeAsyncIterator()

@@ -29,7 +29,7 @@ struct Channel: Sendable, CustomStringConvertible {
 
     func sealer(_ options: Sealer.Options = Sealer.Options(), topic: String = "com.example.app") throws -> Sealer {
         let signer = isSigned ? try TestKeys.sender(backend) : nil
-        return try Sealer(topic: topic, signer: signer, options: options, clock: { Self.now })
+        return try Sealer(topic: topic, signer: signer.map(Signer.key), options: options, clock: { Self.now })
     }
 
     func seal(

@@ -47,7 +47,7 @@ import Testing
             SealingWorker(count: load.sealCount / 2, pauses: load.rotationCount) { index in
                 let signs = load.kind == .sender
                 return try Sealer(
-                    topic: Watch.topic, signer: signs ? watch.watcher.senderKey() : nil,
+                    topic: Watch.topic, signer: signs ? .watching(watch.watcher) : nil,
                     options: .init(padding: .none), clock: { place.clock.now }
                 ).seal(
                     Self.payload(worker, index), to: signs ? fixed : watch.watcher.recipient(),

@@ -38,7 +38,7 @@ private struct DemoOutput {
     }
 
     static func seal(to recipient: Recipient, signer: SenderKey) throws -> [UInt8] {
-        let sealer = try Sealer(topic: topic, signer: signer)
+        let sealer = try Sealer(topic: topic, signer: .key(signer))
         let sealed = try sealer.seal(Array(alert.utf8), to: recipient, placeholder: .standard)
         return sealed.bytes
     }

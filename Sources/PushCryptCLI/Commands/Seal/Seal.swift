@@ -99,16 +99,18 @@ struct Seal: ParsableCommand {
         let source = try KeySource(to, keyAccess, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
         let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
-        let sealer = try Sealer(topic: topic, signer: signer, options: options, clock: { time })
+        let sealer = try Sealer(
+            topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,
+            clock: { time })
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         guard payload.count <= Self.inputLimitInBytes else {
             throw Failure(
                 .dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; the limit of a payload is \(limit)")
         }
         let sealed = try sealer.seal(
-            payload, to: recipient, placeholder: placeholder.placeholder, attachments: extras.attachments(),
-            offload: extras.offloadReference(), isSelfTest: extras.selfTest,
-            options: options.retracting(campaigns: instructions.retractFrom, of: recipient))
+            payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
+            isSelfTest: extras.selfTest
+        ) { try $0.retract(campaigns: instructions.retractFrom, of: recipient) }
         guard let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
         try StandardStreams.writeLine(Self.file(sealed.bytes, for: simulatorBundle))
     }
@@ -156,11 +158,9 @@ struct InstructionOptions: ParsableArguments {
 }
 
 extension Sealer.Options {
-    /// Returns the options with the ids of these campaigns' pushes to `recipient`.
-    func retracting(campaigns: [String], of recipient: Recipient) throws(SenderError) -> Sealer.Options {
-        var options = self
-        for campaign in campaigns { options.retractedIDs.append(try recipient.messageID(ofCampaign: campaign)) }
-        return options
+    /// Adds the ids of these campaigns' pushes to `recipient` to those that the push takes back.
+    mutating func retract(campaigns: [String], of recipient: Recipient) throws(SenderError) {
+        for campaign in campaigns { retractedIDs.append(try recipient.messageID(ofCampaign: campaign)) }
     }
 }
 

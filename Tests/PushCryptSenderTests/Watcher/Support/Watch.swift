@@ -51,7 +51,7 @@ struct Watch {
     }
 
     func seal(signer: SenderKey? = nil, to recipient: Recipient? = nil) throws -> SealedPush {
-        try Sealer(topic: Self.topic, signer: signer, clock: { Operator.start }).seal(
+        try Sealer(topic: Self.topic, signer: signer.map(Signer.key), clock: { Operator.start }).seal(
             Array(Self.payload.utf8), to: recipient ?? watcher.recipient(), placeholder: Channel.placeholder)
     }
 }

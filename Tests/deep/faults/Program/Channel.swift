@@ -13,7 +13,7 @@ struct Channel {
         let entry = try Vectors.entry(name)
         let sender = try Vectors.entry("sender")
         let time = Vectors.time
-        sealer = try Sealer(topic: Vectors.topic, signer: isSigned ? SenderKey(sender) : nil, clock: { time })
+        sealer = try Sealer(topic: Vectors.topic, signer: isSigned ? .key(SenderKey(sender)) : nil, clock: { time })
         recipient = try Recipient(Keyset.Entry(entry.record.publicRecord(keepingPSK: true), Vectors.lifecycle))
         let pinned = try TrustedSenders(
             Keyset([.init(sender.record.publicRecord(keepingPSK: false), Vectors.lifecycle)]))

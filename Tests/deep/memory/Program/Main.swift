@@ -66,7 +66,7 @@ struct HeldKeys {
 
     /// Seals and opens a signed message to each.
     func use() throws {
-        let sealer = try Sealer(topic: Self.topic, signer: sender.senderKey(at: time))
+        let sealer = try Sealer(topic: Self.topic, signer: .key(sender.senderKey(at: time)))
         let pinned = try TrustedSenders(sender.publicKeyset(keepingPSK: false))
         for (sealing, opening) in [
             (try recipient.publicKeyset(keepingPSK: true), recipient), (master, master), (device, device),

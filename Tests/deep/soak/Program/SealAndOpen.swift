@@ -92,7 +92,7 @@ struct SealAndOpen {
 
     private func seal(_ payload: [UInt8], _ channel: Channel, at time: UnixTime) throws -> [UInt8] {
         let signer = channel.isSigned ? try place.senderKey() : nil
-        let sealer = try Sealer(topic: SoakPlace.topic, signer: signer, clock: { time })
+        let sealer = try Sealer(topic: SoakPlace.topic, signer: signer.map(Signer.key), clock: { time })
         return Array(try sealer.seal(payload, to: place.recipient(channel.key), placeholder: .standard).json)
     }
 

@@ -1,0 +1,68 @@
+import PushCryptCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A notification that is encoded as JSON and checked, for many recipients; see ``Sealer/encode(_:)``.
+public struct EncodedPayload: Sendable {
+    let inner: InnerPayload
+
+    /// The length of the JSON in bytes.
+    public var byteCount: Int { inner.text.bytes.count }
+
+    /// - Throws: `SenderError` with `invalidPayload`.
+    init(json: [UInt8]) throws(SenderError) {
+        do {
+            inner = try InnerPayload(json: json)
+            // Sealing adds this member.
+            try inner.requireNoHeader()
+        } catch {
+            throw SenderError(error)
+        }
+    }
+
+    /// - Throws: `SenderError` with `invalidPayload`; what the encoding of `payload` throws.
+    init(_ payload: some Encodable, _ encoder: JSONEncoder) throws {
+        try self.init(json: Self.json(payload, encoder))
+    }
+
+    /// Bytes and strings are JSON already.
+    static func json(_ payload: some Encodable, _ encoder: JSONEncoder) throws -> [UInt8] {
+        switch payload {
+        case let bytes as [UInt8]: return bytes
+        case let data as Data: return Array(data)
+        case let text as String: return Array(text.utf8)
+        case let bytes as any Collection<UInt8>: return Array(bytes)
+        default: break
+        }
+        let json = Array(try encoder.encode(payload))
+        guard json.first != UInt8(ascii: "\"") else {
+            throw SenderError(
+                .invalidPayload,
+                "the payload encodes to a JSON string and not to an object: to seal JSON that you have in a buffer, give its "
+                    + "bytes, such as Array(buffer.readableBytesView)")
+        }
+        return json
+    }
+}
+
+extension EncodedPayload: CustomStringConvertible, CustomReflectable {
+    /// The length, never the content.
+    public var description: String { "payload of \(byteCount) bytes" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Sealer {
+    /// Makes the encoder of a sealer that was given none: sorted members, slashes as they are, and dates as ISO 8601, such as
+    /// `2026-11-24T09:00:00Z`.
+    public static func standardEncoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }
+}

@@ -1,0 +1,169 @@
+import PushCryptCore
+
+/// What a call adds to its payload.
+struct MessageParts: Sendable {
+    let placeholder: Placeholder
+    var extras: MessageExtras
+    let options: Sealer.Options
+
+    /// Runs before a payload is parsed: the names of exposed members may be untrusted, as in the lines of a batch.
+    ///
+    /// - Throws: `SenderError` with `invalidOption`.
+    func check() throws(SenderError) {
+        if let flaw = extras.flaw { throw SenderError(.invalidOption, flaw) }
+        try options.check()
+    }
+}
+
+/// Seals one message (PROTOCOL sections 2 to 5):
+/// ```
+/// header  = id, iat, exp, extras
+/// message = inner payload with header || padding
+/// sealed  = Envelope.seal(message)
+/// payload = frame with sealed
+/// ```
+struct MessageSealing {
+    let topic: Topic
+    let recipient: Recipient
+    let signer: Signer.Choice?
+    let parts: MessageParts
+    let time: UnixTime
+
+    private var options: Sealer.Options { parts.options }
+
+    /// - Throws: `SenderError`; what the options' plan for payloads that don't fit throws.
+    func push(_ payload: EncodedPayload) throws -> SealedPush {
+        do {
+            return try push(payload.inner, header(parts.extras), parts.extras, options.oversize.minimumBodyLength)
+        } catch let error as SenderError {
+            throw error
+        } catch let error as StoreFailure {
+            throw error.underlying
+        } catch {
+            throw SenderError(error)
+        }
+    }
+
+    /// - Parameter minimum: the number of characters of the body that stay; nil if it isn't shortened.
+    private func push(
+        _ inner: InnerPayload, _ header: MessageHeader, _ extras: MessageExtras, _ minimum: Int?
+    ) throws -> SealedPush {
+        let frame = try frame(around: inner)
+        let budget = budget(frame)
+        let message = try inner.message(with: header)
+        let excess = message.count - budget.messageCapacity
+        guard excess > 0 else { return try sealed(message, header, frame, budget) }
+        if let minimum, let shorter = try inner.shorteningBody(by: excess, toAtLeast: minimum) {
+            var push = try sealed(shorter.message(with: header), header, frame, budget)
+            push.isBodyShortened = true
+            return push
+        }
+        if let store = options.oversize.store, extras.offload == nil {
+            return try offloaded(inner, header, extras, store)
+        }
+        let needed = budget.payloadByteCount(messageByteCount: message.count)
+        throw SenderError(
+            .tooLarge, "the sealed payload takes \(needed) bytes and the limit is \(budget.limitInBytes)",
+            bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
+    }
+
+    /// The payload as a blob, and a push with its alert and its address.
+    private func offloaded(
+        _ inner: InnerPayload, _ header: MessageHeader, _ extras: MessageExtras,
+        _ store: (SealedBlob) throws -> String
+    ) throws -> SealedPush {
+        guard !extras.isQuiet else {
+            throw SenderError(
+                .invalidOption, "a quiet message can't have an offloaded payload, and this one doesn't fit")
+        }
+        let blob = try Sealer.blob(of: inner.text.bytes, recipient.backend)
+        let url: String
+        do { url = try store(blob) } catch { throw StoreFailure(underlying: error) }
+        var extras = extras
+        do {
+            extras.offload = try OffloadReference(url: url, blob: blob.reference)
+        } catch {
+            throw SenderError(.invalidOption, "the address of the offloaded payload: \(error)")
+        }
+        let offloading = MessageHeader(
+            id: header.id, issuedAt: header.issuedAt, expiresAt: header.expiresAt, extras: extras)
+        // The blob has the whole body.
+        var push = try push(inner.withoutCustomMembers(), offloading, extras, 1)
+        push.isOffloaded = true
+        return push
+    }
+
+    private func sealed(
+        _ message: consuming [UInt8], _ header: MessageHeader, _ frame: OuterFrame, _ budget: PayloadBudget
+    ) throws -> SealedPush {
+        let count = options.padding.paddedCount(message.count, capacity: budget.messageCapacity)
+        message.append(contentsOf: repeatElement(paddingByte, count: count - message.count))
+        let sealed = try Envelope.seal(message, to: recipient, signer: signer?.key, topic: topic)
+        return SealedPush(
+            bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id), expiresAt: header.expiresAt,
+            topic: topic, isQuiet: options.isQuiet)
+    }
+
+    /// The message's id and times.
+    private func header(_ extras: MessageExtras) throws -> MessageHeader {
+        let latest = UnixTime.protocolRange.upperBound - options.expiresAfterInSeconds
+        guard (UnixTime.protocolRange.lowerBound...latest).contains(time.seconds) else {
+            throw SenderError(.invalidOption, "the protocol can't represent the time \(time.seconds)")
+        }
+        guard !extras.hasInstructions || !recipient.proof(isSigned: signer != nil).isEmpty else {
+            throw SenderError(
+                .notAuthenticated,
+                "only a signed push, or one to a recipient with a psk or a shared key, can retract others, be quiet, add to "
+                    + "the badge or have an avatar: everyone has key \(recipient.kid)")
+        }
+        let header = try MessageHeader.fresh(
+            for: recipient, campaign: options.campaign, issuedAt: time,
+            expiresAt: time + options.expiresAfterInSeconds, extras: extras)
+        if let flaw = header.flaw { throw SenderError(.invalidOption, flaw) }
+        return header
+    }
+
+    /// The outer payload without the characters of `sealed`.
+    private func frame(around inner: InnerPayload) throws(SenderError) -> OuterFrame {
+        guard let alert = parts.placeholder.json else {
+            throw SenderError(.invalidPlaceholder, "the placeholder has no text; iOS wouldn't run the extension")
+        }
+        let exposed = try ExposedMembers.rawMembers(
+            of: inner.aps, named: options.exposed, isQuiet: options.isQuiet)
+        return OuterFrame(placeholder: alert, exposed: exposed, kid: recipient.kid, skid: signer?.key.kid)
+    }
+
+    private func budget(_ frame: OuterFrame) -> PayloadBudget {
+        PayloadBudget(
+            limitInBytes: options.limitInBytes, fixedByteCount: frame.byteCount,
+            overheadByteCount: Envelope.overheadByteCount(recipient.suite, isSigned: signer != nil))
+    }
+}
+
+/// An error of the caller's function that stores a blob. Sealing throws it as it is.
+private struct StoreFailure: Error {
+    let underlying: any Error
+}
+
+extension SealObservation {
+    init(
+        _ result: Result<SealedPush, any Error>, to recipient: Recipient, _ signer: Signer.Choice?, at time: UnixTime,
+        after duration: Duration
+    ) {
+        let push = try? result.get()
+        switch result {
+        case .success: refusal = nil
+        case .failure(let error as SenderError): refusal = error.code
+        // The encoding of the payload failed, or a function of the caller.
+        case .failure: refusal = .invalidPayload
+        }
+        self.duration = duration
+        suite = recipient.suite
+        byteCount = push?.byteCount
+        isBodyShortened = push?.isBodyShortened ?? false
+        isOffloaded = push?.isOffloaded ?? false
+        signedBy = signer?.key.kid
+        signingKeyAge = signer?.activatedAt.map { .seconds(time.seconds - $0.seconds) }
+        keysetSequence = signer?.sequence
+    }
+}

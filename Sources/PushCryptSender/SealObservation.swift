@@ -1,0 +1,24 @@
+public import PushCryptCore
+
+/// What a sealer tells its observer of each push, for metrics and tracing. It contains nothing that names a device or a
+/// message.
+public struct SealObservation: Sendable {
+    /// Why the push wasn't sealed; nil if it was.
+    public let refusal: SenderError.Code?
+    /// How long sealing took, with the encoding of the payload.
+    public let duration: Duration
+    /// The suite of the recipient's key.
+    public let suite: Suite
+    /// The length of the request body; nil if the push wasn't sealed.
+    public let byteCount: Int?
+    /// Whether the body was shortened to fit.
+    public let isBodyShortened: Bool
+    /// Whether the payload was offloaded.
+    public let isOffloaded: Bool
+    /// The key that signed; nil for an unsigned push, and if no key could sign.
+    public let signedBy: KeyID?
+    /// How long that key has been the one that signs; nil if the signer isn't a watched keyset.
+    public let signingKeyAge: Duration?
+    /// The `seq` of the watched keyset; nil if the signer isn't one.
+    public let keysetSequence: Int64?
+}

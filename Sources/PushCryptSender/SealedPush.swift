@@ -1,0 +1,53 @@
+public import PushCryptCore
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A payload ready for APNs.
+public struct SealedPush: Hashable, Sendable {
+    /// The request body for APNs, UTF-8 JSON.
+    public let bytes: [UInt8]
+    /// The message's id, 16 bytes as 22 characters of base64url, for logs and for ``Sealer/Options/retractedIDs`` of a later
+    /// push. It is never sent unencrypted.
+    public let id: String
+    /// The time from which the recipient refuses the message.
+    public let expiresAt: UnixTime
+    /// Whether the body was shortened to fit; see ``OversizePlan``.
+    public internal(set) var isBodyShortened = false
+    /// Whether the payload is in a blob, and the push has a short alert with the blob's address; see ``OversizePlan``.
+    public internal(set) var isOffloaded = false
+
+    let topic: Topic
+    let isQuiet: Bool
+
+    /// The request body as Foundation's `Data`, a copy.
+    public var json: Data { Data(bytes) }
+
+    /// Calls `body` with the request body, without a copy.
+    public func withBytes<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result { try body(bytes.span) }
+
+    /// The length of the request body.
+    public var byteCount: Int { bytes.count }
+
+    /// The headers of the request to APNs that follow from the message: `apns-push-type`, `apns-topic`, `apns-expiration`
+    /// and `apns-priority`.
+    ///
+    /// The priority is 10, at once; that of a quiet push is 5, with regard to the battery. `authorization`, `apns-id` and
+    /// `apns-collapse-id` are yours. APNs reads all headers, so they must not contain anything of the content.
+    public var headers: [(String, String)] {
+        [
+            ("apns-push-type", "alert"), ("apns-topic", topic.description),
+            ("apns-expiration", String(expiresAt.seconds)), ("apns-priority", isQuiet ? "5" : "10"),
+        ]
+    }
+}
+
+extension SealedPush: CustomStringConvertible, CustomReflectable {
+    /// The length and the id, as in `sealed push of 720 bytes, id fKnd3ZJ2uN2p0hhsMrfSJQ`.
+    public var description: String { "sealed push of \(byteCount) bytes, id \(id)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import PushCryptPrimitives
+import PushCryptSender
+import Testing
+
+/// What a backend puts into its request to APNs.
+@Suite struct SealedPushTests {
+    @Test("the headers have the type, the topic, the expiry and the priority of the message")
+    func headers() throws {
+        let (sealer, recipient) = (try Channel.simple.sealer(), try Channel.simple.recipient())
+        let push = try sealer.seal(PushNotification(title: "T"), to: recipient) { $0.expiresAfter = .seconds(60) }
+        let headers = Dictionary(uniqueKeysWithValues: push.headers)
+        #expect(
+            headers == [
+                "apns-push-type": "alert", "apns-topic": "com.example.app", "apns-expiration": "1800000060",
+                "apns-priority": "10",
+            ])
+        let quiet = try sealer.seal(PushNotification(title: "T"), to: recipient) { $0.isQuiet = true }
+        #expect(Dictionary(uniqueKeysWithValues: quiet.headers)["apns-priority"] == "5")
+    }
+
+    @Test("bytes, json and withBytes give the same body") func bytes() throws {
+        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
+        #expect(push.json == Data(push.bytes) && push.byteCount == push.bytes.count)
+        #expect(push.withBytes { $0.count } == push.byteCount)
+    }
+
+    /// A type that counts how often it is encoded.
+    private final class Counting: Encodable, Sendable {
+        let count = Locked(0)
+
+        func encode(to encoder: any Encoder) throws {
+            count.withLock { $0 += 1 }
+            try PushNotification(title: "T").encode(to: encoder)
+        }
+    }
+
+    @Test("a notification to the three devices of a user is encoded once, and a refusal has its place")
+    func oneNotificationForSeveralDevices() throws {
+        let payload = Counting()
+        let channels = [Channel(key: "p256 psk", isSigned: false), .init(key: "p256", isSigned: false), .simple]
+        let sealer = try Channel.simple.sealer()
+        let results = try sealer.seal(payload, toEach: channels.map { try $0.recipient() }) { $0.isQuiet = true }
+        #expect(payload.count.withLock { $0 } == 1)
+        #expect(try Reading(results[0].get(), channels[0]).payload == #"{"aps":{"alert":{"title":"T"}}}"#)
+        expectSenderError(.notAuthenticated) { try results[1].get() }
+        #expect(try Reading(results[2].get(), channels[2]).payload == #"{"aps":{"alert":{"title":"T"}}}"#)
+    }
+
+    @Test("an array of requests with a payload that was encoded once makes a batch") func batch() async throws {
+        let sealer = try Channel.simple.sealer()
+        let payload = try sealer.encode(PushNotification(title: "T"))
+        let recipient = try Channel.simple.recipient()
+        let requests = (0..<100).map { SealRequest(payload, to: recipient, context: $0) }
+        var contexts: [Int] = []
+        for try await outcome in BatchSealer(sealer).seal(requests) {
+            #expect(try Reading(outcome.result.get(), .simple).payload == #"{"aps":{"alert":{"title":"T"}}}"#)
+            contexts.append(outcome.context)
+        }
+        #expect(contexts == Array(0..<100))
+    }
+
+    @Test("encoding a payload without an alert is invalidPayload") func encodedOnce() throws {
+        expectSenderError(.invalidPayload) { try Channel.simple.sealer().encode("{}") }
+        expectSenderError(.invalidPayload) {
+            try Channel.simple.sealer().encode(#"{"aps":{"alert":"x"},"pushcrypt":1}"#)
+        }
+    }
+}

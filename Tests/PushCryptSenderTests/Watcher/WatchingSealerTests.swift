@@ -1,0 +1,115 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptSender
+
+/// A sealer that was made once signs with the keys that its keyset has later.
+@Suite("a sealer that watches its keys") struct WatchingSealerTests {
+    private static let payload = Watch.payload
+
+    /// The `skid` of a push.
+    private func signer(of push: SealedPush) throws -> KeyID? {
+        try OuterPayload(JSONText(push.bytes)).skid
+    }
+
+    private func sealer(_ watch: Watch, observer: (@Sendable (SealObservation) -> Void)? = nil) throws -> Sealer {
+        try Sealer(
+            topic: Watch.topic, signer: .watching(watch.watcher), observer: observer, clock: { Operator.start + 100 })
+    }
+
+    @Test("after a rotation a kept sealer signs with the new key") func rotation() throws {
+        let place = try Operator(.sender)
+        let watch = try Watch(place)
+        let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
+        let first = try #require(place.keyset().keyIDs.first)
+        #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == first)
+        let second = try place.rotate()
+        _ = watch.check()
+        #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == second)
+    }
+
+    @Test("a batch that is running signs later messages with the key that replaced a revoked one")
+    func revocationDuringABatch() async throws {
+        let place = try Operator(.sender)
+        let watch = try Watch(place)
+        let sealer = try sealer(watch)
+        let (requests, continuation) = AsyncStream.makeStream(of: SealRequest<Int>.self)
+        var outcomes = BatchSealer(sealer).seal(requests).makeAsyncIterator()
+        continuation.yield(try Requests.request(.simple, 0))
+        let first = try #require(place.keyset().keyIDs.first)
+        #expect(try signer(of: try #require(try await outcomes.next()).result.get()) == first)
+        place.clock.now = place.clock.now + 1
+        let second = try #require(try place.change { try $0.revoke(first) })
+        _ = watch.check()
+        continuation.yield(try Requests.request(.simple, 1))
+        #expect(try signer(of: try #require(try await outcomes.next()).result.get()) == second)
+    }
+
+    @Test("a keyset that revokes the key in use and has no other key seals nothing, until it has one")
+    func revocationWithoutSuccessor() throws {
+        let place = try Operator(.sender)
+        let watch = try Watch(place)
+        let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
+        let kid = try #require(place.keyset().keyIDs.first)
+        try place.write(
+            place.edited { stored in
+                stored.metadata.sequence += 1
+                for index in stored.metadata.timeline.keys.indices {
+                    stored.metadata.timeline.keys[index].lifecycle.revokedAt = Operator.start
+                }
+            })
+        #expect(watch.check() == .taken(sequence: 2))
+        expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
+        #expect(watch.errors.map { $0["previousPrimary"] } == [kid.description])
+        #expect(watch.watcher.status.primary == nil && !watch.watcher.status.isHealthy)
+        let next = try place.rotate()
+        _ = watch.check()
+        #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == next)
+        #expect(watch.watcher.status.isHealthy)
+    }
+
+    @Test("a sealer that watches recipients' keys is refused as wrongKind") func wrongKind() throws {
+        let watch = try Watch(Operator(.shared))
+        let error = #expect(throws: KeyError.self) { try sealer(watch) }
+        #expect(error?.code == .wrongKind)
+    }
+
+    @Test("the observer learns suite, size and the age of the signing key, and the code of a refusal")
+    func observer() throws {
+        let watch = try Watch(Operator(.sender))
+        let seen = Locked<[SealObservation]>([])
+        let sealer = try sealer(watch) { observation in seen.withLock { $0.append(observation) } }
+        let recipient = try Channel.simple.recipient()
+        let push = try sealer.seal(Self.payload, to: recipient)
+        expectSenderError(.invalidPayload) { try sealer.seal("{}", to: recipient) }
+        expectSenderError(.invalidOption) { try sealer.seal(Self.payload, to: recipient) { $0.limitInBytes = 0 } }
+        let observations = seen.withLock { $0 }
+        #expect(observations.map(\.refusal) == [nil, .invalidPayload, .invalidOption])
+        #expect(observations.map(\.byteCount) == [push.byteCount, nil, nil])
+        #expect(observations[0].signedBy == watch.watcher.current.keyIDs[0])
+        #expect(observations[0].signingKeyAge == .seconds(100) && observations[0].keysetSequence == 1)
+        #expect(observations.allSatisfy { $0.suite == .shared && $0.duration >= .zero })
+    }
+
+    @Test("the status has the key in use, and says why the file that is there isn't used") func status() throws {
+        let place = try Operator(.sender)
+        let watch = try Watch(place)
+        let before = watch.watcher.status
+        #expect(before.sequence == 1 && before.isHealthy && before.checkedAt == place.clock.now)
+        #expect(before.primary == watch.watcher.current.keyIDs[0] && before.activatedAt == Operator.start)
+        let good = try place.text()
+        place.clock.now = place.clock.now + 60
+        try place.write(Array("{".utf8))
+        _ = watch.check()
+        let after = watch.watcher.status
+        #expect(after.refusal?.contains("JSON") == true && !after.isHealthy && after.checkedAt == place.clock.now)
+        #expect(after.primary == before.primary)
+        try place.write(good)
+        _ = watch.check()
+        #expect(watch.watcher.status.isHealthy)
+    }
+}
