@@ -2,7 +2,7 @@
 public struct NotificationCategory: Hashable, Sendable {
     /// The name, which a payload names in `aps.category`.
     public var id: String
-    /// The actions, in the order in which they are shown.
+    /// The actions, in the order in which they are shown: 10 at most, and 2 in a small space.
     public var actions: [NotificationAction]
     /// What is shown in place of the body if the user has hidden previews; nil for the system's own text.
     public var hiddenPreviewsBodyPlaceholder: String?

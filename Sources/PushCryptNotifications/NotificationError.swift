@@ -8,6 +8,8 @@ public struct NotificationError: Error, Hashable, Sendable, CustomStringConverti
         public static let notAllowed = Code(name: "notAllowed")
         /// The trigger can't be used: see ``NotificationTrigger``.
         public static let invalidTrigger = Code(name: "invalidTrigger")
+        /// The content has nothing that the user sees or hears: neither text nor badge nor sound.
+        public static let invalidContent = Code(name: "invalidContent")
         /// The system can't show a file of this type or size, or the file doesn't exist.
         public static let invalidAttachment = Code(name: "invalidAttachment")
     }

@@ -20,8 +20,8 @@ public protocol UserNotificationCenter: DeliveredNotifications {
     /// The categories, in any order. `getNotificationCategories(completionHandler:)`.
     func categories() async -> [NotificationCategory]
 
-    /// Schedules a notification, or shows it at once if it has no trigger. It replaces a pending or delivered one with the same
-    /// name. `add(_:withCompletionHandler:)`.
+    /// Schedules a notification, or shows it at once if it has no trigger. It replaces a pending one with the same name at once,
+    /// and a delivered one when it is shown. `add(_:withCompletionHandler:)`.
     ///
     /// - Throws: why the system refuses it, such as for an attachment.
     func add(_ request: NotificationRequest) async throws

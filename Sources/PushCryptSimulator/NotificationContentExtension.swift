@@ -7,7 +7,7 @@ public protocol NotificationContentExtension: Sendable {
     /// The categories that it shows: `UNNotificationExtensionCategory` in its Info.plist.
     var categories: [String] { get }
 
-    /// Whether the system's own view of title and body is hidden: `UNNotificationExtensionDefaultContentHidden`.
+    /// Whether the system's own view of title, subtitle and body is hidden: `UNNotificationExtensionDefaultContentHidden`.
     var hidesDefaultContent: Bool { get }
 
     /// Shows a notification. `didReceive(_:)`.
@@ -40,11 +40,16 @@ public enum ContentExtensionResponse: Hashable, Sendable {
 
 /// What a content extension can use while it shows a notification.
 public final class ContentExtensionContext: Sendable {
+    /// The content whose title, subtitle and body the system shows beside the extension's view; nil if the extension hides them:
+    /// ``NotificationContentExtension/hidesDefaultContent``.
+    public let defaultContent: NotificationContent?
     private let files: [String: [UInt8]]
     private let opened = Locked<Set<String>>([])
     private let changed = Locked<[NotificationAction]?>(nil)
 
-    init(files: [String: [UInt8]]) { self.files = files }
+    init(defaultContent: NotificationContent?, files: [String: [UInt8]]) {
+        (self.defaultContent, self.files) = (defaultContent, files)
+    }
 
     /// Replaces the actions while the notification is shown: `NSExtensionContext.notificationActions`.
     public func setActions(_ actions: [NotificationAction]) { changed.withLock { $0 = actions } }
@@ -92,9 +97,10 @@ extension SimulatedNotificationCenter {
 
     /// The user opens a notification in the list, without opening the app.
     ///
-    /// "Customizing the appearance of notifications": the system shows the content extension of the category, if there is one.
+    /// "Customizing the Appearance of Notifications": the system shows the content extension of the category, if there is one,
+    /// and its own view of title, subtitle and body beside it, unless the extension hides that view.
     ///
-    /// - Returns: what the extension can use; nil if no extension serves the category.
+    /// - Returns: what the extension can use, and what is shown beside it; nil if no extension serves the category.
     @discardableResult
     public func expand(_ requestID: String) async throws -> ContentExtensionContext? {
         let notification = try listed(requestID)
@@ -102,8 +108,11 @@ extension SimulatedNotificationCenter {
             state.contentExtensions.first { $0.categories.contains(notification.request.content.category ?? "") }
         }
         guard let found else { return nil }
-        let paths = notification.request.content.attachments.map(\.path)
-        let context = ContentExtensionContext(files: state.withLock { $0.files.filter { paths.contains($0.key) } })
+        let content = notification.request.content
+        let paths = content.attachments.map(\.path)
+        let context = ContentExtensionContext(
+            defaultContent: found.hidesDefaultContent ? nil : content,
+            files: state.withLock { $0.files.filter { paths.contains($0.key) } })
         state.withLock { $0.shown[requestID] = ShownContentExtension(extension: found, context: context) }
         await found.received(notification, in: context)
         return context

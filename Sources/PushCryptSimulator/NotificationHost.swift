@@ -6,8 +6,8 @@ import PushCryptPrimitives
 ///
 /// - an extension runs only for a push with an alert and `"mutable-content": 1`;
 /// - the extension has 30 seconds and is warned shortly before they end; after them the original is shown;
-/// - content without alert text is dropped, and the original is shown; nothing is shown if the extension has the entitlement
-///   for notification filtering;
+/// - content without alert text is dropped, and the original is shown; nothing is shown if the content is empty and the
+///   extension has the entitlement `com.apple.developer.usernotifications.filtering`;
 /// - the handler must be called once for each push; if the process ends, the original is shown;
 /// - one process may receive several pushes, also at the same time.
 package final class NotificationHost: Sendable {
@@ -115,10 +115,11 @@ private final class HostedRequest: Sendable {
     func handlerWasCalled() -> Bool { unhandled.end() != nil }
 
     func end(_ content: NotificationContent) {
-        // The system's form of a suppressed notification is empty content.
+        // The system's form of a suppressed notification is empty content: without text, attachments and sound.
         guard content.hasText, !content.isSuppressed else {
-            if hasFilteringEntitlement { return end(Presentation(content: nil, origin: .suppressed)) }
-            return end(.emptied)
+            let isEmpty = content.isSuppressed || content.attachments.isEmpty && content.sound == nil
+            guard hasFilteringEntitlement, isEmpty else { return end(.emptied) }
+            return end(Presentation(content: nil, origin: .suppressed))
         }
         end(Presentation(content: content, origin: .handedOver))
     }

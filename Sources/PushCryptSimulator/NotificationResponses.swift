@@ -8,8 +8,8 @@ public struct ResponseError: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// The notification isn't in the list.
     public static let noNotification = ResponseError(description: "the notification isn't in the list")
-    /// The notification's category has no such action.
-    public static let noAction = ResponseError(description: "the notification's category has no such action")
+    /// The notification shows no such action.
+    public static let noAction = ResponseError(description: "the notification shows no such action")
     /// The action has no text field, or needs a text.
     public static let text = ResponseError(description: "a text belongs to an action with a text field, and only to it")
     /// The user must unlock the device first.
@@ -17,6 +17,9 @@ public struct ResponseError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension SimulatedNotificationCenter {
+    /// How many actions the system shows if it has the space: `UNNotificationCategory`.
+    private static let actionLimit = 10
+
     /// The user taps a notification: the app opens, and learns of it. It leaves the list.
     public func open(_ requestID: String) async throws {
         let notification = try listed(requestID)
@@ -26,8 +29,8 @@ extension SimulatedNotificationCenter {
         await respond(to: notification, .open, nil)
     }
 
-    /// The user removes a notification. The app learns of it only if the category has `customDismissAction`: "Handling
-    /// notifications and notification-related actions".
+    /// The user removes a notification. `UNNotificationDismissActionIdentifier`: the app learns of it only if the category has
+    /// `customDismissAction`.
     public func dismiss(_ requestID: String) async throws {
         let notification = try listed(requestID)
         remove([requestID])
@@ -38,15 +41,17 @@ extension SimulatedNotificationCenter {
 
     /// The user chooses an action of the notification's category, or one that its content extension shows instead.
     ///
-    /// "Declaring your actionable notification types": an action opens the app only with the option `foreground`, and needs an
-    /// unlocked device with `authenticationRequired`; opening the app needs one in any case.
+    /// `UNNotificationActionOptions`: an action opens the app only with the option `foreground`, and needs an unlocked device with
+    /// `authenticationRequired`; opening the app needs one in any case.
     ///
     /// - Parameter text: what the user wrote, for an action with a text field.
     public func choose(_ actionID: String, of requestID: String, text: String? = nil) async throws {
         let notification = try listed(requestID)
         let shown = state.withLock { $0.shown[requestID] }
         let actions = shown?.actions ?? category(of: notification.request.content)?.actions ?? []
-        guard let action = actions.first(where: { $0.id == actionID }) else { throw ResponseError.noAction }
+        guard let action = actions.prefix(Self.actionLimit).first(where: { $0.id == actionID }) else {
+            throw ResponseError.noAction
+        }
         guard (action.textInput != nil) == (text != nil) else { throw ResponseError.text }
         guard !isLocked || action.options.isDisjoint(with: [.foreground, .authenticationRequired]) else {
             throw ResponseError.locked

@@ -7,7 +7,7 @@ public struct PushHeaders: Hashable, Sendable {
     public var topic: String
     /// `apns-push-type`: `alert`, `background`, or another kind, which no extension receives.
     public var pushType: String
-    /// `apns-expiration`: when APNs stops trying; 0 tries once, nil doesn't send the header.
+    /// `apns-expiration`: when APNs stops trying, after 30 days at most; 0 tries once, nil doesn't send the header.
     public var expiration: UnixTime?
     /// `apns-collapse-id`: at most 64 bytes. A notification replaces the earlier one with the same id.
     public var collapseID: String?
@@ -30,7 +30,7 @@ public struct PushRefusal: Hashable, Sendable, CustomStringConvertible {
     /// The reason in the body of the response.
     public let reason: String
 
-    /// The payload is larger than 4,096 bytes.
+    /// The payload is larger than 4,096 bytes, or 5,120 bytes with the push type `voip`.
     public static let payloadTooLarge = PushRefusal(status: 413, reason: "PayloadTooLarge")
     /// The payload is empty.
     public static let payloadEmpty = PushRefusal(status: 400, reason: "PayloadEmpty")
@@ -54,8 +54,8 @@ public struct PushRefusal: Hashable, Sendable, CustomStringConvertible {
 
 /// What APNs checks before it accepts a push: "Sending notification requests to APNs" and "Generating a remote notification".
 enum PushService {
-    /// "Generating a remote notification": the largest payload of a push that isn't for voice over IP.
-    static let maximumByteCount = 4_096
+    /// "Generating a remote notification": the largest payload, in bytes.
+    static func maximumByteCount(_ pushType: String) -> Int { pushType == "voip" ? 5_120 : 4_096 }
     /// "Sending notification requests to APNs": the largest `apns-collapse-id`.
     static let maximumCollapseIDByteCount = 64
     /// "Sending notification requests to APNs": the values of `apns-push-type`.
@@ -67,7 +67,7 @@ enum PushService {
     /// - Parameter topic: of the installed app; nil if it was deleted.
     static func refusal(of payload: [UInt8], _ headers: PushHeaders, installed topic: String?) -> PushRefusal? {
         if payload.isEmpty { return .payloadEmpty }
-        if payload.count > maximumByteCount { return .payloadTooLarge }
+        if payload.count > maximumByteCount(headers.pushType) { return .payloadTooLarge }
         if headers.topic.isEmpty { return .missingTopic }
         if !pushTypes.contains(headers.pushType) { return .invalidPushType }
         if let id = headers.collapseID, id.utf8.count > maximumCollapseIDByteCount { return .badCollapseID }

@@ -20,12 +20,16 @@ extension SimulatedNotificationCenter {
     /// silent; that of its predecessor `UILocalNotification` has this limit.
     static let scheduledLimit = 64
 
-    /// Schedules a notification, or shows it at once.
+    /// Schedules a notification, or shows it at once. `UNNotificationRequest`: it replaces a pending one with the same name at
+    /// once, and a delivered one when it is shown.
     ///
     /// - Throws: `NotificationError`, with `notAllowed` unless the user allows notifications.
     public func add(_ request: NotificationRequest) async throws {
         guard currentSettings.isAuthorized else {
             throw NotificationError(.notAllowed, "the user doesn't allow notifications, or wasn't asked")
+        }
+        guard request.content.hasText || request.content.badge != nil || request.content.sound != nil else {
+            throw NotificationError(.invalidContent, "the content has neither text nor badge nor sound")
         }
         var request = request
         let refused = request.content.attachments.filter { AttachmentFile.refusal($0) != nil }
@@ -39,7 +43,6 @@ extension SimulatedNotificationCenter {
             await deliver(DeliveredNotification(request, at: clock.time))
             return
         }
-        remove([request.id])
         schedule(request, due)
         dropLatest()
     }

@@ -20,8 +20,6 @@ public final class SimulatedDevice: Sendable {
         public var grace: Duration = .seconds(1)
         /// Whether the extension has the entitlement for notification filtering.
         public var hasFilteringEntitlement = false
-        /// Which pushes APNs keeps for a device that is off line.
-        public var storage: OfflineStorage = .several
         /// How much memory the extension's process may use, in bytes; the system ends a process that uses more. Apple's
         /// documentation names no number; 24 MB is what devices were seen to allow.
         public var memoryLimitInBytes = 24 << 20
@@ -33,15 +31,6 @@ public final class SimulatedDevice: Sendable {
 
         /// Creates options with the defaults.
         public init() {}
-    }
-
-    /// Which pushes APNs keeps for a device that is off line. Apple's pages disagree: older ones say that only the last push of
-    /// each app is kept, newer ones that several are.
-    public enum OfflineStorage: Hashable, Sendable {
-        /// All until they expire.
-        case several
-        /// The last one.
-        case last
     }
 
     /// What became of a push.
@@ -71,6 +60,16 @@ public final class SimulatedDevice: Sendable {
     private struct StoredPush {
         let payload: [UInt8]
         let headers: PushHeaders
+        let time: UnixTime
+
+        /// "Sending notification requests to APNs": a push is kept for 30 days or less.
+        private static let longestStorage: Int64 = 30 * 86_400
+
+        /// When APNs stops trying.
+        var expiration: UnixTime {
+            let latest = time + Self.longestStorage
+            return headers.expiration.map { min($0, latest) } ?? latest
+        }
     }
 
     private struct State {
@@ -78,7 +77,9 @@ public final class SimulatedDevice: Sendable {
         var isOffline = false
         var isBeforeFirstUnlock = false
         var clockError: Duration = .zero
-        var stored: [StoredPush] = []
+        /// "Viewing the status of push notifications using Metrics and APNs": APNs keeps one push of an app, in most cases the
+        /// last.
+        var stored: StoredPush?
         var pushCount = 0
         var reports: [String: AwaitedReport] = [:]
     }
@@ -165,26 +166,24 @@ public final class SimulatedDevice: Sendable {
     /// Whether the device is off line.
     public var isOffline: Bool { state.withLock { $0.isOffline } }
 
-    /// Switches airplane mode on. APNs keeps pushes as ``Options/storage`` says.
+    /// Switches airplane mode on. APNs keeps the last push until it expires, and for 30 days at most.
     public func goOffline() {
         network.isOffline = true
         state.withLock { $0.isOffline = true }
     }
 
-    /// Switches airplane mode off, and receives what APNs has kept and what hasn't expired.
-    public func goOnline() async -> [Reception] {
+    /// Switches airplane mode off, and receives the push that APNs has kept.
+    ///
+    /// - Returns: nil if there is none, or it has expired.
+    @discardableResult
+    public func goOnline() async -> Reception? {
         network.isOffline = false
         let stored = state.withLock { state in
             state.isOffline = false
-            defer { state.stored = [] }
-            return state.stored
+            return state.stored.take()
         }
-        var receptions: [Reception] = []
-        // "Sending notification requests to APNs": nothing is delivered after `apns-expiration`.
-        for push in stored where push.headers.expiration.map({ clock.time < $0 }) ?? true {
-            receptions.append(await deliver(push))
-        }
-        return receptions
+        guard let stored, clock.time < stored.expiration else { return nil }
+        return await deliver(stored)
     }
 
     /// Receives a request to APNs for this device.
@@ -198,15 +197,11 @@ public final class SimulatedDevice: Sendable {
         if let refusal = PushService.refusal(of: payload, headers, installed: installed) {
             return Reception(refusal: refusal)
         }
-        let push = StoredPush(payload: payload, headers: headers)
+        let push = StoredPush(payload: payload, headers: headers, time: clock.time)
         guard !isOffline else {
             // "Sending notification requests to APNs": with the expiration 0 a push isn't stored.
             guard headers.expiration != UnixTime(0) else { return Reception() }
-            state.withLock { [options] state in
-                if options.storage == .last { state.stored = [] }
-                if let id = headers.collapseID { state.stored.removeAll { $0.headers.collapseID == id } }
-                state.stored.append(push)
-            }
+            state.withLock { $0.stored = push }
             return Reception(isStored: true)
         }
         return await deliver(push)

@@ -136,7 +136,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
             case .notDetermined, .provisional: break
             }
             if options.contains(.provisional) {
-                // Quiet: the list only. "Use provisional authorization to send trial notifications".
+                // Quiet: the list only. "Asking permission to use notifications".
                 state.settings = NotificationSettings(
                     authorization: .provisional, allowed: options.subtracting(.provisional), showsInList: true,
                     previews: state.settings.previews)

@@ -84,14 +84,17 @@ import Testing
         #expect(device.center.presentations.isEmpty)
     }
 
-    @Test("a payload of 4,096 bytes is accepted, and one of 4,097 refused")
-    func limit() async throws {
+    @Test(
+        "a payload of 4,096 bytes is accepted, and one of 5,120 for a call; a byte more is refused",
+        arguments: [("alert", 4_096), ("voip", 5_120)])
+    func limit(_ type: String, limit: Int) async throws {
         let device = try await device()
-        for (length, refusal) in [(4_096, nil), (4_097, PushRefusal.payloadTooLarge)] {
+        let headers = PushHeaders(topic: Self.topic, pushType: type)
+        for (length, refusal) in [(limit, nil), (limit + 1, PushRefusal.payloadTooLarge)] {
             let frame = #"{"aps":{"alert":""}}"#
             let text = String(repeating: "a", count: length - frame.utf8.count)
-            let reception = await device.receive(Array(frame.replacing(#""""#, with: #""\#(text)""#).utf8))
-            #expect(reception.refusal == refusal)
+            let payload = Array(frame.replacing(#""""#, with: #""\#(text)""#).utf8)
+            #expect(await device.receive(payload, headers).refusal == refusal)
         }
     }
 
@@ -285,21 +288,22 @@ import Testing
     }
 
     @Test(
-        "off line, APNs keeps all pushes or the last one until they expire",
-        arguments: [(SimulatedDevice.OfflineStorage.several, ["1", "2", "4"]), (.last, ["4"])])
-    func offline(_ storage: SimulatedDevice.OfflineStorage, titles: [String]) async throws {
-        var options = SimulatedDevice.Options()
-        options.storage = storage
-        let device = try await device(options)
+        "off line, APNs keeps the last push until it expires, and for 30 days at most",
+        arguments: [
+            ([nil, 7_200], 3_600, "2"), ([nil, 60], 3_600, nil), ([nil, 0], 3_600, "1"),
+            ([nil], 30 * 86_400 - 1, "1"), ([nil], 30 * 86_400, nil), ([60 * 86_400], 30 * 86_400, nil),
+        ] as [([Int64?], Int64, String?)])
+    func offline(_ lifetimes: [Int64?], seconds: Int64, title: String?) async throws {
+        let device = try await device()
         device.goOffline()
-        for (title, expiration) in [("1", nil), ("2", 7_200), ("3", 60), ("0", 0), ("4", nil)] as [(String, Int64?)] {
-            let payload = try seal(#"{"aps":{"alert":{"title":"\#(title)"}}}"#)
-            let time = expiration.map { $0 == 0 ? UnixTime(0) : clock.time + $0 }
-            let reception = await device.receive(payload, PushHeaders(topic: Self.topic, expiration: time))
-            #expect(reception.isStored == (title != "0"))
+        for (index, lifetime) in lifetimes.enumerated() {
+            let payload = #"{"aps":{"alert":{"title":"\#(index + 1)"}}}"#
+            let expiration = lifetime.map { $0 == 0 ? UnixTime(0) : clock.time + $0 }
+            let headers = PushHeaders(topic: Self.topic, expiration: expiration)
+            #expect(await device.receive(Array(payload.utf8), headers).isStored == (lifetime != 0))
         }
-        clock.advance(by: .seconds(3_600))
-        #expect(await device.goOnline().map { $0.content?.title.literal } == titles)
+        clock.advance(by: .seconds(seconds))
+        #expect(await device.goOnline()?.content?.title.literal == title)
     }
 
     @Test("a clock that is an hour slow makes pushes notYetValid, and one that is 30 days fast expired")

@@ -254,6 +254,31 @@ import Testing
         #expect(center.deliveredNotifications.map(\.request.content.title.literal) == ["3"])
     }
 
+    @Test("a shown notification stays until the scheduled one with its name is shown")
+    func replacedWhenShown() async throws {
+        try await allow()
+        try await center.add(NotificationRequest(id: "a", content: content("1")))
+        try await center.add(
+            NotificationRequest(id: "a", content: content("2"), trigger: .timeInterval(seconds: 60, repeats: false)))
+        #expect(center.deliveredNotifications.map(\.request.content.title.literal) == ["1"])
+        clock.advance(by: .seconds(60))
+        await center.settle()
+        #expect(center.deliveredNotifications.map(\.request.content.title.literal) == ["2"])
+    }
+
+    @Test("a request without text, badge and sound is invalidContent, and one of them is enough")
+    func withoutContent() async throws {
+        try await allow()
+        let error = await #expect(throws: NotificationError.self) {
+            try await center.add(NotificationRequest(id: "a", content: NotificationContent()))
+        }
+        #expect(error?.code == .invalidContent && center.presentations.isEmpty)
+        for content in [content("1"), content("") { $0.badge = 1 }, content("") { $0.sound = .init(name: "default") }] {
+            try await center.add(NotificationRequest(id: "a", content: content))
+        }
+        #expect(center.presentations.count == 3)
+    }
+
     @Test("of 70 scheduled notifications the 64 soonest are kept")
     func scheduledLimit() async throws {
         try await allow()
@@ -378,6 +403,17 @@ import Testing
         #expect(app.responses.count == 5)
     }
 
+    @Test("of a category's 11 actions the first 10 are offered")
+    func tenActions() async throws {
+        try await allow()
+        let actions = (1...11).map { NotificationAction(id: "\($0)", title: "Action \($0)") }
+        center.setCategories([NotificationCategory(id: "CHAT", actions: actions)])
+        try await deliver("a")
+        await #expect(throws: ResponseError.noAction) { try await center.choose("11", of: "a") }
+        try await center.choose("10", of: "a")
+        #expect(app.responses.map(\.action) == [.custom("10")])
+    }
+
     @Test("a dismissal reaches the app only if the category asks for it")
     func dismissed() async throws {
         try await allow()
@@ -394,10 +430,13 @@ import Testing
 
     private final class ChatView: NotificationContentExtension {
         let categories = ["CHAT"]
+        let hidesDefaultContent: Bool
         let answer: ContentExtensionResponse
         let chosen = Locked<[String]>([])
 
-        init(_ answer: ContentExtensionResponse) { self.answer = answer }
+        init(_ answer: ContentExtensionResponse, hidesDefaultContent: Bool = false) {
+            (self.answer, self.hidesDefaultContent) = (answer, hidesDefaultContent)
+        }
 
         func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {
             context.setActions([NotificationAction(id: "LIKE", title: "Like")])
@@ -434,6 +473,17 @@ import Testing
             try await center.choose("MUTE", of: "a")
             #expect(app.responses.map(\.action) == [.custom("MUTE")])
         }
+    }
+
+    @Test("title and body are shown beside a content extension, unless it hides them", arguments: [false, true])
+    func defaultContent(isHidden: Bool) async throws {
+        try await allow()
+        center.addContentExtension(ChatView(.dismiss, hidesDefaultContent: isHidden))
+        try await deliver("a")
+        let shown = try #require(try await center.expand("a"))
+        #expect(shown.defaultContent?.title.literal == (isHidden ? nil : "Title a"))
+        #expect(shown.defaultContent?.body.literal == (isHidden ? nil : "Body a"))
+        #expect(shown.actions?.map(\.id) == ["LIKE"])
     }
 
     @Test(

@@ -88,7 +88,7 @@ struct DiagnoseRequestTests {
         let end = app.clock.time + 60
         await app.fail(push, PushHeaders(topic: Self.topic, expiration: end))
         app.clock.advance(by: .seconds(120))
-        #expect(await app.device.goOnline().isEmpty)
+        #expect(await app.device.goOnline() == nil)
         let file = try headers(app, ["apns-expiration": "\(end.seconds)"])
         let late = try app.diagnose(push, "--headers", file)
         #expect(late.errors == [] && late.warnings == ["expiration-passed"], "\(late.text)")

@@ -78,7 +78,7 @@ extension TeamRun {
             let stored = await app.device.receive([UInt8](payload), headers)
             app.clock.advance(by: .seconds(600))
             let shown = await app.device.goOnline()
-            #expect(shown.contains(where: \.isRestored) != isMistaken)
+            #expect((shown?.isRestored ?? false) != isMistaken)
             return try app.diagnose(payload, "--headers", app.writeHeaders(headers, stored))
         },
         unsealable(

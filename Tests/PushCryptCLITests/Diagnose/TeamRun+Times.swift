@@ -61,7 +61,7 @@ extension TeamRun {
             let headers = PushHeaders(topic: InstalledApp.topic)
             let stored = await app.device.receive([UInt8](payload), headers)
             app.clock.advance(by: .seconds(600))
-            let reception = try #require(await app.device.goOnline().first)
+            let reception = try #require(await app.device.goOnline())
             #expect(stored.isStored && reception.isRestored != isMistaken)
             try app.writeReport()
             return try app.diagnose(

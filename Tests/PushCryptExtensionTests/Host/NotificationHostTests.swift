@@ -62,6 +62,21 @@ import Testing
         #expect(shown.content?.body.literal == "original")
     }
 
+    @Test("with the entitlement for filtering empty content shows nothing, and the original if it has a sound")
+    func filtered() async throws {
+        for (sound, origin) in [(nil, .suppressed), (NotificationContent.Sound(name: "default"), .emptied)]
+            as [(NotificationContent.Sound?, Presentation.Origin)]
+        {
+            let hosted = Scripted {
+                var content = Self.content(nil)
+                content.sound = sound
+                $1.hand(over: content)
+            }
+            let host = NotificationHost(hosted, hasFilteringEntitlement: true)
+            #expect(await host.deliver(Self.original)?.origin == origin)
+        }
+    }
+
     @Test("the host shows the original if the extension's process ends")
     func died() async throws {
         let host = NotificationHost(Scripted { $1.processDied() })

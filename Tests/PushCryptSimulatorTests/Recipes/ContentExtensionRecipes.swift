@@ -4,8 +4,8 @@ import Testing
 /// A content extension that plays a message, and answers as the test says.
 private struct Player: NotificationContentExtension {
     let categories = ["AUDIO"]
-    let hidesDefaultContent = true
-    let answer: ContentExtensionResponse
+    var hidesDefaultContent = false
+    var answer = ContentExtensionResponse.dismiss
 
     func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {
         context.setActions([NotificationAction(id: "PLAY", title: "Play")])
@@ -34,5 +34,14 @@ private struct Player: NotificationContentExtension {
         try await center.expand(id)
         try await center.choose("PLAY", of: id)
         #expect(center.deliveredNotifications.count == listed && app.actions.count == forwarded)
+    }
+
+    @Test("title and body are shown beside the extension's view, unless it hides them", arguments: [false, true])
+    func defaultContent(isHidden: Bool) async throws {
+        let phone = try await TestDevice(topic: "com.example.app")
+        phone.device.center.addContentExtension(Player(hidesDefaultContent: isHidden))
+        let reception = try await phone.receive(sealed: #"{"aps":{"alert":"Hi","category":"AUDIO"}}"#)
+        let shown = try await phone.device.center.expand(#require(reception.requestID))
+        #expect(shown?.defaultContent?.body.literal == (isHidden ? nil : "Hi"))
     }
 }

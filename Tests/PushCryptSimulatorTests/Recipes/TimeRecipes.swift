@@ -48,6 +48,6 @@ private struct SlowStage: ContentStage {
         let phone = try await TestDevice(topic: "com.example.app")
         phone.device.goOffline()
         #expect(try await phone.receive(sealed: #"{"aps":{"alert":"Hi"}}"#).isStored)
-        #expect(await phone.device.goOnline().map { $0.content?.body.literal } == ["Hi"])
+        #expect(await phone.device.goOnline()?.content?.body.literal == "Hi")
     }
 }
