@@ -238,12 +238,14 @@ def context(key: Key, skid: Optional[str], topic: str) -> bytes:
 
 
 def campaign_id(campaign: str, key: Key) -> bytes:
-    """id = first 16 bytes of SHA-256("pushcrypt/1 campaign" 0x00 lp16(campaign) lp16(kid) lp16(device id or empty))
+    """id = first 16 bytes of HMAC-SHA256(key, "pushcrypt/1 campaign" 0x00 lp16(campaign) lp16(kid) lp16(device id or empty))
 
-    It replaces 16 random bytes, for a sender that may seal the same push twice.
+    The key is K as used (suite 4), else the psk, else empty. It replaces 16 random bytes, for a sender that may seal the same push twice.
     """
     text = b"pushcrypt/1 campaign\x00" + lp16(campaign) + lp16(key.kid) + lp16(key.device or "")
-    return hashlib.sha256(text).digest()[:16]
+    mac = hmac.HMAC((key.secret if key.suite == 4 else key.psk) or b"", hashes.SHA256())
+    mac.update(text)
+    return mac.finalize()[:16]
 
 
 def signed_bytes(key: Key, info: bytes, message: bytes) -> bytes:

@@ -355,13 +355,16 @@ class ReferenceTests(unittest.TestCase):
     # Key records
 
     def test_campaign_id(self) -> None:
-        def by_hand(kid: str, device: bytes) -> bytes:
-            return hashlib.sha256(b"pushcrypt/1 campaign\0\0\x06spring\0\x0b" + kid.encode() + device).digest()[:16]
+        def by_hand(secret: bytes, kid: str, device: bytes) -> bytes:
+            text = b"pushcrypt/1 campaign\0\0\x06spring\0\x0b" + kid.encode() + device
+            return hmac.digest(secret, text, "sha256")[:16]
 
-        master, phone = pc.generate("oct"), pc.generate("p256")
-        self.assertEqual(pc.campaign_id("spring", master), by_hand(master.kid, b"\0\0"))
-        self.assertEqual(pc.campaign_id("spring", pc.device_key(master, "d1")), by_hand(master.kid, b"\0\x02d1"))
-        self.assertEqual(pc.campaign_id("spring", phone), by_hand(phone.kid, b"\0\0"))
+        master, phone, watch = pc.generate("oct"), pc.generate("p256"), pc.generate("p256", psk=True)
+        device = pc.device_key(master, "d1")
+        self.assertEqual(pc.campaign_id("spring", master), by_hand(master.secret, master.kid, b"\0\0"))
+        self.assertEqual(pc.campaign_id("spring", device), by_hand(device.secret, master.kid, b"\0\x02d1"))
+        self.assertEqual(pc.campaign_id("spring", phone), by_hand(b"", phone.kid, b"\0\0"))
+        self.assertEqual(pc.campaign_id("spring", watch), by_hand(watch.psk, watch.kid, b"\0\0"))
 
     def test_kid(self) -> None:
         rfc8037 = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}
