@@ -20,7 +20,6 @@ from make_pushcrypt_v1 import AT, DAY, KEYS, TOPIC  # noqa: E402
 from pushcrypt import PushCryptError, _envelope  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
-from pushcrypt._points import sign  # noqa: E402
 from pushcrypt._test_doors import encrypt_with  # noqa: E402
 
 INNER = '{"aps":{"alert":"x"}}'
@@ -45,7 +44,7 @@ def message(header: Optional[str] = None) -> bytes:
 
 
 def signature(signer: Key, to: Key, info: bytes, text: bytes) -> bytes:
-    return sign(signer.material, _envelope.signed_bytes(to, info, text))
+    return signer.sign(_envelope.signed_bytes(to, info, text))
 
 
 def outer(kid: str, sealed: bytes, skid: Optional[str]) -> str:
@@ -227,7 +226,7 @@ def add_signature(vectors: Vectors, mode: Mode) -> None:
         ("over another message", signature(SENDER, mode.key, info, text + b" ")),
         ("over another topic", signature(SENDER, mode.key, _envelope.context(mode.key, SENDER.kid, TOPIC + "2"), text)),
         ("over another recipient", signature(SENDER, stranger, info, text)),
-        ("over the message alone", sign(SENDER.material, text)),
+        ("over the message alone", SENDER.sign(text)),
     ):
         vectors.add(mode, "signature", what, "undecryptable", mode.payload(mode.sealed(changed + text)))
     vectors.add(mode, "plaintext", "of 63 bytes", "undecryptable", mode.payload(mode.sealed(good[:63])))

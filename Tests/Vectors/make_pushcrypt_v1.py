@@ -19,7 +19,7 @@ import support  # noqa: E402
 from pushcrypt import PushCryptError, _envelope  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key, device_key, key_id  # noqa: E402
-from pushcrypt._points import public_of, sign  # noqa: E402
+from pushcrypt._points import public_of  # noqa: E402
 
 TOPIC, AT, DAY = "com.example.app", 1_800_000_000, 86_400
 INNER = '{ "aps" : {"alert":{"title":"Zoë \\u00e9 \U0001f600","body":"Build 1.10 is ready"}, "badge": 1.50e0 ,' \
@@ -57,7 +57,7 @@ def plain(to: Key, message: bytes, signer: Optional[Key] = None, context_of: Opt
     """An outer payload around any message whatever; its signature names `context_of`, by default the recipient."""
     info = _envelope.context(to, signer.kid if signer else None, TOPIC)
     if signer is not None:
-        message = sign(signer.material, _envelope.signed_bytes(context_of or to, info, message)) + message
+        message = signer.sign(_envelope.signed_bytes(context_of or to, info, message)) + message
     skid = f',"skid":"{signer.kid}"' if signer is not None else ""
     return (f'{{"aps":{{"alert":{json.dumps(PLACEHOLDER)},"mutable-content":1}},"pushcrypt":{{"v":1,"kid":"{to.kid}",'
             f'"sealed":"{b64(_envelope.encrypt(to, info, message))}"{skid}}}}}').encode()

@@ -20,7 +20,6 @@ from make_pushcrypt_v1 import made  # noqa: E402
 from pushcrypt import PushCryptError, sender_sets  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
-from pushcrypt._points import sign  # noqa: E402
 from pushcrypt.keysets import time_text  # noqa: E402
 
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
@@ -74,7 +73,7 @@ def entry(content: Any, by: Key = PUBLISHER, header: Any = None) -> dict[str, st
     if header is None:
         return json.loads(signed(content, by))["signatures"][0]
     protected, body = b64(text(header)), b64(text(content))
-    signature = sign(by.material, sender_sets.signing_input(protected, body))
+    signature = by.sign(sender_sets.signing_input(protected, body))
     return {"protected": protected, "signature": b64(signature)}
 
 

@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from . import _hpke
 from ._keys import Key, lp16
-from ._points import sign, verify
 from .errors import undecryptable
 
 SALT_SIZE, TAG_SIZE, SIGNATURE_SIZE = 16, 16, 64
@@ -62,7 +61,7 @@ def seal(key: Key, signer: Key | None, topic: str, message: bytes) -> bytes:
     """The bytes of `sealed`. A signed plaintext is signature(64) ‖ message."""
     info = context(key, signer.kid if signer is not None else None, topic)
     if signer is not None:
-        message = sign(signer.material, signed_bytes(key, info, message)) + message
+        message = signer.sign(signed_bytes(key, info, message)) + message
     return encrypt(key, info, message)
 
 
@@ -74,7 +73,7 @@ def open_(key: Key, sender: Key | None, topic: str, sealed: bytes) -> bytes:
         return plaintext
     signature, message = plaintext[:SIGNATURE_SIZE], plaintext[SIGNATURE_SIZE:]
     try:
-        verify(sender.public, signature, signed_bytes(key, info, message))
+        sender.verify(signature, signed_bytes(key, info, message))
     except InvalidSignature:
         raise undecryptable() from None
     return message

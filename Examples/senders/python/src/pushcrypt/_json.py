@@ -12,7 +12,7 @@ from .errors import Flaw
 MAX_DEPTH = 64  # the root object is depth 1
 MAX_INTEGER = 2**53 - 1
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = (" ", "\t", "\n", "\r")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -58,8 +58,10 @@ def dump(value: Any) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    """The next character that isn't white space."""
+    while text[at:at + 1] in _SPACE:
+        at += 1
+    return at
 
 
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
@@ -86,7 +88,10 @@ def _string(text: str, at: int) -> tuple[str, int]:
     match = _STRING.match(text, at)
     if not match:
         raise Flaw(f"there is no JSON string at character {at}")
-    value: str = json.loads(match.group())  # decodes escapes only: the token is known to match the grammar
+    token = match.group()
+    if "\\" not in token:  # UTF-8 has no surrogates
+        return token[1:-1], match.end()
+    value: str = json.loads(token)  # decodes escapes only: the token is known to match the grammar
     if _SURROGATE.search(value):
         raise Flaw(f"the string at character {at} has a lone surrogate")
     return value, match.end()

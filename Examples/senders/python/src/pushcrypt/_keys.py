@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Mapping
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -56,6 +57,18 @@ class Key:
     @cached_property
     def private_object(self) -> DHPrivateKey:
         return dh_private(self.kind, self.material)
+
+    @cached_property
+    def _signing_object(self) -> Ed25519PrivateKey:
+        return Ed25519PrivateKey.from_private_bytes(self.material)
+
+    def sign(self, message: bytes) -> bytes:
+        """Ed25519, RFC 8032, pure."""
+        return self._signing_object.sign(message)
+
+    def verify(self, signature: bytes, message: bytes) -> None:
+        """Ed25519, RFC 8032, pure. Raises InvalidSignature."""
+        Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
 
     @property
     def material(self) -> bytes:

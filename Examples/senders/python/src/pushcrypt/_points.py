@@ -6,7 +6,7 @@ from typing import Union
 from cryptography.hazmat.primitives.asymmetric.ec import (
     SECP256R1, EllipticCurvePrivateKey, EllipticCurvePublicKey, derive_private_key,
 )
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 DHPrivateKey = Union[EllipticCurvePrivateKey, X25519PrivateKey]
@@ -70,13 +70,3 @@ def _check_ed25519(public: bytes) -> None:
     square = (y * y - 1) * (D_25519 * y * y + 1) % FIELD_25519  # x^2 = (y^2 - 1) / (d y^2 + 1) must be a square
     if pow(square, (FIELD_25519 - 1) // 2, FIELD_25519) != 1:
         raise ValueError("off the curve")
-
-
-def sign(secret: bytes, message: bytes) -> bytes:
-    """Ed25519, RFC 8032, pure."""
-    return Ed25519PrivateKey.from_private_bytes(secret).sign(message)
-
-
-def verify(public: bytes, signature: bytes, message: bytes) -> None:
-    """Ed25519, RFC 8032, pure. Raises InvalidSignature."""
-    Ed25519PublicKey.from_public_bytes(public).verify(signature, message)

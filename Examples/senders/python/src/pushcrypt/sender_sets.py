@@ -13,7 +13,7 @@ from typing import Any, Iterable
 
 from cryptography.exceptions import InvalidSignature
 
-from . import _keys, _points
+from . import _keys
 from ._json import Obj, b64, is_integer, parse, unb64
 from ._keys import Key, is_topic
 from .errors import Flaw, KeyRecordError
@@ -156,7 +156,7 @@ def _signer(payload: str, entry: Any, publishers: Iterable[Key]) -> str | None:
         publisher = next((key for key in publishers if key.kid == header["kid"]), None)
         if publisher is None:
             return None
-        _points.verify(publisher.public, unb64(entry["signature"], 64), signing_input(entry["protected"], payload))
+        publisher.verify(unb64(entry["signature"], 64), signing_input(entry["protected"], payload))
         return publisher.kid
     except (Flaw, InvalidSignature):
         return None
@@ -242,7 +242,7 @@ def sign_payload(payload: bytes, publishers: list[Key], **header: Any) -> bytes:
     entries = []
     for key in publishers:
         protected = b64(json.dumps({"alg": ALGORITHM, "kid": key.kid, "typ": TYPE, **header}).encode())
-        signature = _points.sign(key.material, signing_input(protected, text))
+        signature = key.sign(signing_input(protected, text))
         entries.append({"protected": protected, "signature": b64(signature)})
     return json.dumps({"payload": text, "signatures": entries}).encode()
 
