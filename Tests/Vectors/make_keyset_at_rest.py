@@ -1,6 +1,6 @@
 """Writes keyset-at-rest-v1.json: encrypted keysets, one written by Swift, whose file is named, and one by the Python package.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt:
+Run with an interpreter that has the package of Examples/senders/python:
     python make_keyset_at_rest.py keyset.json > keyset-at-rest-v1.json
 Every run draws new salts, keys and nonces, so the file differs; the one in the repository was made once. Its keys are
 those of pushcrypt-v1.json: "p256 psk", the tombstone of "x25519", "p256".

@@ -1,6 +1,6 @@
 """Writes keyset-at-rest-refused-v1.json with the Python package: an encrypted keyset, changed in every member.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt:
+Run with an interpreter that has the package of Examples/senders/python:
     python make_keyset_at_rest_refused.py > keyset-at-rest-refused-v1.json
 Salts, keys and nonces come from labels, so every run makes the same file.
 """
