@@ -5,6 +5,7 @@ import json
 import unittest
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import pushcrypt
@@ -203,7 +204,8 @@ class APITests(unittest.TestCase):
                 "pushcrypt": {"seq": 7, "keys": {key.kid: times[name] for name, key in keys.items()}}}
 
     def test_the_key_of_a_published_set_is_chosen_by_time(self) -> None:
-        old, new = {"activatesAt": "2027-01-01T00:00:00Z", "retiresAt": "2027-01-20T00:00:00Z"}, {"activatesAt": "2027-01-20T00:00:00Z"}
+        new = {"activatesAt": "2027-01-20T00:00:00Z"}
+        old = {"activatesAt": "2027-01-01T00:00:00Z", "retiresAt": new["activatesAt"]}
         keyset = Keyset.from_json(self.published(p256=old, x25519=new))
         for at, name in ((NOW, "p256"), (NOW + 10 * DAY, "x25519")):
             self.assertEqual(Recipient.from_keyset(keyset, at=at).kid, self.phones[name].kid)
@@ -244,6 +246,30 @@ class APITests(unittest.TestCase):
             unsigned = self.seal(phone, signer=None)
             found.add(str(self.refused(OpenError, "undecryptable", self.open, unsigned, phone)))
         self.assertEqual(len(found), 1)
+
+    def test_a_changed_push_opens_unchanged_or_raises_an_open_error(self) -> None:
+        random, phone = Random(9), self.phones["x25519 psk"]
+        push = self.seal(phone, PAYLOAD)
+        for _ in range(2000):
+            at, text = random.randrange(len(push.json)), random.choice((b"", b"0", b'"', b"\\u", b"\xff", b"[[", b"9" * 400, b"1e999"))
+            changed = replace(push, json=push.json[:at] + text + push.json[at + random.randrange(3):])
+            try:
+                self.assertEqual(self.open(changed, phone).payload, PAYLOAD)
+            except OpenError:
+                continue
+
+    def test_a_changed_record_is_read_unchanged_or_raises_a_key_record_error(self) -> None:
+        random = Random(10)
+        for record in (self.phones["p256 psk"].private_jwk(), self.phones["device"].private_jwk()):
+            text = json.dumps({"keys": [record], "pushcrypt": {"seq": 1, "keys": {record["kid"]: {
+                "activatesAt": "2027-01-01T00:00:00Z"}}}}).encode()
+            for _ in range(1000):
+                at, more = random.randrange(len(text)), random.choice((b"", b"0", b'"', b"\\u", b"\xff", b"[", b"9" * 400))
+                try:
+                    read = Keyset.from_json(text[:at] + more + text[at + random.randrange(3):])
+                    self.assertEqual(read.entries[0].key.public, Keyset.from_json(text).entries[0].key.public)
+                except KeyRecordError:
+                    continue
 
     # Secrets
 

@@ -136,7 +136,7 @@ def record_bytes(text: RecordText) -> bytes:
         return text
     try:
         return (text if isinstance(text, str) else json.dumps(dict(text))).encode("utf-8")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise KeyRecordError("malformed", "the key record isn't a JWK or a JWK set: a mapping, or JSON") from None
 
 

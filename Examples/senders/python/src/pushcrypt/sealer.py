@@ -75,8 +75,8 @@ class Sealer:
         _check_limits(limit, padding)
         extras = _extras(attachments, offload, self_test, retract, quiet, badge_add)
         if has_instructions(extras) and not _envelope.proof(key, self._signer is not None):
-            raise SealError("notAuthenticated", f"everyone can seal to key {to.kid}, so its device ignores retract, quiet, badge_add "
-                            "and avatars: sign the push, or use a registration record with a psk")
+            raise SealError("notAuthenticated", f"everyone can seal to key {to.kid}, so its device ignores retract, quiet, "
+                            "badge_add and avatars: sign the push, or use a registration record with a psk")
         inner = _inner(payload)
         header = self._header(key, campaign, lifetime, extras, "badge" in inner.aps)
         aps = outer_aps(inner, placeholder, exposed, quiet)
@@ -101,8 +101,8 @@ class Sealer:
         capacity = (limit - frame.size) * 3 // 4 - overhead
         if len(message) > capacity:
             needed = frame.size + (4 * (len(message) + overhead) + 2) // 3
-            raise SealError("tooLarge", f"the sealed payload takes {needed} bytes and the limit is {limit}: shorten it, or offload it "
-                            "with seal_offload", needed, limit)
+            raise SealError("tooLarge", f"the sealed payload takes {needed} bytes and the limit is {limit}: shorten it, or "
+                            "offload it with seal_offload", needed, limit)
         message = message.ljust(_padded(len(message), padding, capacity), b" ")
         signer = self._signer._key if self._signer is not None else None
         return frame.around(b64(_envelope.seal(key, signer, self._topic, message)))
