@@ -196,6 +196,15 @@ class APITests(unittest.TestCase):
         for key in (SenderKey.from_jwk(json.dumps(SENDER.private_jwk())), SenderKey.from_jwk(SENDER.private_jwk())):
             self.assertEqual(key, SENDER)
 
+    def test_a_record_or_another_key_in_the_place_of_a_recipient_or_a_signer_is_a_type_error(self) -> None:
+        phone = self.phones["p256"]
+        for to in (phone.registration_record(), phone, SENDER, None):
+            with self.assertRaises(TypeError):
+                Sealer(TOPIC).seal(PLAIN, to=to, placeholder=PLACEHOLDER)  # type: ignore[arg-type]
+        for signer in (SENDER.private_jwk(), PublisherKey.generate(), phone):
+            with self.assertRaises(TypeError):
+                Sealer(TOPIC, signer=signer)  # type: ignore[arg-type]
+
     def published(self, **times: dict[str, Any]) -> dict[str, Any]:
         """A set of public keys with their times and seq 7."""
         keys = {name: self.phones[name] for name in times}

@@ -38,8 +38,9 @@ class _KeyHolder:
         return self._key.kid
 
     def __repr__(self) -> str:
+        suite = f" suite={self._key.suite}" if self._key.suite else ""
         device = f" device={self._key.device}" if self._key.device is not None else ""
-        return f"<{type(self).__name__} {self.kid} suite={self._key.suite}{device}>"
+        return f"<{type(self).__name__} {self.kid}{suite}{device}>"
 
 
 class Recipient(_KeyHolder):

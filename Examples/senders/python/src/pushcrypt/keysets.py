@@ -151,7 +151,7 @@ def read(text: bytes) -> Keyset:
         root, _ = parse(text)
         return _read(root)
     except Flaw as flaw:
-        raise KeyRecordError("malformed", f"the key set: {flaw.reason}") from None
+        raise KeyRecordError("malformed", f"the key record or set: {flaw.reason}") from None
 
 
 def _read(root: Obj) -> Keyset:

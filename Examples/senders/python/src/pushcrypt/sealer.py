@@ -50,6 +50,8 @@ class Sealer:
 
         `signer` signs every push, for apps that pin this sender. Raises KeyRecordError `invalidTopic`.
         """
+        if signer is not None and not isinstance(signer, SenderKey):
+            raise TypeError("signer isn't a SenderKey: SenderKey.from_jwk reads one")
         self._topic = checked_topic(topic)
         self._signer = signer
         self._clock = clock
@@ -70,6 +72,8 @@ class Sealer:
 
         Raises SealError.
         """
+        if not isinstance(to, Recipient):
+            raise TypeError("to isn't a Recipient: Recipient.from_jwk reads a registration record")
         key = to._key
         lifetime = _lifetime(expires_after)
         _check_limits(limit, padding)
