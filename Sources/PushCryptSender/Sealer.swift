@@ -11,10 +11,10 @@ public import Foundation
 ///
 /// It is immutable and may be used from any thread. Make one per app and keep it.
 public struct Sealer: Sendable {
-    private let topic: Topic
-    private let signer: SenderKey?
+    let topic: Topic
+    let signer: SenderKey?
     private let options: Options
-    private let clock: @Sendable () -> UnixTime
+    let clock: @Sendable () -> UnixTime
 
     /// Makes a sealer for one app.
     ///
