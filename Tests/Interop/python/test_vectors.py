@@ -1,14 +1,15 @@
 """Tests against the files in Tests/Vectors: python -m unittest test_vectors"""
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import unittest
 from typing import Any
 
 import support
-from pushcrypt import Keyset, PushCryptError, _envelope, _keys
-from pushcrypt._json import b64
+from pushcrypt import Keyset, Opener, PossessionError, PushCryptError, _envelope, _keys, possession
+from pushcrypt._json import b64, unb64
 from pushcrypt.sealer import campaign_id
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
@@ -93,6 +94,32 @@ class VectorTests(unittest.TestCase):
         known = vectors["contextInfo"]
         context = _envelope.context(keys[known["key"]], keys[known["signer"]].kid, vectors["topic"])
         self.assertEqual(context.hex(), known["hex"])
+
+    def test_challenges(self) -> None:
+        for entry in load("possession-v1.json")["challenges"]:
+            senders = Keyset.from_json(entry["senders"]) if entry["senders"] is not None else None
+            opener = Opener(entry["topic"], Keyset.from_json(entry["keyset"]), senders=senders, clock=lambda: entry["at"])
+            with self.subTest(entry["name"]):
+                try:
+                    answer = possession.answer(
+                        entry["challenge"], record=entry["record"].encode(), host=entry["host"], opener=opener)
+                    self.assertEqual((entry["failure"], entry["answer"]), (None, answer))
+                except PushCryptError as error:
+                    self.assertEqual(error.code, entry["failure"])
+
+    def test_answers(self) -> None:
+        vectors = load("possession-v1.json")
+        made = vectors["pending"]
+        code = possession.code_of(unb64(made["nonce"]), made["host"], made["registration"], made["record"].encode())
+        self.assertEqual(b64(hashlib.sha256(code).digest()), made["codeDigest"])
+        pending = possession.Pending(made["registration"], made["codeDigest"], made["challengedAt"])
+        for entry in vectors["answers"]:
+            with self.subTest(entry["name"]):
+                try:
+                    pending.confirm(entry["answer"], clock=lambda: entry["at"])
+                    self.assertIsNone(entry["failure"])
+                except PossessionError as error:
+                    self.assertEqual(error.code, entry["failure"])
 
     def test_campaigns(self) -> None:
         keys = load("pushcrypt-v1.json")["keys"]

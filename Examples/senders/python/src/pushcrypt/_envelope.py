@@ -16,15 +16,16 @@ from .errors import undecryptable
 
 SALT_SIZE, TAG_SIZE, SIGNATURE_SIZE = 16, 16, 64
 HPKE_SUITES = {1: _hpke.P256_AES256, 2: _hpke.X25519_AES128}
-PSK_BIT, SIGNED_BIT = 1, 2
+PSK_BIT, SIGNED_BIT, CHALLENGE_BIT = 1, 2, 4
 
 
-def context(key: Key, skid: str | None, topic: str) -> bytes:
+def context(key: Key, skid: str | None, topic: str, is_challenge: bool = False) -> bytes:
     """info = "pushcrypt/1" ‖ 0x00 ‖ u8(suite) ‖ u8(profile) ‖ lp16(kid) ‖ lp16(skid or empty) ‖ lp16(topic)
 
-    profile: bit 0 psk, from the recipient's record; bit 1 signed, from the presence of skid.
+    profile: bit 0 psk, from the recipient's record; bit 1 signed, from the presence of skid; bit 2 challenge, from the caller.
     """
     profile = (PSK_BIT if key.psk is not None else 0) | (SIGNED_BIT if skid is not None else 0)
+    profile |= CHALLENGE_BIT if is_challenge else 0
     return b"pushcrypt/1\x00" + bytes([key.suite, profile]) + lp16(key.kid) + lp16(skid or "") + lp16(topic)
 
 
@@ -57,17 +58,17 @@ def signed_bytes(key: Key, info: bytes, message: bytes) -> bytes:
     return b"pushcrypt/1 signature\x00" + info + recipient + message
 
 
-def seal(key: Key, signer: Key | None, topic: str, message: bytes) -> bytes:
+def seal(key: Key, signer: Key | None, topic: str, message: bytes, is_challenge: bool = False) -> bytes:
     """The bytes of `sealed`. A signed plaintext is signature(64) ‖ message."""
-    info = context(key, signer.kid if signer is not None else None, topic)
+    info = context(key, signer.kid if signer is not None else None, topic, is_challenge)
     if signer is not None:
         message = signer.sign(signed_bytes(key, info, message)) + message
     return encrypt(key, info, message)
 
 
-def open_(key: Key, sender: Key | None, topic: str, sealed: bytes) -> bytes:
-    """The message. Every failure has one error."""
-    info = context(key, sender.kid if sender is not None else None, topic)
+def open_(key: Key, sender: Key | None, topic: str, sealed: bytes, is_challenge: bool = False) -> bytes:
+    """The message, or the nonce of a challenge. Every failure has one error."""
+    info = context(key, sender.kid if sender is not None else None, topic, is_challenge)
     plaintext = decrypt(key, info, sealed)
     if sender is None:
         return plaintext

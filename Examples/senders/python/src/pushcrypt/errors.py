@@ -30,6 +30,13 @@ class OpenError(PushCryptError):
     """A push or a blob wasn't opened. `code` is a class of the protocol's section 8, for example `undecryptable`."""
 
 
+class PossessionError(PushCryptError):
+    """A device hasn't proven that it has the key of its record, or a challenge can't be made.
+
+    `code` is `malformed`, `otherChallenge`, `challengeExpired`, `possessionNotProven` or `invalidHost`.
+    """
+
+
 class KeyRecordError(PushCryptError):
     """A key record, a key set or a signed set of sender keys can't be used.
 

@@ -111,10 +111,16 @@ class Opener:
         """
         now = int(self._clock())
         outer = _Outer.read(payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload)
-        key = self._recipient_key(outer.kid, now)
-        sender = self._sender_key(outer.skid, now)
-        message = _envelope.open_(key, sender, self._topic, outer.sealed)
-        return _opened(message, _envelope.proof(key, sender is not None), outer.skid, now)
+        message, proof = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
+        return _opened(message, proof, outer.skid, now)
+
+    def _open_envelope(
+        self, kid: str, skid: str | None, sealed: bytes, now: int, is_challenge: bool = False
+    ) -> tuple[bytes, int]:
+        """The message, or the nonce of a challenge, and what the sender proved."""
+        key = self._recipient_key(kid, now)
+        sender = self._sender_key(skid, now)
+        return _envelope.open_(key, sender, self._topic, sealed, is_challenge), _envelope.proof(key, sender is not None)
 
     def _recipient_key(self, kid: str, now: int) -> Key:
         key = _known(lambda: self._keys.opening(kid, now))
