@@ -154,17 +154,23 @@ extension DeviceReport {
 }
 
 extension PushRegistration {
-    /// Creates the registration of an app group, with its keys and store.
+    /// Creates the registration of an app group, with its keys and store. It can answer the challenges of a backend that asks
+    /// for a proof: ``Upload/answer(_:host:)``.
     ///
     /// - Parameters:
     ///   - senders: nil if the extension accepts unsigned pushes.
+    ///   - trust: whose challenges are answered: the extension's senders. nil for those of `senders`.
     ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
     public init(
-        _ group: AppGroup, senders: SenderSet?, upload: @escaping @Sendable (Upload) async throws -> Void
+        _ group: AppGroup, senders: SenderSet?, trust: SenderTrust? = nil,
+        upload: @escaping @Sendable (Upload) async throws -> Void
     ) {
+        let keyring = group.keyring
+        let trust = trust ?? senders?.trust ?? .unsigned
         self.init(
-            identity: DeviceIdentity(storage: group.keyring), folder: group.path(of: "registration"), senders: senders,
-            store: group.store(.app), upload: upload)
+            identity: DeviceIdentity(storage: keyring), folder: group.path(of: "registration"), senders: senders,
+            store: group.store(.app), opener: try? Opener(topic: group.topic, keyring: keyring, senders: trust),
+            upload: upload)
     }
 }
 #endif

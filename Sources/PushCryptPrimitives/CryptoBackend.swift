@@ -71,6 +71,17 @@ extension CryptoBackend {
     public func randomBytes(count: Int) throws -> [UInt8] {
         try [UInt8](count: count) { bytes in try randomBytes(into: &bytes) }
     }
+
+    /// Returns HMAC-SHA256 of one message, 32 bytes.
+    ///
+    /// - Parameter key: of any length.
+    public func hmacSHA256(of message: Span<UInt8>, key: Span<UInt8>) -> SecretBytes {
+        SecretBytes(count: HKDF.hashByteCount) { code in
+            let hmac = hmacSHA256(key: key)
+            hmac.update(message)
+            hmac.finalize(into: &code)
+        }
+    }
 }
 
 /// Default implementations, for a backend that can't avoid the copies.

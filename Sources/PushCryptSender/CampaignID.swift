@@ -16,14 +16,9 @@ extension Recipient {
     ///
     /// - Parameter campaign: the name that ``Sealer/Options/campaign`` had, 1 to 255 bytes.
     /// - Returns: 16 bytes as 22 characters of base64url, as in ``SealedPush/id``.
-    /// - Throws: `SenderError` with `invalidOption`, `backendFailure`.
+    /// - Throws: `SenderError` with `invalidOption`.
     public func messageID(ofCampaign campaign: String) throws(SenderError) -> String {
         try MessageHeader.checkCampaign(campaign)
-        do {
-            let id = try MessageHeader.id(campaign: campaign, recipient: self)
-            return Base64URL.encode(id)
-        } catch {
-            throw SenderError(error)
-        }
+        return Base64URL.encode(MessageHeader.id(campaign: campaign, recipient: self))
     }
 }

@@ -24,8 +24,9 @@ extension Sealer {
         /// random id.
         ///
         /// Use it for work that may be repeated, such as a retried task: the device shows the first push with an id and
-        /// ignores the others. So a campaign has one push for each recipient. An attacker who knows the name and can seal
-        /// to the device, because it pins no sender, could use the id first: then the name must not be guessable.
+        /// ignores the others. So a campaign has one push for each recipient. If the recipient has neither a psk nor a
+        /// shared key, and pins no sender, everyone who knows its public key and the name could use the id first: then
+        /// the name must not be guessable.
         /// A device forgets an id when the message expires. A copy that is sealed weeks later would be shown again, so let
         /// campaigns expire soon.
         public var campaign: String?

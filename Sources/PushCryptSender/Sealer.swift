@@ -16,13 +16,13 @@ public import Foundation
 /// let push = try sealer.seal(notification, to: recipient) { $0.campaign = "order-4711" }
 /// ```
 public struct Sealer: Sendable {
-    private let topic: Topic
-    private let signer: Signer?
+    let topic: Topic
+    let signer: Signer?
     private let placeholder: Placeholder
     private let options: Options
     private let encoder: JSONEncoder
     private let observer: (@Sendable (SealObservation) -> Void)?
-    private let clock: @Sendable () -> UnixTime
+    let clock: @Sendable () -> UnixTime
 
     /// Makes a sealer for one app.
     ///

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a push wasn't sealed or resealed. It contains nothing of the payload.
+/// Why a push wasn't sealed or resealed, or what a device sent was refused. It contains nothing of the payload and no secret.
 ///
 /// Without a change of the payload, the options, the keys or the configuration, a retry can succeed only after
 /// ``Code/backendFailure``.
@@ -55,7 +55,32 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         /// No key of the set seals or signs at this time.
         public static let noKeySeals = Code("noKeySeals")
 
-        // Sealing and resealing.
+        // Registering. Text that a device sent and that isn't in the protocol's form is `malformed`.
+
+        /// pushcrypt doesn't support the record's key type, curve or `alg`.
+        public static let unsupportedKey = Code("unsupportedKey")
+        /// The record's point is off the curve or of small order.
+        public static let invalidKey = Code("invalidKey")
+        /// The record's `kid` isn't the thumbprint of its key.
+        public static let kidMismatch = Code("kidMismatch")
+        /// The record has a private key, or a key that signs.
+        public static let wrongKind = Code("wrongKind")
+        /// The record has no psk, and one is required or was there when it was stored.
+        public static let pskMissing = Code("pskMissing")
+        /// The record has a shared or device key, and a key pair is required.
+        public static let notAsymmetric = Code("notAsymmetric")
+        /// Another key with the same `kid` is stored. It is never replaced.
+        public static let conflict = Code("conflict")
+        /// The key belongs to another account, and the device hasn't proven that it has the private key.
+        public static let otherAccount = Code("otherAccount")
+        /// The device has answered another challenge than this one.
+        public static let otherChallenge = Code("otherChallenge")
+        /// The answer came more than 10 minutes after the challenge.
+        public static let challengeExpired = Code("challengeExpired")
+        /// The answer is wrong: the device has another key, or means another record or another host.
+        public static let possessionNotProven = Code("possessionNotProven")
+
+        // Sealing, resealing and registering.
 
         /// The cryptographic library failed: no entropy, no memory. A retry can succeed only after this code.
         public static let backendFailure = Code("backendFailure")

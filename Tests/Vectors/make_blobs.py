@@ -1,6 +1,6 @@
-"""Writes blobs-v1.json with the Python reference: blobs under fixed keys, blobs that are refused, and message headers.
+"""Writes blobs-v1.json with the Python package: blobs under fixed keys, blobs that are refused, and message headers.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt: python make_blobs.py > blobs-v1.json
+Run with an interpreter that has the package of Examples/senders/python: python make_blobs.py > blobs-v1.json
 Nothing in it is random: every run makes the same file.
 """
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
 
-import blobs  # noqa: E402
-import pushcrypt_reference as pc  # noqa: E402
+import support  # noqa: E402
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: E402
-from blobs import MAX_OFFLOAD  # noqa: E402
-from strict_json import MAX_PAYLOAD, MAX_VALUES, Refusal, b64, parse, unb64  # noqa: E402
+from pushcrypt import OpenError, blobs  # noqa: E402
+from pushcrypt._json import b64, parse, unb64  # noqa: E402
+from pushcrypt._message import MAX_PAYLOAD, MAX_VALUES, check_extras  # noqa: E402
+from pushcrypt.errors import Flaw  # noqa: E402
 
 SIZES = (0, 1, 100, 65_535, 65_536, 65_537, 131_072, 200_000)
-PURPOSES = ("attachment", "payload")
+PURPOSES = {"attachment": blobs.ATTACHMENT, "payload": blobs.PAYLOAD}
 
 
 def key_of(label: str) -> bytes:
@@ -38,10 +39,11 @@ def valid_blobs() -> list[dict[str, Any]]:
     for purpose in PURPOSES:
         for size in SIZES:
             key, plaintext = key_of(f"{purpose} {size}"), pattern(size)
-            blob = blobs.seal_blob(key, purpose, plaintext)
-            ref = blobs.reference(key, plaintext, blob)
-            assert blobs.open_blob(ref, purpose, blob) == plaintext
-            entry = {"name": f"{purpose} of {size} bytes", "purpose": purpose, **ref}
+            blob = blobs.seal_blob(key, PURPOSES[purpose], plaintext)
+            ref = support.reference(key, plaintext, blob)
+            assert blobs.open_blob(ref, PURPOSES[purpose], blob) == plaintext
+            members = {name: value for name, value in ref.members().items() if name != "url"}
+            entry = {"name": f"{purpose} of {size} bytes", "purpose": purpose, **members}
             found.append({**entry, "blob": b64(blob)} if size <= 100 else entry)
     return found
 
@@ -50,8 +52,8 @@ def refused_blobs() -> list[dict[str, Any]]:
     """Small ones; `own` takes the digest of the changed blob, so that it is not the digest that refuses it."""
     key, plaintext = key_of("refused"), pattern(20)
     aad, found = b"PCB1\x01", []
-    blob = blobs.seal_blob(key, "attachment", plaintext)
-    empty = blobs.seal_blob(key, "attachment", b"")
+    blob = blobs.seal_blob(key, blobs.ATTACHMENT, plaintext)
+    empty = blobs.seal_blob(key, blobs.ATTACHMENT, b"")
 
     def made(nonce: str, text: bytes = plaintext, data: bytes = aad) -> bytes:
         return b"PCB1" + AESGCM(key).encrypt(bytes.fromhex(nonce), text, data)
@@ -62,8 +64,8 @@ def refused_blobs() -> list[dict[str, Any]]:
         entry = {"name": name, "purpose": purpose, "key": b64(key), "size": size, "sha256": b64(sha256),
                  "blob": b64(changed)}
         try:
-            blobs.open_blob(entry, purpose, changed)
-        except Refusal as refusal:
+            blobs.open_blob(blobs.Offload.from_members(entry), PURPOSES[purpose], changed)
+        except OpenError as refusal:
             assert refusal.code == "undecryptable", name
         else:
             raise AssertionError(name)
@@ -115,10 +117,10 @@ def headers() -> list[dict[str, Any]]:
         texts += [f'"{member}":{json.dumps(value, separators=(",", ":"))}' for member, value in members]
         text = "{" + ",".join(texts) + "}"
         try:
-            blobs.check_extras(parse(text.encode())[0])
+            check_extras(parse(text.encode())[0])
             assert valid, name
-        except Refusal as refusal:
-            assert not valid and refusal.code == "malformed", (name, refusal)
+        except Flaw as flaw:
+            assert not valid, (name, flaw)
         found.append({"name": name, "valid": valid, "header": text})
 
     def one(name: str, valid: bool, **members: Any) -> None:
@@ -157,7 +159,7 @@ def headers() -> list[dict[str, Any]]:
     for size, valid in ((0, True), (1, True), (2**48, True), (2**48 + 1, False), (2**53, False), (-1, False),
                         ("5", False), (True, False), (5.0, False)):
         one(f"size {size!r}", valid, size=size)
-    for size, valid in ((0, True), (4096, True), (MAX_OFFLOAD, True), (MAX_OFFLOAD + 1, False)):
+    for size, valid in ((0, True), (4096, True), (MAX_PAYLOAD, True), (MAX_PAYLOAD + 1, False)):
         add(f"offload: size {size}", valid, ("offload", {**ref, "size": size}))
     longest = "https://a.b/" + "x" * (2048 - 12)
     for url, valid in (
@@ -194,9 +196,9 @@ def payloads() -> list[dict[str, Any]]:
 
     def add(name: str, valid: bool, start: str, repeated: str, count: int, end: str) -> None:
         try:
-            pc.open_offloaded((start + repeated * count + end).encode())
+            blobs.offloaded_payload((start + repeated * count + end).encode())
             assert valid, name
-        except Refusal as refusal:
+        except OpenError as refusal:
             assert not valid and refusal.code == "malformed", name
         found.append({"name": name, "valid": valid, "start": start, "repeated": repeated, "count": count, "end": end})
 

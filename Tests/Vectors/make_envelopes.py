@@ -1,6 +1,6 @@
-"""Writes envelopes-v1.json with the Python reference: every suite and mode, and every field changed in every way.
+"""Writes envelopes-v1.json with the Python package: every suite and mode, and every field changed in every way.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt: python make_envelopes.py > envelopes-v1.json
+Run with an interpreter that has the package of Examples/senders/python: python make_envelopes.py > envelopes-v1.json
 Salts, ephemeral keys and message ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
 
-import keysets  # noqa: E402
-import pushcrypt_reference as pc  # noqa: E402
+import support  # noqa: E402
 from make_pushcrypt_v1 import AT, DAY, KEYS, TOPIC  # noqa: E402
-from pyhpke import KEMKey  # noqa: E402
-from pyhpke.kem_key import KEMKeyPair  # noqa: E402
-from strict_json import Refusal, b64, unb64  # noqa: E402
+from pushcrypt import PushCryptError, _envelope  # noqa: E402
+from pushcrypt._json import b64, unb64  # noqa: E402
+from pushcrypt._keys import Key  # noqa: E402
+from pushcrypt._test_doors import encrypt_with  # noqa: E402
 
 INNER = '{"aps":{"alert":"x"}}'
 RECIPIENTS = ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")
@@ -32,18 +32,9 @@ def material(label: str, size: int = 32) -> bytes:
     return hashlib.sha256(f"pushcrypt test envelope: {label}".encode()).digest()[:size]
 
 
-def encrypt(key: pc.Key, info: bytes, plaintext: bytes, label: str) -> bytes:
-    """`pc.encrypt` with salt or ephemeral key from the label."""
-    if key.suite == 4:
-        salt = material(label, 16)
-        aead, nonce = pc._suite4(key, salt, info)
-        return salt + aead.encrypt(nonce, plaintext, b"")
-    private = pc._private_object(key.kind, material(label))
-    pair = KEMKeyPair(KEMKey.from_pyca_cryptography_key(private), KEMKey.from_pyca_cryptography_key(private.public_key()))
-    recipient = KEMKey.from_pyca_cryptography_key(pc._public_object(key))
-    psk, psk_id = (key.psk, key.kid.encode()) if key.psk is not None else (b"", b"")
-    enc, sender = pc._HPKE[key.suite][1].create_sender_context(recipient, info=info, psk=psk, psk_id=psk_id, eks=pair)
-    return enc + sender.seal(plaintext, aad=b"")
+def encrypt(key: Key, info: bytes, plaintext: bytes, label: str) -> bytes:
+    """With salt or ephemeral key from the label."""
+    return encrypt_with(key, info, plaintext, material(label, 16 if key.suite == 4 else 32))
 
 
 def message(header: Optional[str] = None) -> bytes:
@@ -52,8 +43,8 @@ def message(header: Optional[str] = None) -> bytes:
     return (INNER[:-1] + f',"pushcrypt":{header}}}').encode()
 
 
-def signature(signer: pc.Key, to: pc.Key, info: bytes, text: bytes) -> bytes:
-    return pc._private_object("ed25519", signer.secret).sign(pc.signed_bytes(to, info, text))
+def signature(signer: Key, to: Key, info: bytes, text: bytes) -> bytes:
+    return signer.sign(_envelope.signed_bytes(to, info, text))
 
 
 def outer(kid: str, sealed: bytes, skid: Optional[str]) -> str:
@@ -74,7 +65,7 @@ class Mode:
         return f"{self.recipient}, {'signed' if self.signed else 'unsigned'}"
 
     @property
-    def key(self) -> pc.Key:
+    def key(self) -> Key:
         return KEYS[self.recipient]
 
     @property
@@ -83,13 +74,13 @@ class Mode:
 
     @property
     def info(self) -> bytes:
-        return pc.context(self.key, self.skid, TOPIC)
+        return _envelope.context(self.key, self.skid, TOPIC)
 
     @property
     def plaintext(self) -> bytes:
         return (signature(SENDER, self.key, self.info, message()) if self.signed else b"") + message()
 
-    def sealed(self, plaintext: Optional[bytes] = None, to: Optional[pc.Key] = None, info: Optional[bytes] = None) -> bytes:
+    def sealed(self, plaintext: Optional[bytes] = None, to: Optional[Key] = None, info: Optional[bytes] = None) -> bytes:
         return encrypt(to or self.key, info or self.info, self.plaintext if plaintext is None else plaintext, self.name)
 
     def payload(self, sealed: Optional[bytes] = None) -> str:
@@ -97,7 +88,7 @@ class Mode:
 
 
 class Vectors:
-    """Collects payloads, each checked against the reference."""
+    """Collects payloads, each checked against the package."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
@@ -116,23 +107,23 @@ class Vectors:
         pinned = published(pins) if isinstance(pins, list) else pins
         name = f"{mode.name}: {field} {change}" if field else mode.name
         try:
-            opened = keysets.open_payload(payload.encode(), keyset.encode(), pinned and pinned.encode(), topic, at)
-            assert failure is None and opened.inner == INNER and opened.signed_by == mode.skid, name
-        except Refusal as refusal:
+            opened = support.open_with_sets(payload.encode(), keyset.encode(), pinned and pinned.encode(), topic, at)
+            assert failure is None and opened.json == INNER and opened.signed_by == mode.skid, name
+        except PushCryptError as refusal:
             assert refusal.code == failure, (name, refusal)
         assert all(entry["name"] != name for entry in self.found), name
         self.found.append({"name": name, "failure": failure, "keyset": self.set_index(keyset),
                            "senders": self.set_index(pinned), "topic": topic, "at": at, "payload": payload})
 
 
-def published(keys: list[pc.Key], **times: str) -> str:
+def published(keys: list[Key], **times: str) -> str:
     """A set that pins these keys."""
     lives = {key.kid: {"activatesAt": "1970-01-01T00:00:00Z", **times} for key in keys}
     records = [key.record(private=False) for key in keys]
     return json.dumps({"keys": records, "pushcrypt": {"seq": 1, "keys": lives}})
 
 
-def private(key: pc.Key, **times: str) -> str:
+def private(key: Key, **times: str) -> str:
     """A recipient's own set."""
     lives = {key.kid: {"activatesAt": "1970-01-01T00:00:00Z", **times}}
     return json.dumps({"keys": [key.record()], "pushcrypt": {"seq": 1, "keys": lives}})
@@ -145,7 +136,7 @@ def flipped(data: bytes, at: int) -> bytes:
 
 def add_sealed(vectors: Vectors, mode: Mode) -> None:
     """`sealed`: enc or salt, ciphertext, tag."""
-    body, size = mode.sealed(), pc._HPKE[mode.key.suite][0]
+    body, size = mode.sealed(), _envelope.header_size(mode.key)
     part = "salt" if mode.key.suite == 4 else "enc"
     for field, change, changed in (
         (part, "changed at its start", flipped(body, 0)), (part, "changed at its end", flipped(body, size - 1)),
@@ -196,18 +187,14 @@ def add_psk(vectors: Vectors, mode: Mode) -> None:
         vectors.add(mode, "psk", what, "undecryptable", mode.payload(), keys=dataclasses.replace(mode.key, psk=psk))
     without = mode.sealed(to=dataclasses.replace(mode.key, psk=None))
     vectors.add(mode, "psk", "missing at the sender, psk bit set", "undecryptable", mode.payload(without))
-    no_bit = pc.context(dataclasses.replace(mode.key, psk=None), mode.skid, TOPIC)
+    no_bit = _envelope.context(dataclasses.replace(mode.key, psk=None), mode.skid, TOPIC)
     with_psk = mode.sealed(info=no_bit)
     vectors.add(mode, "psk", "used, psk bit not set", "undecryptable", mode.payload(with_psk))
     vectors.add(mode, "psk", "used, psk bit not set, missing at the recipient", "undecryptable", mode.payload(with_psk),
                 keys=dataclasses.replace(mode.key, psk=None))
-    suite = pc._HPKE[mode.key.suite][1]
-    pair = pc._private_object(mode.key.kind, material(mode.name))
     for what, psk_id in (("another", KEYS["other p256"].kid.encode()), ("the 8 bytes of the kid", unb64(mode.key.kid, 8))):
-        enc, sender = suite.create_sender_context(
-            KEMKey.from_pyca_cryptography_key(pc._public_object(mode.key)), info=mode.info, psk=mode.key.psk, psk_id=psk_id,
-            eks=KEMKeyPair(KEMKey.from_pyca_cryptography_key(pair), KEMKey.from_pyca_cryptography_key(pair.public_key())))
-        vectors.add(mode, "psk_id", f"is {what}", "undecryptable", mode.payload(enc + sender.seal(mode.plaintext, aad=b"")))
+        sealed = encrypt_with(mode.key, mode.info, mode.plaintext, material(mode.name), psk_id)
+        vectors.add(mode, "psk_id", f"is {what}", "undecryptable", mode.payload(sealed))
 
 
 def add_device(vectors: Vectors, mode: Mode) -> None:
@@ -237,9 +224,9 @@ def add_signature(vectors: Vectors, mode: Mode) -> None:
         ("too short by a byte", good[:-1]), ("too long by a byte", good + b"\0"), ("of zeros", bytes(64)),
         ("with S above the order", good[:32] + raised), ("of another sender", signature(OTHER, mode.key, info, text)),
         ("over another message", signature(SENDER, mode.key, info, text + b" ")),
-        ("over another topic", signature(SENDER, mode.key, pc.context(mode.key, SENDER.kid, TOPIC + "2"), text)),
+        ("over another topic", signature(SENDER, mode.key, _envelope.context(mode.key, SENDER.kid, TOPIC + "2"), text)),
         ("over another recipient", signature(SENDER, stranger, info, text)),
-        ("over the message alone", pc._private_object("ed25519", SENDER.secret).sign(text)),
+        ("over the message alone", SENDER.sign(text)),
     ):
         vectors.add(mode, "signature", what, "undecryptable", mode.payload(mode.sealed(changed + text)))
     vectors.add(mode, "plaintext", "of 63 bytes", "undecryptable", mode.payload(mode.sealed(good[:63])))

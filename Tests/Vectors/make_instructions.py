@@ -1,7 +1,7 @@
-"""Writes instructions-v1.json with the Python reference: messages that retract others, are quiet, add to the badge or have
+"""Writes instructions-v1.json with the Python package: messages that retract others, are quiet, add to the badge or have
 an avatar, in every mode, and messages that break a rule of these members.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt: python make_instructions.py > instructions-v1.json
+Run with an interpreter that has the package of Examples/senders/python: python make_instructions.py > instructions-v1.json
 Salts, ephemeral keys and message ids come from labels, so every run makes the same file.
 """
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any, Optional
 
-from make_envelopes import RECIPIENTS, SENDER, Mode, b64, keysets, material, pc, published, signature
+from make_envelopes import RECIPIENTS, SENDER, Mode, PushCryptError, b64, material, published, signature, support
 from make_pushcrypt_v1 import AT, DAY, TOPIC
-from strict_json import Refusal
+from pushcrypt import OpenedPush
 
 OWN = b64(material("id", 16))
 IDS = [b64(material(f"retracted {index}", 16)) for index in range(17)]
@@ -35,21 +35,20 @@ class Vectors:
         entry = {"name": f"{mode.name}: {name}", "failure": failure, "keyset": keyset, "senders": senders,
                  "topic": TOPIC, "at": AT, "payload": payload}
         try:
-            opened = keysets.open_payload(payload.encode(), keyset.encode(), senders and senders.encode(), TOPIC, AT)
+            opened = support.open_with_sets(payload.encode(), keyset.encode(), senders and senders.encode(), TOPIC, AT)
             assert failure is None, entry["name"]
             entry["opened"] = effects(opened)
-        except Refusal as refusal:
+        except PushCryptError as refusal:
             assert refusal.code == failure, (entry["name"], refusal)
         assert all(other["name"] != entry["name"] for other in self.found), entry["name"]
         self.found.append(entry)
 
 
-def effects(opened: pc.Opened) -> dict[str, Any]:
-    attachments = opened.extras.get("attachments", [])
-    avatars = [attachment["url"] for attachment in attachments if "use" in attachment]
-    return {"retract": opened.extras.get("retract", []), "quiet": "quiet" in opened.extras,
-            "badgeAdd": opened.extras.get("badge", {}).get("add"), "avatar": avatars[0] if avatars else None,
-            "attachments": [attachment["url"] for attachment in attachments if "use" not in attachment],
+def effects(opened: OpenedPush) -> dict[str, Any]:
+    avatars = [attachment.url for attachment in opened.attachments if attachment.is_avatar]
+    return {"retract": list(opened.retract), "quiet": opened.quiet, "badgeAdd": opened.badge_add,
+            "avatar": avatars[0] if avatars else None,
+            "attachments": [attachment.url for attachment in opened.attachments if not attachment.is_avatar],
             "proof": opened.proof}
 
 

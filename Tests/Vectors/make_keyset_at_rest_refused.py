@@ -1,6 +1,6 @@
-"""Writes keyset-at-rest-refused-v1.json with the Python reference: an encrypted keyset, changed in every member.
+"""Writes keyset-at-rest-refused-v1.json with the Python package: an encrypted keyset, changed in every member.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt:
+Run with an interpreter that has the package of Examples/senders/python:
     python make_keyset_at_rest_refused.py > keyset-at-rest-refused-v1.json
 Salts, keys and nonces come from labels, so every run makes the same file.
 """
@@ -16,9 +16,10 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
 
-import keyset_at_rest  # noqa: E402
+import support  # noqa: E402
 from make_pushcrypt_v1 import KEYS  # noqa: E402
-from strict_json import Refusal, b64, unb64  # noqa: E402
+from pushcrypt import PushCryptError  # noqa: E402
+from pushcrypt._json import b64, unb64  # noqa: E402
 
 PASSPHRASE = "correct horse"
 NAMES = ("p256 psk", "x25519")
@@ -26,7 +27,7 @@ TIME = "2026-03-01T09:00:00Z"
 RECORDS = [KEYS[name].record() for name in NAMES]
 
 
-def random(label: str) -> keyset_at_rest.Random:
+def random(label: str) -> support.Random:
     """Bytes from a label and a counter."""
     calls: list[int] = []
 
@@ -51,20 +52,19 @@ def file(sealed: Any, member: str, digest: Any = None, more: str = "") -> str:
 
 
 def sealed_member(member: str, keys: Any = None, label: str = "base", n: int = 16, r: int = 8, p: int = 1) -> dict[str, Any]:
-    text = keyset_at_rest.seal_keyset(member, RECORDS if keys is None else keys, PASSPHRASE, n, r, p, random(label))
-    return json.loads(keyset_at_rest.members(text)["sealed"])
+    return support.sealed_keyset(member, RECORDS if keys is None else keys, PASSPHRASE, n, r, p, random(label))
 
 
 class Vectors:
-    """Collects files, each checked against the reference."""
+    """Collects files, each checked against the package."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
 
     def add(self, name: str, failure: Optional[str], text: str) -> None:
         try:
-            assert keyset_at_rest.open_keyset(text, PASSPHRASE) == RECORDS and failure is None, name
-        except Refusal as refusal:
+            assert support.open_keyset(text, PASSPHRASE) == RECORDS and failure is None, name
+        except PushCryptError as refusal:
             assert refusal.code == failure, (name, refusal)
         self.found.append({"name": name, "failure": failure, "text": text})
 

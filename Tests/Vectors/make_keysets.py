@@ -1,6 +1,6 @@
-"""Writes keysets-v1.json with the Python reference: key records, registration records, device keys and key sets.
+"""Writes keysets-v1.json with the Python package: key records, registration records, device keys and key sets.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt: python make_keysets.py > keysets-v1.json
+Run with an interpreter that has the package of Examples/senders/python: python make_keysets.py > keysets-v1.json
 Nothing in it is random: every run makes the same file.
 """
 from __future__ import annotations
@@ -13,10 +13,14 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
 
-import keysets  # noqa: E402
-import pushcrypt_reference as pc  # noqa: E402
+import support  # noqa: E402
 from make_pushcrypt_v1 import KEYS, made  # noqa: E402
-from strict_json import Refusal, b64, unb64  # noqa: E402
+from pushcrypt import Keyset, PushCryptError  # noqa: E402
+from pushcrypt._json import b64, unb64  # noqa: E402
+from pushcrypt._keys import Key, key_id  # noqa: E402
+from pushcrypt._points import ORDER_8_Y  # noqa: E402
+from pushcrypt.keysets import MOMENTS, seconds  # noqa: E402
+from pushcrypt.sealer import campaign_id  # noqa: E402
 
 P25519, P256 = 2**255 - 19, 2**256 - 2**224 + 2**192 + 2**96 - 1
 P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
@@ -24,7 +28,7 @@ ALWAYS = {"activatesAt": "2026-01-01T00:00:00Z"}
 
 
 class Vectors:
-    """Collects texts, each checked against the reference."""
+    """Collects texts, each checked against the package."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
@@ -34,16 +38,16 @@ class Vectors:
         assert all((entry["name"], entry["as"]) != (name, use) for entry in self.found), name
         entry = {"name": name, "as": use, "failure": failure, "text": text}
         try:
-            entry["kids"] = keysets.READERS[use](text.encode())
+            entry["kids"] = support.READERS[use](text.encode())
             assert failure is None, name
-        except Refusal as refusal:
+        except PushCryptError as refusal:
             assert refusal.code == failure, (name, refusal)
         self.found.append(entry)
 
 
 def with_kid(record: dict[str, Any], kind: str, public: bytes) -> dict[str, Any]:
     """The record of another public key, with the kid that belongs to it."""
-    return {**record, **pc._required_members(kind, public, None), "kid": pc.key_id(kind, public, None)}
+    return {**record, **Key(kind, key_id(kind, public), public).record()}
 
 
 def add_records(vectors: Vectors, name: str) -> None:
@@ -108,7 +112,7 @@ def add_points(vectors: Vectors) -> None:
         ("2^255 + 9", 2**255 + 9), ("a point of order 8", 325606250916557431795983626356110631294008115727848805560023387167927233504))]
     points += [("ed25519", f"with y = {name}", le(number)) for name, number in (
         ("0", 0), ("1", 1), ("1 and the sign", 1 | 1 << 255), ("p - 1", P25519 - 1), ("p", P25519), ("p + 1", P25519 + 1),
-        ("that of order 8", pc._ORDER8_Y))]
+        ("that of order 8", ORDER_8_Y))]
     for kind, what, public in points:
         base = {"p256": p256, "x25519": x25519, "ed25519": sender}[kind].record(private=False)
         vectors.add("keyset", f"{kind}: a point {what}", with_kid(base, kind, public), "invalidKey")
@@ -190,7 +194,7 @@ def add_sets(vectors: Vectors) -> None:
     add("keys twice", text[:-1] + ', "keys": []}', "malformed")
     add("seq twice", text.replace('"seq": 7', '"seq": 7, "seq": 8'), "malformed")
     add("a key's times twice", text.replace(f'"{kid}": {{', f'"{kid}": {{}}, "{kid}": {{'), "malformed")
-    for moment in keysets.MOMENTS:
+    for moment in MOMENTS:
         for what, value, failure in (
             ("in UTC", "2026-03-01T09:00:00Z", None), ("with an offset", "2026-03-01T09:00:00.5+02:00", None),
             ("without an offset", "2026-03-01T09:00:00", "malformed"), ("a date", "2026-03-01", "malformed"),
@@ -229,9 +233,9 @@ def states() -> list[dict[str, Any]]:
     for name, lives, updated in cases:
         member = {"seq": 1, **({"updatedAt": updated} if updated else {}), "keys": lives}
         text = json.dumps({"keys": [KEYS[key].record(private=False) for key in ("sender", "other sender")], "pushcrypt": member})
-        keyset = keysets.read(text.encode())
+        keyset = Keyset.from_json(text)
         for time in (jan, feb, mar, apr):
-            for at in (keysets.seconds(time) - 1, keysets.seconds(time)):
+            for at in (seconds(time, "time") - 1, seconds(time, "time")):
                 primary = keyset.primary(at)
                 found.append({"name": f"{name}, {time}{' - 1' if at % 86_400 else ''}", "text": text, "at": at,
                               "primary": primary and primary.key.kid, "states": keyset.states(at)})
@@ -240,7 +244,7 @@ def states() -> list[dict[str, Any]]:
 
 def campaigns() -> list[dict[str, str]]:
     """Message ids of campaigns (protocol section 5): by the name of a key in pushcrypt-v1.json."""
-    return [{"campaign": campaign, "key": name, "id": b64(pc.campaign_id(campaign, KEYS[name]))}
+    return [{"campaign": campaign, "key": name, "id": b64(campaign_id(campaign, KEYS[name]))}
             for campaign in ("x", "spring sale", "Fr\u00fchling", "n" * 255)
             for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")]
 

@@ -1,6 +1,6 @@
-"""Writes pushcrypt-v1.json with the Python reference: keys, payloads that open, and payloads that are refused.
+"""Writes pushcrypt-v1.json with the Python package: keys, payloads that open, and payloads that are refused.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt: python make_pushcrypt_v1.py > pushcrypt-v1.json
+Run with an interpreter that has the package of Examples/senders/python: python make_pushcrypt_v1.py > pushcrypt-v1.json
 Every run draws new salts and ephemeral keys, so the file differs; the one in the repository was made once.
 """
 from __future__ import annotations
@@ -15,8 +15,11 @@ from typing import Any, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
 
-import pushcrypt_reference as pc  # noqa: E402
-from strict_json import Refusal, b64, unb64  # noqa: E402
+import support  # noqa: E402
+from pushcrypt import PushCryptError, _envelope  # noqa: E402
+from pushcrypt._json import b64, unb64  # noqa: E402
+from pushcrypt._keys import Key, device_key, key_id  # noqa: E402
+from pushcrypt._points import public_of  # noqa: E402
 
 TOPIC, AT, DAY = "com.example.app", 1_800_000_000, 86_400
 INNER = '{ "aps" : {"alert":{"title":"Zoë \\u00e9 \U0001f600","body":"Build 1.10 is ready"}, "badge": 1.50e0 ,' \
@@ -25,13 +28,13 @@ PLACEHOLDER = {"title": "New message"}
 DEVICE = "phone-1_A"
 
 
-def made(kind: str, label: str, psk: bool = False) -> pc.Key:
+def made(kind: str, label: str, psk: bool = False) -> Key:
     """A key from SHA-256 of its label (P-256: taken as it is, which is in 1..<n for these labels)."""
     def material(part: str) -> bytes:
         return hashlib.sha256(f"pushcrypt test key: {label}{part}".encode()).digest()
     secret = material("")
-    public = b"" if kind == "oct" else pc.public_of(kind, secret)
-    return pc.Key(kind, pc.key_id(kind, public, secret), public, secret, material(" psk") if psk else None)
+    public = b"" if kind == "oct" else public_of(kind, secret)
+    return Key(kind, key_id(kind, public, secret), public, secret, material(" psk") if psk else None)
 
 
 KEYS = {
@@ -41,24 +44,23 @@ KEYS = {
     "other p256": made("p256", "other p256"), "other x25519": made("x25519", "other x25519"),
     "other shared": made("oct", "other shared"), "other sender": made("ed25519", "other sender"),
 }
-KEYS["device"] = pc.device_key(KEYS["shared"], DEVICE)
-KEYS["other device"] = pc.device_key(KEYS["shared"], "tablet-2")
+KEYS["device"] = device_key(KEYS["shared"], DEVICE)
+KEYS["other device"] = device_key(KEYS["shared"], "tablet-2")
 RECIPIENTS = ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")
 
 
-def sealed(to: pc.Key, signer: Optional[pc.Key] = None, inner: str = INNER, **options: Any) -> bytes:
-    return pc.seal(to, TOPIC, inner, PLACEHOLDER, AT, sign_with=signer, **options)
+def sealed(to: Key, signer: Optional[Key] = None, inner: str = INNER, **options: Any) -> bytes:
+    return support.seal(to, TOPIC, inner, PLACEHOLDER, AT, sign_with=signer, **options)
 
 
-def plain(to: pc.Key, message: bytes, signer: Optional[pc.Key] = None, context_of: Optional[pc.Key] = None) -> bytes:
+def plain(to: Key, message: bytes, signer: Optional[Key] = None, context_of: Optional[Key] = None) -> bytes:
     """An outer payload around any message whatever; its signature names `context_of`, by default the recipient."""
-    info = pc.context(to, signer.kid if signer else None, TOPIC)
+    info = _envelope.context(to, signer.kid if signer else None, TOPIC)
     if signer is not None:
-        key = pc._private_object("ed25519", signer.secret)
-        message = key.sign(pc.signed_bytes(context_of or to, info, message)) + message
+        message = signer.sign(_envelope.signed_bytes(context_of or to, info, message)) + message
     skid = f',"skid":"{signer.kid}"' if signer is not None else ""
     return (f'{{"aps":{{"alert":{json.dumps(PLACEHOLDER)},"mutable-content":1}},"pushcrypt":{{"v":1,"kid":"{to.kid}",'
-            f'"sealed":"{b64(pc.encrypt(to, info, message))}"{skid}}}}}').encode()
+            f'"sealed":"{b64(_envelope.encrypt(to, info, message))}"{skid}}}}}').encode()
 
 
 def valid_payloads() -> list[dict[str, Any]]:
@@ -66,17 +68,17 @@ def valid_payloads() -> list[dict[str, Any]]:
     for name in RECIPIENTS:
         for signer in (None, KEYS["sender"]):
             payload = sealed(KEYS[name], signer)
-            opened = pc.open_payload(payload, [KEYS[name]], TOPIC, AT, [signer] if signer else None)
-            assert opened.inner == INNER
+            opened = support.open_payload(payload, [KEYS[name]], TOPIC, AT, [signer] if signer else None)
+            assert opened.json == INNER
             found.append({
                 "name": f"{name}, {'signed' if signer else 'unsigned'}", "key": name,
                 "trust": ["sender"] if signer else None, "at": AT, "payload": payload.decode(), "id": opened.id,
-                "iat": opened.iat, "exp": opened.exp})
+                "iat": opened.issued_at, "exp": opened.expires_at})
     return found
 
 
 class Refused:
-    """Collects payloads with the class that they must fail with, checked against the reference."""
+    """Collects payloads with the class that they must fail with, checked against the package."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
@@ -84,8 +86,8 @@ class Refused:
     def add(self, name: str, failure: str, payload: bytes, key: str = "p256", trust: Optional[list[str]] = None,
             topic: str = TOPIC, at: int = AT) -> None:
         try:
-            pc.open_payload(payload, [KEYS[key]], topic, at, None if trust is None else [KEYS[t] for t in trust])
-        except Refusal as refusal:
+            support.open_payload(payload, [KEYS[key]], topic, at, None if trust is None else [KEYS[t] for t in trust])
+        except PushCryptError as refusal:
             assert refusal.code == failure, (name, refusal)
         else:
             raise AssertionError(name)
@@ -207,7 +209,7 @@ def main() -> None:
     refuse_outer(refused)
     refuse_sealed(refused)
     refuse_message(refused)
-    known = pc.context(KEYS["p256 psk"], KEYS["sender"].kid, TOPIC)
+    known = _envelope.context(KEYS["p256 psk"], KEYS["sender"].kid, TOPIC)
     print(json.dumps({
         "topic": TOPIC, "inner": INNER, "device": DEVICE, "keys": {name: key.record() for name, key in KEYS.items()},
         "contextInfo": {"key": "p256 psk", "signer": "sender", "hex": known.hex()},

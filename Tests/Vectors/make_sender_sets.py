@@ -1,6 +1,6 @@
-"""Writes sender-sets-v1.json with the Python reference: signed sets of sender keys that a device accepts or refuses.
+"""Writes sender-sets-v1.json with the Python package: signed sets of sender keys that a device accepts or refuses.
 
-Run with the interpreter of Tests/Interop/python/requirements.txt: python make_sender_sets.py > sender-sets-v1.json
+Run with an interpreter that has the package of Examples/senders/python: python make_sender_sets.py > sender-sets-v1.json
 Nothing in it is random: every run makes the same file.
 """
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any, Callable, Optional
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
 
-import pushcrypt_reference as pc  # noqa: E402
-import sender_sets  # noqa: E402
+import support  # noqa: E402
 from make_pushcrypt_v1 import made  # noqa: E402
-from strict_json import Refusal, b64, unb64  # noqa: E402
+from pushcrypt import PushCryptError, sender_sets  # noqa: E402
+from pushcrypt._json import b64, unb64  # noqa: E402
+from pushcrypt._keys import Key  # noqa: E402
+from pushcrypt.keysets import time_text  # noqa: E402
 
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 SET, OTHER_SET = hashlib.sha256(b"pushcrypt test set").digest()[:16], hashlib.sha256(b"another test set").digest()[:16]
@@ -27,7 +29,7 @@ ALWAYS = {"activatesAt": "2026-01-01T00:00:00Z"}
 REVOKED = {**ALWAYS, "revokedAt": "2027-01-10T00:00:00Z"}
 
 
-def publisher(label: str) -> pc.Key:
+def publisher(label: str) -> Key:
     return dataclasses.replace(made("ed25519", label), role="publisher")
 
 
@@ -37,7 +39,7 @@ SENDER, OTHER, THIEF = (made("ed25519", label) for label in ("sender", "other se
 MANY = [made("ed25519", f"sender {number}") for number in range(65)]
 
 
-def pins(*publishers: pc.Key, **changes: Any) -> dict[str, Any]:
+def pins(*publishers: Key, **changes: Any) -> dict[str, Any]:
     return {"publishers": [key.record(private=False) for key in publishers or (PUBLISHER, NEXT)], "set": b64(SET),
             "epoch": 1, **changes}
 
@@ -47,11 +49,11 @@ SETS = {"pins": json.dumps(pins()), "pins of the next publisher": json.dumps(pin
         "pins of another set": json.dumps(pins(set=b64(OTHER_SET)))}
 
 
-def payload(lives: Optional[dict[pc.Key, dict[str, Any]]] = None, without: Optional[str] = None, **changes: Any) -> dict[str, Any]:
+def payload(lives: Optional[dict[Key, dict[str, Any]]] = None, without: Optional[str] = None, **changes: Any) -> dict[str, Any]:
     """A set of sender keys with their times, and with changes of its `pushcrypt` member."""
     lives = {SENDER: ALWAYS, OTHER: ALWAYS} if lives is None else lives
     member = {"seq": 5, "set": b64(SET), "topics": [TOPIC, "com.example.other"], "epoch": 1,
-              "issuedAt": sender_sets.time(NOW), "validUntil": sender_sets.time(NOW + 60 * DAY),
+              "issuedAt": time_text(NOW), "validUntil": time_text(NOW + 60 * DAY),
               "keys": {key.kid: times for key, times in lives.items()}, **changes}
     member.pop(without, None)
     return {"keys": [key.record(private=False) for key in lives], "pushcrypt": member}
@@ -61,17 +63,17 @@ def text(content: Any) -> bytes:
     return content if isinstance(content, bytes) else json.dumps(content).encode()
 
 
-def signed(content: Any, *by: pc.Key, **header: Any) -> bytes:
+def signed(content: Any, *by: Key, **header: Any) -> bytes:
     """The document of a payload. `header` replaces members of the protected header."""
     return sender_sets.sign_payload(text(content), list(by or (PUBLISHER,)), **header)
 
 
-def entry(content: Any, by: pc.Key = PUBLISHER, header: Any = None) -> dict[str, str]:
+def entry(content: Any, by: Key = PUBLISHER, header: Any = None) -> dict[str, str]:
     """One entry of `signatures`. `header` replaces the whole protected header, given as JSON or bytes."""
     if header is None:
         return json.loads(signed(content, by))["signatures"][0]
     protected, body = b64(text(header)), b64(text(content))
-    signature = pc._private_object("ed25519", by.secret).sign(sender_sets.signing_input(protected, body))
+    signature = by.sign(sender_sets.signing_input(protected, body))
     return {"protected": protected, "signature": b64(signature)}
 
 
@@ -82,12 +84,12 @@ def document(content: Any, *entries: Any, **more: Any) -> bytes:
 def stored(content: Optional[dict[str, Any]] = None, revoked: tuple[bytes, ...] = (), **changes: Any) -> dict[str, Any]:
     """The state of a device that accepted a payload."""
     digest = hashlib.sha256(text(content if content is not None else payload())).digest()
-    return {"epoch": 1, "seq": 5, "digest": b64(digest), "issuedAt": sender_sets.time(NOW),
+    return {"epoch": 1, "seq": 5, "digest": b64(digest), "issuedAt": time_text(NOW),
             "revoked": sorted(map(b64, revoked)), **changes}
 
 
 class Cases:
-    """Collects documents, each checked against the reference."""
+    """Collects documents, each checked against the package."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
@@ -96,12 +98,12 @@ class Cases:
             pinned: str = "pins", topic: str = TOPIC, now: int = NOW, padding: int = 0) -> None:
         assert all(case["name"] != name for case in self.found), name
         case = {"name": name, "pins": pinned, "topic": topic, "document": b64(offered), "padding": padding,
-                "stored": state, "now": sender_sets.time(now), "failure": failure}
+                "stored": state, "now": time_text(now), "failure": failure}
         try:
-            case["state"] = sender_sets.accept(
-                SETS[pinned].encode(), topic, offered + b" " * padding, state, sender_sets.time(now))
+            case["state"] = support.accept_set(
+                SETS[pinned].encode(), topic, offered + b" " * padding, state, time_text(now))
             assert failure is None, name
-        except Refusal as refusal:
+        except PushCryptError as refusal:
             assert refusal.code == failure, (name, refusal)
         self.found.append(case)
 
@@ -216,7 +218,7 @@ def add_payloads(cases: Cases) -> None:
                                   ("a topic that is a number", [TOPIC, 1], "malformed"), ("an empty topic", [TOPIC, ""], "invalidTopic"),
                                   ("a topic with a space", [TOPIC, "a b"], "invalidTopic"), ("a topic of 156 characters", ["a" * 156], "invalidTopic")):
         add(what, signed(payload(topics=topics)), failure)
-    time = sender_sets.time
+    time = time_text
     for what, seconds, failure in (("90 days", 90 * DAY, None), ("90 days and a second", 90 * DAY + 1, "malformed"),
                                    ("a second", 1, None), ("no time", 0, "malformed"), ("less than no time", -1, "malformed")):
         add(f"valid for {what}", signed(payload(validUntil=time(NOW + seconds))), failure)
@@ -263,7 +265,7 @@ def add_roles(cases: Cases) -> None:
 
 
 def add_acceptance(cases: Cases) -> None:
-    add, time = cases.add, sender_sets.time
+    add, time = cases.add, time_text
     add("another set", signed(payload(set=b64(OTHER_SET))), "otherSet")
     add("the pinned set is another one", signed(payload()), "otherSet", pinned="pins of another set")
     add("for another app", signed(payload(topics=["com.example.other"])), "otherTopic")
@@ -314,9 +316,9 @@ def read_pins() -> list[dict[str, Any]]:
     def add(name: str, content: Any, failure: Optional[str] = None) -> None:
         body = text(content)
         try:
-            sender_sets.read_pins(body)
+            sender_sets.Pins.from_json(body)
             assert failure is None, name
-        except Refusal as refusal:
+        except PushCryptError as refusal:
             assert refusal.code == failure, (name, refusal)
         found.append({"name": name, "text": body.decode(), "failure": failure})
 

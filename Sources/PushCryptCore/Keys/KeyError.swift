@@ -35,6 +35,8 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code(name: "wrongDevice")
         /// The topic has a wrong character or length.
         public static let invalidTopic = Code(name: "invalidTopic")
+        /// The host that an app registers with has a wrong character or length.
+        public static let invalidHost = Code(name: "invalidHost")
         /// The times of the rotation policy contradict each other, or a signed set can't be published with these values.
         public static let invalidPolicy = Code(name: "invalidPolicy")
         /// A signed set of sender keys exceeds a limit: its bytes, signatures, keys, topics or revoked keys.

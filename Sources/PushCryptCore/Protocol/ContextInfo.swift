@@ -7,6 +7,8 @@ struct Profile: OptionSet {
     static let psk = Profile(rawValue: 1)
     /// Bit 1: signed with a sender key.
     static let signed = Profile(rawValue: 2)
+    /// Bit 2: a challenge (PROTOCOL section 13). The function that seals or opens sets it, never the received text.
+    static let challenge = Profile(rawValue: 4)
 }
 
 /// Calls `body` with `info`, the context that is bound to a message (PROTOCOL section 4), at most 197 bytes.

@@ -18,6 +18,17 @@ enum EncryptionScheme<Key: Sendable>: Sendable {
         return profile
     }
 
+    /// Calls `body` with the secret that only sender and recipient have: K as used (suite 4) or the psk. It is empty if there
+    /// is neither.
+    func withSecret<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        switch self {
+        case .hpke(let scheme):
+            guard let secret = scheme.secret else { return try body(.init()) }
+            return try body(secret.bytes)
+        case .shared(let scheme): return try scheme.withSecret(body)
+        }
+    }
+
     /// Returns R, which identifies the recipient in a signature, 32 bytes.
     ///
     /// ```
@@ -37,12 +48,15 @@ final class HPKEScheme<Key: Sendable>: Sendable {
     let key: Key
     let publicKey: any DHPublicKey
     let psk: PSK?
+    /// The psk's 32 bytes.
+    let secret: SecretBytes?
     private let hpke: HPKE
 
     /// - Parameter psk: 32 bytes; its id is the key's `kid`.
     init(_ key: Key, _ publicKey: any DHPublicKey, psk: SecretBytes?, kid: KeyID, backend: any CryptoBackend) throws {
         self.key = key
         self.publicKey = publicKey
+        secret = psk
         self.psk = try psk.map { secret in try PSK(secret, id: Array(kid.utf8)) }
         hpke = Suite.hpke(publicKey.group, backend: backend)
     }
@@ -113,11 +127,14 @@ final class SharedSecretScheme: Sendable {
         }
     }
 
+    func withSecret<Result>(_ body: (Span<UInt8>) throws -> Result) rethrows -> Result {
+        let secret = secret
+        return try body(secret.bytes)
+    }
+
     func recipientName() -> [UInt8] {
         let secret = secret
-        let hmac = backend.hmacSHA256(key: secret.bytes)
-        hmac.update("pushcrypt/1 recipient")
-        let name = SecretBytes(count: HKDF.hashByteCount) { code in hmac.finalize(into: &code) }
+        let name = backend.hmacSHA256(of: Array("pushcrypt/1 recipient".utf8).bytes, key: secret.bytes)
         return Array(name.bytes)
     }
 }

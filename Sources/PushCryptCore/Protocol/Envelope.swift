@@ -11,6 +11,16 @@ package import PushCryptPrimitives
 ///           | signature(64) || message     signed
 /// ```
 package enum Envelope {
+    /// What is sealed. It is bound to the ciphertext, so that a device doesn't decrypt one as the other.
+    package enum Use: Sendable {
+        /// The inner payload of a push.
+        case message
+        /// The nonce of a challenge (PROTOCOL section 13).
+        case challenge
+
+        fileprivate var profile: Profile { self == .challenge ? .challenge : [] }
+    }
+
     /// Returns how much longer `sealed` is than `message`, in bytes.
     package static func overheadByteCount(_ suite: Suite, isSigned: Bool) -> Int {
         suite.overheadByteCount + (isSigned ? MessageSignature.byteCount : 0)
@@ -19,11 +29,11 @@ package enum Envelope {
     /// - Parameter signer: nil for the unsigned profile.
     /// - Throws: `CryptoError` or `HPKEError` if the backend fails.
     package static func seal(
-        _ message: [UInt8], to recipient: Recipient, signer: SenderKey?, topic: Topic
+        _ message: [UInt8], to recipient: Recipient, signer: SenderKey?, topic: Topic, as use: Use = .message
     ) throws -> [UInt8] {
         try withContextInfo(
-            suite: recipient.suite, profile: recipient.scheme.profile(isSigned: signer != nil), kid: recipient.kid,
-            skid: signer?.kid, topic: topic
+            suite: recipient.suite, profile: recipient.scheme.profile(isSigned: signer != nil).union(use.profile),
+            kid: recipient.kid, skid: signer?.kid, topic: topic
         ) { info in
             guard let signer else { return try seal(plaintext: message, to: recipient, info: info) }
             let name = try recipient.scheme.recipientName(backend: recipient.backend)
@@ -47,11 +57,11 @@ package enum Envelope {
     /// - Throws: `FailureClass`: `undecryptable` for wrong bytes of any kind, `internalError` if the backend fails.
     package static func open(
         _ sealed: [UInt8], with key: RecipientKey, signedBy sender: (skid: KeyID, key: any VerificationKey)?,
-        topic: Topic
+        topic: Topic, as use: Use = .message
     ) throws(FailureClass) -> [UInt8] {
         try withContextInfo(
-            suite: key.suite, profile: key.scheme.profile(isSigned: sender != nil), kid: key.kid, skid: sender?.skid,
-            topic: topic
+            suite: key.suite, profile: key.scheme.profile(isSigned: sender != nil).union(use.profile), kid: key.kid,
+            skid: sender?.skid, topic: topic
         ) { info throws(FailureClass) in
             let plaintext = try open(sealed, with: key, info: info)
             guard let sender else { return plaintext }

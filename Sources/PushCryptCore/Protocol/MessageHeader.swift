@@ -74,7 +74,7 @@ extension MessageHeader {
         extras: MessageExtras = MessageExtras()
     ) throws -> MessageHeader {
         let id =
-            try campaign.map { try Self.id(campaign: $0, recipient: recipient) }
+            try campaign.map { Self.id(campaign: $0, recipient: recipient) }
             ?? recipient.backend.randomBytes(count: idByteCount)
         return MessageHeader(id: id, issuedAt: issuedAt, expiresAt: expiresAt, extras: extras)
     }
@@ -85,18 +85,21 @@ extension MessageHeader {
     /// The id of a campaign's message to one recipient. Every host computes the same id.
     ///
     /// ```
-    /// id = first 16 bytes of SHA-256("pushcrypt/1 campaign" || 0x00 || lp16(campaign) || lp16(kid)
-    ///                                || lp16(device id or empty))
+    /// id  = first 16 bytes of HMAC-SHA256(key, "pushcrypt/1 campaign" || 0x00 || lp16(campaign) || lp16(kid)
+    ///                                          || lp16(device id or empty))
+    /// key = K as used (suite 4) | psk | empty, if there is neither
     /// ```
+    /// Only a party with the key can compute the id, use it first, and so make the device refuse the campaign's push.
     /// - Parameter campaign: the name; its length is in `campaignByteCounts`.
-    package static func id(campaign: String, recipient: Recipient) throws -> [UInt8] {
-        try withTemporaryBytes(capacity: 21 + 2 + 255 + 2 + 11 + 2 + 64) { input in
+    package static func id(campaign: String, recipient: Recipient) -> [UInt8] {
+        withTemporaryBytes(capacity: 21 + 2 + 255 + 2 + 11 + 2 + 64) { input in
             input.append("pushcrypt/1 campaign")
             input.append(0)
             input.append(lengthPrefixed: campaign)
             input.append(lengthPrefixed: recipient.kid.description)
             input.append(lengthPrefixed: recipient.device?.description ?? "")
-            return Array(try recipient.backend.sha256(input.bytes).prefix(idByteCount))
+            let code = recipient.scheme.withSecret { key in recipient.backend.hmacSHA256(of: input.bytes, key: key) }
+            return Array(code.bytes.extracting(first: idByteCount))
         }
     }
 }

@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// The name of a message in receipts (PROTOCOL section 10).
+/// The name of a message in receipts (PROTOCOL section 12).
 ///
 /// ```
 /// SHA-256("pushcrypt/1 receipt" || 0x00 || message id, 16 bytes), as base64url
@@ -10,6 +10,18 @@ import PushCryptPrimitives
 public struct ReceiptName: Hashable, Sendable, CustomStringConvertible {
     /// 43 characters of base64url.
     public let description: String
+
+    /// The number of characters of a name.
+    static let characterCount = 43
+
+    /// Reads a name.
+    ///
+    /// - Parameter text: 43 characters of canonical base64url; nil for anything else.
+    public init?(_ text: String) {
+        let characters = Array(text.utf8)[...]
+        guard characters.count == Self.characterCount, Base64URL.isCanonical(characters) else { return nil }
+        description = text
+    }
 
     /// Computes the name of a message.
     ///

@@ -1,8 +1,9 @@
 public import PushCryptCore
+import PushCryptPrimitives
 
 /// Opens sealed payloads: a function of payload, keys and time, without side effects.
 public struct Opener: Sendable {
-    private let topic: Topic
+    let topic: Topic
     private var keyring: any RecipientKeyring
     private let senders: SenderTrust
 
@@ -45,14 +46,22 @@ public struct Opener: Sendable {
     ) -> Result<OpenedPush, FailureClass> {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)
-            let key = try keyring.key(outer.kid, at: time)
-            let signer = try senders.verificationKey(outer.skid, at: time, highestIssuedAt: highestIssuedAt)
+            let (key, signer) = try keys(outer.kid, outer.skid, at: time, highestIssuedAt: highestIssuedAt)
             let message = try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
             let inner = try InnerPayload(message: message)
             let proof = key.proof(isSigned: signer != nil)
             guard let header = inner.header(proof: proof) else { throw .malformed }
             return OpenedPush(inner, header, proof: proof, kid: outer.kid, signedBy: outer.skid)
         }
+    }
+
+    /// The recipient's key and the sender's, which is nil for an unsigned text. The recipient's is looked up first: the order
+    /// determines the failure class.
+    func keys(
+        _ kid: KeyID, _ skid: KeyID?, at time: UnixTime, highestIssuedAt: () -> UnixTime?
+    ) throws(FailureClass) -> (RecipientKey, (skid: KeyID, key: any VerificationKey)?) {
+        let key = try keyring.key(kid, at: time)
+        return (key, try senders.verificationKey(skid, at: time, highestIssuedAt: highestIssuedAt))
     }
 
     private static func outerPayload(_ payload: [UInt8]) throws(FailureClass) -> OuterPayload {

@@ -178,25 +178,3 @@ extension KeyError {
     /// Whether a set would be accepted by an app that pins other publishers, another set or another epoch.
     fileprivate var isAboutPins: Bool { [.notSigned, .otherSet, .otherTopic, .otherEpoch].contains(code) }
 }
-
-/// Which signed set of sender keys a device has accepted. A backend that compares the reports of its devices sees whether
-/// some of them were served another set, or an old one.
-public struct SenderSetVersion: Hashable, Sendable {
-    /// The pinned epoch.
-    public let epoch: Int64
-    /// The number of the set.
-    public let sequence: Int64
-    /// SHA-256 of the set's payload, 32 bytes.
-    public let digest: [UInt8]
-
-    init(_ state: SenderSetState) {
-        epoch = state.epoch
-        sequence = state.sequence
-        digest = state.digest
-    }
-
-    /// The members for a registration, UTF-8 JSON: `{"epoch":1,"seq":7,"digest":"..."}`. The digest is base64url.
-    public var json: [UInt8] {
-        Array(#"{"epoch":\#(epoch),"seq":\#(sequence),"digest":"\#(Base64URL.encode(digest))"}"#.utf8)
-    }
-}

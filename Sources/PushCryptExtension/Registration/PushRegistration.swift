@@ -34,12 +34,19 @@ public actor PushRegistration {
         /// Which set of sender keys the device trusts, UTF-8 JSON; nil if it has none. The backend compares it with the set that
         /// it publishes.
         public let senderSetVersion: Data?
+
+        /// For ``answer(_:host:)``; nil if the registration has none.
+        let opener: Opener?
+        /// The device's clock.
+        let time: UnixTime
     }
 
     /// Where the app gets the signed set of sender keys, and who may sign it.
     public struct SenderSet: Sendable {
         let pins: SenderPins
         let fetch: @Sendable () async throws -> Data
+        /// The trust in the keys of the set.
+        package var trust: SenderTrust { .pinned(pins) }
 
         /// - Parameter fetch: downloads the set, at most 256 KiB. It is called at most once a day, and when the extension met a
         ///   sender key that the device doesn't trust.
@@ -64,6 +71,7 @@ public actor PushRegistration {
     private let folder: String
     private let senders: SenderSet?
     private let store: SharedStore?
+    private let opener: Opener?
     private let renewsAfterInSeconds: Int64
     private let clock: @Sendable () -> UnixTime
     private let upload: @Sendable (Upload) async throws -> Void
@@ -79,17 +87,21 @@ public actor PushRegistration {
     ///   - senders: nil if the app trusts a set of another kind, or accepts unsigned pushes.
     ///   - store: the extension's counters. With it, ``register(deviceToken:account:)`` replaces a key that the backend seems
     ///     not to have and fetches sender keys that the device lacks.
+    ///   - opener: opens the challenges of a backend that asks for a proof, see ``Upload/answer(_:host:)``. Make it with the
+    ///     topic, the keys and the trust of the extension's configuration. nil if your backend asks for none.
     ///   - renewsAfterInSeconds: the age at which the key is replaced, 90 days by default.
     ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
     public init(
         identity: DeviceIdentity, folder: String, senders: SenderSet? = nil, store: SharedStore? = nil,
-        renewsAfterInSeconds: Int64 = 90 * 86_400, clock: @escaping @Sendable () -> UnixTime = { .now },
+        opener: Opener? = nil, renewsAfterInSeconds: Int64 = 90 * 86_400,
+        clock: @escaping @Sendable () -> UnixTime = { .now },
         upload: @escaping @Sendable (Upload) async throws -> Void
     ) {
         self.identity = identity
         self.folder = folder
         self.senders = senders
         self.store = store
+        self.opener = opener
         self.renewsAfterInSeconds = renewsAfterInSeconds
         self.clock = clock
         self.upload = upload
@@ -166,7 +178,7 @@ public actor PushRegistration {
         let version = try? senders?.pins.version()
         let upload = Upload(
             record: record.requestBody, kid: record.kid, deviceToken: Self.hexadecimal(deviceToken), account: account,
-            senderSetVersion: version.map { Data($0.json) })
+            senderSetVersion: version.map { Data($0.json) }, opener: opener, time: now)
         let digest = try upload.digest()
         let isNew = !record.isConfirmed || file.digest != digest
         if isNew {

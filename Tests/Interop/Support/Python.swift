@@ -5,10 +5,11 @@ import Testing
 /// The interpreter: `PUSHCRYPT_PYTHON`, or `python3` of the path.
 enum Python {
     /// The reason of a skipped suite.
-    static let missing: Comment = "python with cryptography and pyhpke not found: set PUSHCRYPT_PYTHON"
+    static let missing: Comment =
+        "no Python with the package pushcrypt: run pip install ./Examples/senders/python, and set PUSHCRYPT_PYTHON"
 
-    /// Whether the interpreter has the libraries of requirements.txt.
-    static let isAvailable = (try? process(["-c", "import cryptography, pyhpke"]).run()) == .exit(0)
+    /// Whether the interpreter has the package of Examples/senders/python.
+    static let isAvailable = (try? process(["-c", "import pushcrypt"]).run()) == .exit(0)
 
     /// Writes no compiled files beside the scripts.
     ///

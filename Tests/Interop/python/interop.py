@@ -1,4 +1,4 @@
-"""JSON-lines driver of the reference: one request object per line on stdin, one response per line on stdout."""
+"""JSON-lines driver of the Python package: one request object per line on stdin, one response per line on stdout."""
 from __future__ import annotations
 
 import base64
@@ -8,80 +8,85 @@ import traceback
 from importlib.metadata import version
 from typing import Any, Callable
 
-import blobs
-import keyset_at_rest
-import pushcrypt_reference as pc
-import sender_sets
+import pushcrypt
+import support
+from pushcrypt import _keys, blobs, sender_sets
+from pushcrypt._json import unb64
+from pushcrypt.errors import Flaw, PushCryptError, SealError
 
 Request = dict[str, Any]
 
 
 def seal(request: Request) -> dict[str, Any]:
     """Seal `inner` to one record (to a device's key if `device` is given with a master)."""
-    to = pc.for_device(pc.load_key(request["to"]), request.get("device"))
+    to = support.for_device(_keys.load_key(request["to"]), request.get("device"))
     sign_with = request.get("sign_with")
-    outer = pc.seal(to, request["topic"], request["inner"], request["placeholder"], request["at"],
-                    expires=request.get("expires", pc.WINDOW), pad=request.get("pad", 128),
-                    limit=request.get("limit", pc.MAX_LIMIT), expose=request.get("expose", []),
-                    sign_with=pc.load_key(sign_with) if sign_with is not None else None,
-                    extras=request.get("extras"))
+    outer = support.seal(to, request["topic"], request["inner"], request["placeholder"], request["at"],
+                         expires=request.get("expires", support.WINDOW_IN_SECONDS), pad=request.get("pad", 128),
+                         limit=request.get("limit", support.MAX_LIMIT), expose=request.get("expose", []),
+                         sign_with=_keys.load_key(sign_with) if sign_with is not None else None,
+                         extras=request.get("extras"))
     return {"payload": outer.decode("utf-8")}
 
 
 def open_(request: Request) -> dict[str, Any]:
     """Open `payload` or `payload_b64`. `trust` pins sender keys, even if it is an empty list."""
-    keys = [pc.for_device(pc.load_key(jwk), request.get("device")) for jwk in request["keys"]]
+    keys = [support.for_device(_keys.load_key(jwk), request.get("device")) for jwk in request["keys"]]
     trust = request.get("trust")
-    pinned = [pc.load_key(jwk) for jwk in trust] if trust is not None else None
+    pinned = [_keys.load_key(jwk) for jwk in trust] if trust is not None else None
     if "payload_b64" in request:
         payload = base64.b64decode(request["payload_b64"], validate=True)
     else:
         payload = request["payload"].encode("utf-8", "surrogatepass")  # a lone surrogate becomes invalid UTF-8
-    opened = pc.open_payload(payload, keys, request["topic"], request["at"], pinned)
-    answer = {"inner": opened.inner, "id": opened.id, "iat": opened.iat, "exp": opened.exp}
-    if opened.extras:
-        answer["extras"] = opened.extras
+    opened = support.open_payload(payload, keys, request["topic"], request["at"], pinned)
+    answer = {"inner": opened.json, "id": opened.id, "iat": opened.issued_at, "exp": opened.expires_at}
+    if opened._extras:
+        answer["extras"] = opened._extras
     return answer if opened.signed_by is None else {**answer, "signed_by": opened.signed_by}
 
 
 def kid(request: Request) -> dict[str, Any]:
     """Compute the kid of a record without one."""
-    return {"kid": pc.load_key(request["key"], require_kid=False).kid}
+    return {"kid": _keys.load_key(request["key"], require_kid=False).kid}
 
 
 def device_key(request: Request) -> dict[str, Any]:
     """Derive a device's record."""
-    return {"key": pc.device_key(pc.load_key(request["key"]), request["device"]).record()}
+    return {"key": _keys.device_key(_keys.load_key(request["key"]), request["device"]).record()}
 
 
 def generate(request: Request) -> dict[str, Any]:
     """Make a fresh key and its public record (for oct, which has no public form, the record itself)."""
-    key = pc.generate(request["kind"], request.get("psk", False))
+    key = _keys.generate(request["kind"], request.get("psk", False))
     return {"private": key.record(), "public": key.record(private=False)}
 
 
 def open_keyset(request: Request) -> dict[str, Any]:
     """Decrypt the private JWKs of an encrypted keyset's file."""
-    return {"keys": keyset_at_rest.open_keyset(request["text"], request["passphrase"])}
+    return {"keys": support.open_keyset(request["text"], request["passphrase"])}
 
 
 def seal_keyset(request: Request) -> dict[str, Any]:
     """Make an encrypted keyset's file with given metadata."""
-    return {"text": keyset_at_rest.seal_keyset(request["metadata"], request["keys"], request["passphrase"],
+    return {"text": support.seal_keyset(request["metadata"], request["keys"], request["passphrase"],
                                                request["n"], request["r"], request["p"])}
+
+
+PURPOSES = {"attachment": blobs.ATTACHMENT, "payload": blobs.PAYLOAD}
 
 
 def seal_blob(request: Request) -> dict[str, Any]:
     """Encrypt a blob under a given key, and make the reference to it."""
-    key, plaintext = blobs.unb64(request["key"], 32), base64.b64decode(request["data"], validate=True)
-    blob = blobs.seal_blob(key, request["purpose"], plaintext)
-    return {"data": base64.b64encode(blob).decode(), "reference": blobs.reference(key, plaintext, blob)}
+    key, plaintext = unb64(request["key"], 32), base64.b64decode(request["data"], validate=True)
+    blob = blobs.seal_blob(key, PURPOSES[request["purpose"]], plaintext)
+    members = support.reference(key, plaintext, blob).members()
+    return {"data": base64.b64encode(blob).decode(), "reference": {name: members[name] for name in ("key", "size", "sha256")}}
 
 
 def open_blob(request: Request) -> dict[str, Any]:
     """Decrypt a blob."""
-    blob = base64.b64decode(request["data"], validate=True)
-    return {"data": base64.b64encode(blobs.open_blob(request["reference"], request["purpose"], blob)).decode()}
+    blob, reference = base64.b64decode(request["data"], validate=True), blobs.Offload.from_members(request["reference"])
+    return {"data": base64.b64encode(blobs.open_blob(reference, PURPOSES[request["purpose"]], blob)).decode()}
 
 
 def accept_set(request: Request) -> dict[str, Any]:
@@ -89,22 +94,22 @@ def accept_set(request: Request) -> dict[str, Any]:
     stored = request.get("stored")
     if stored is not None:
         stored["issuedAt"] = stored.pop("issued_at")
-    state = sender_sets.accept(request["pins"].encode(), request["topic"], request["document"].encode(), stored,
+    state = support.accept_set(request["pins"].encode(), request["topic"], request["document"].encode(), stored,
                                request["now"])
     return {"state": state}
 
 
 def sign_set(request: Request) -> dict[str, Any]:
     """Sign a published set."""
-    publication = sender_sets.Publication(sender_sets.unb64(request["set"]), request["topics"], request["epoch"],
-                                          request["seq"], request["issued_at"], request["valid_until"])
-    publishers = [pc.load_key(jwk) for jwk in request["publishers"]]
-    return {"text": sender_sets.sign(request["keyset"].encode(), publication, publishers).decode()}
+    publication = sender_sets.Publication(unb64(request["set"]), tuple(request["topics"]), request["epoch"], request["seq"],
+                                          request["issued_at"], request["valid_until"])
+    publishers = [pushcrypt.PublisherKey(_keys.load_key(jwk)) for jwk in request["publishers"]]
+    return {"text": sender_sets.sign(request["keyset"], publication, publishers).decode()}
 
 
 def versions(request: Request) -> dict[str, Any]:
     """List the libraries in use."""
-    return {"cryptography": version("cryptography"), "pyhpke": version("pyhpke")}
+    return {"cryptography": version("cryptography"), "pushcrypt": version("pushcrypt")}
 
 
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
@@ -114,17 +119,26 @@ OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
 }
 
 
+#: The channel's name of a code, where it isn't the package's.
+CODES = {"invalidPayload": "malformed", "invalidPlaceholder": "invalidArgument", "invalidOption": "invalidArgument",
+         "invalidTopic": "invalidArgument"}
+DEVICE_KEY_CODES = {"invalidDeviceID": "invalidArgument", "wrongKind": "malformed"}
+
+
 def answer(line: bytes) -> dict[str, Any]:
     """The response to one request line. Returns every exception as a response."""
+    operation = None
     try:
         request = json.loads(line.decode("utf-8"))
-        return OPERATIONS[request["op"]](request)
-    except pc.Refusal as refusal:
-        response: dict[str, Any] = {"error": refusal.code}
-        if refusal.detail:
-            response["detail"] = refusal.detail
-        if refusal.needed is not None:
-            response.update(needed=refusal.needed, available=refusal.available)
+        operation = request["op"]
+        return OPERATIONS[operation](request)
+    except Flaw as flaw:
+        return {"error": "malformed", "detail": flaw.reason}
+    except PushCryptError as error:
+        codes = CODES if operation in ("seal", "open") else DEVICE_KEY_CODES if operation == "device_key" else {}
+        response: dict[str, Any] = {"error": codes.get(error.code, error.code), "detail": error.reason}
+        if isinstance(error, SealError) and error.bytes_needed is not None:
+            response.update(needed=error.bytes_needed, available=error.bytes_available)
         return response
     except Exception:
         traceback.print_exc(file=sys.stderr)

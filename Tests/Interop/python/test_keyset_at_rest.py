@@ -5,20 +5,19 @@ import json
 import os
 import unittest
 
-import keyset_at_rest
-import pushcrypt_reference
-from strict_json import Refusal
+import support
+from pushcrypt import Keyset, KeyRecordError, SenderKey, _keys
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "keyset-at-rest-v1.json")
 REFUSED = VECTORS.replace("keyset-at-rest-v1", "keyset-at-rest-refused-v1")
-KEYS = [pushcrypt_reference.Key("oct", pushcrypt_reference.key_id("oct", b"", bytes(32)), b"", bytes(32)).record()]
+KEYS = [_keys.Key("oct", _keys.key_id("oct", b"", bytes(32)), b"", bytes(32)).record()]
 METADATA = '{ "seq" : 1, "x": "}\\"", "keys": {"%s": {"suite": "shared"}} }' % KEYS[0]["kid"]
 
 
 class KeysetAtRest(unittest.TestCase):
     def refusal(self, text: str, passphrase: str) -> str:
-        with self.assertRaises(Refusal) as caught:
-            keyset_at_rest.open_keyset(text, passphrase)
+        with self.assertRaises(KeyRecordError) as caught:
+            support.open_keyset(text, passphrase)
         return caught.exception.code
 
     def test_vectors(self) -> None:
@@ -26,7 +25,7 @@ class KeysetAtRest(unittest.TestCase):
             vectors = json.load(file)
         self.assertEqual([entry["by"] for entry in vectors["keysets"]], ["Swift", "Python"])
         for entry in vectors["keysets"]:
-            self.assertEqual(keyset_at_rest.open_keyset(entry["text"], vectors["passphrase"]), vectors["keys"])
+            self.assertEqual(support.open_keyset(entry["text"], vectors["passphrase"]), vectors["keys"])
             self.assertEqual(self.refusal(entry["text"], vectors["passphrase"] + "\n"), "wrongSecret")
             changed = entry["text"].replace('"seq": 4', '"seq": 5')
             self.assertEqual(self.refusal(changed, vectors["passphrase"]), "damaged")
@@ -37,17 +36,23 @@ class KeysetAtRest(unittest.TestCase):
         for entry in vectors["vectors"]:
             with self.subTest(entry["name"]):
                 if entry["failure"] is None:
-                    self.assertEqual(keyset_at_rest.open_keyset(entry["text"], vectors["passphrase"]), vectors["keys"])
+                    self.assertEqual(support.open_keyset(entry["text"], vectors["passphrase"]), vectors["keys"])
                 else:
                     self.assertEqual(self.refusal(entry["text"], vectors["passphrase"]), entry["failure"])
 
-    def test_members_as_they_stand(self) -> None:
-        text = ' {"a" : {"b" :1} ,\n"c":[ 1,2 ]\t, "d\\"":"}" }'
-        self.assertEqual(keyset_at_rest.members(text), {"a": '{"b" :1}', "c": "[ 1,2 ]", 'd"': '"}"'})
+    def test_a_backend_signs_with_the_primary_key_of_its_encrypted_keyset(self) -> None:
+        key = _keys.generate("ed25519")
+        metadata = {"seq": 1, "updatedAt": "2027-01-01T00:00:00Z", "keys": {
+            key.kid: {"suite": "ed25519", "activatesAt": "2027-01-01T00:00:00Z", "retiresAt": "2027-02-01T00:00:00Z"}}}
+        keyset = Keyset.from_encrypted(support.seal_keyset(json.dumps(metadata), [key.record()], "x", 16, 1, 1), "x")
+        self.assertEqual(SenderKey.from_keyset(keyset, at=1_800_000_000).kid, key.kid)
+        with self.assertRaises(KeyRecordError) as caught:
+            SenderKey.from_keyset(keyset, at=1_900_000_000)
+        self.assertEqual(caught.exception.code, "noKeySeals")
 
     def test_round_trip_and_changes(self) -> None:
-        text = keyset_at_rest.seal_keyset(METADATA, KEYS, "x", 16, 1, 1)
-        self.assertEqual(keyset_at_rest.open_keyset(text, "x"), KEYS)
+        text = support.seal_keyset(METADATA, KEYS, "x", 16, 1, 1)
+        self.assertEqual(support.open_keyset(text, "x"), KEYS)
         self.assertEqual(self.refusal(text, "y"), "wrongSecret")
         root = json.loads(text)
         sealed = root["sealed"]

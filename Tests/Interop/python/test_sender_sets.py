@@ -7,30 +7,34 @@ import unittest
 from dataclasses import replace
 from typing import Any, Callable, Optional
 
-import keysets
-import pushcrypt_reference as pc
-import sender_sets
-from sender_sets import Pins, Publication, State
-from strict_json import Refusal, b64, unb64
+import support
+from pushcrypt import (
+    KeyRecordError, OpenError, Opener, Placeholder, PublisherKey, Recipient, RecipientKey, Sealer, SenderKey, sender_sets,
+)
+from pushcrypt._json import b64, unb64
+from pushcrypt._keys import Key, key_id
+from pushcrypt._points import public_of
+from pushcrypt.keysets import time_text
+from pushcrypt.sender_sets import Pins, Publication, State, TrustedSet
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors", "sender-sets-v1.json")
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 
 
-def key(number: int, role: Optional[str] = None) -> pc.Key:
+def key(number: int, role: Optional[str] = None) -> Key:
     """An Ed25519 key of 32 equal bytes."""
     secret = bytes([number]) * 32
-    public = pc.public_of("ed25519", secret)
-    return pc.Key("ed25519", pc.key_id("ed25519", public, secret), public, secret, role=role)
+    public = public_of("ed25519", secret)
+    return Key("ed25519", key_id("ed25519", public, secret), public, secret, role=role)
 
 
 PUBLISHER, NEXT_PUBLISHER, STRANGER = (key(number, "publisher") for number in (1, 2, 3))
 SENDER, OTHER_SENDER = key(11), key(12)
-PINS = Pins([PUBLISHER, NEXT_PUBLISHER], bytes(16), 1)
-PUBLICATION = Publication(bytes(16), [TOPIC, "com.example.other"], 1, 5, NOW, NOW + 60 * DAY)
+PINS = Pins((PUBLISHER, NEXT_PUBLISHER), bytes(16), 1)
+PUBLICATION = Publication(bytes(16), (TOPIC, "com.example.other"), 1, 5, NOW, NOW + 60 * DAY)
 
 
-def published(*senders: pc.Key, revoked: tuple[pc.Key, ...] = (), **times: str) -> bytes:
+def published(*senders: Key, revoked: tuple[Key, ...] = (), **times: str) -> bytes:
     """A published set."""
     lives = {sender.kid: {"activatesAt": "2027-01-01T00:00:00Z", **times,
                           **({"revokedAt": "2027-01-02T00:00:00Z"} if sender in revoked else {})} for sender in senders}
@@ -38,13 +42,17 @@ def published(*senders: pc.Key, revoked: tuple[pc.Key, ...] = (), **times: str) 
                        "pushcrypt": {"seq": 1, "keys": lives}}).encode()
 
 
-def signed(*senders: pc.Key, by: tuple[pc.Key, ...] = (PUBLISHER,), revoked: tuple[pc.Key, ...] = (),
+def signed(*senders: Key, by: tuple[Key, ...] = (PUBLISHER,), revoked: tuple[Key, ...] = (),
            **changes: Any) -> bytes:
-    return sender_sets.sign(published(*(senders or (SENDER,)), revoked=revoked), replace(PUBLICATION, **changes), list(by))
+    return sender_sets.sign(published(*(senders or (SENDER,)), revoked=revoked), replace(PUBLICATION, **changes), map(PublisherKey, by))
 
 
 def verified(document: bytes) -> sender_sets.SenderSet:
-    return sender_sets.verify(document, PINS.publishers)
+    return sender_sets.verify(document, PINS)
+
+
+def accepted(document: bytes, stored: Optional[State] = None, pins: Pins = PINS, at: int = NOW) -> TrustedSet:
+    return sender_sets.accept(document, pins, TOPIC, stored, at)
 
 
 class VectorTests(unittest.TestCase):
@@ -55,7 +63,7 @@ class VectorTests(unittest.TestCase):
     def test_pins(self) -> None:
         for entry in self.vectors["pins"]:
             with self.subTest(entry["name"]):
-                self.assertEqual(outcome(lambda: sender_sets.read_pins(entry["text"].encode()))[1], entry["failure"])
+                self.assertEqual(outcome(lambda: Pins.from_json(entry["text"].encode()))[1], entry["failure"])
 
     def test_documents(self) -> None:
         for entry in self.vectors["cases"]:
@@ -63,7 +71,7 @@ class VectorTests(unittest.TestCase):
                 pins = self.vectors["sets"][entry["pins"]].encode()
                 document = unb64(entry["document"]) + b" " * entry.get("padding", 0)
                 state, failure = outcome(
-                    lambda: sender_sets.accept(pins, entry["topic"], document, entry["stored"], entry["now"]))
+                    lambda: support.accept_set(pins, entry["topic"], document, entry["stored"], entry["now"]))
                 self.assertEqual((state, failure), (entry.get("state"), entry["failure"]))
 
 
@@ -71,13 +79,13 @@ def outcome(body: Callable[[], Any]) -> tuple[Any, Optional[str]]:
     """The result, or the code of the refusal."""
     try:
         return body(), None
-    except Refusal as refusal:
+    except KeyRecordError as refusal:
         return None, refusal.code
 
 
 class SenderSetTests(unittest.TestCase):
     def expect(self, code: str, body: Callable[[], Any]) -> None:
-        with self.assertRaises(Refusal) as caught:
+        with self.assertRaises(KeyRecordError) as caught:
             body()
         self.assertEqual(caught.exception.code, code)
 
@@ -99,7 +107,7 @@ class SenderSetTests(unittest.TestCase):
             offered = verified(signed(by=by))
             self.assertEqual(offered.publication, PUBLICATION)
             self.assertEqual([entry.key.kid for entry in offered.keyset.entries], [SENDER.kid])
-            self.assertEqual(offered.signers, [one.kid for one in by if one is not STRANGER])
+            self.assertEqual(offered.signers, tuple(one.kid for one in by if one is not STRANGER))
 
     def test_a_document_without_a_pinned_publisher_is_refused(self) -> None:
         self.expect("notSigned", lambda: verified(signed(by=(STRANGER,))))
@@ -109,7 +117,7 @@ class SenderSetTests(unittest.TestCase):
         foreign = [None, 1, {}, {"protected": "AA", "signature": "AA", "header": {}}, {"protected": "!", "signature": ""},
                    *json.loads(signed(by=(STRANGER,)))["signatures"]]
         document["signatures"] = foreign + document["signatures"]
-        self.assertEqual(verified(json.dumps(document).encode()).signers, [PUBLISHER.kid])
+        self.assertEqual(verified(json.dumps(document).encode()).signers, (PUBLISHER.kid,))
 
     def test_other_forms_are_refused(self) -> None:
         document = json.loads(signed())
@@ -151,8 +159,8 @@ class SenderSetTests(unittest.TestCase):
         for name in ("seq", "keys", "set", "topics", "epoch", "issuedAt", "validUntil"):
             self.expect_payload("malformed", lambda payload: member(payload).pop(name))
         for name, value in (("set", "AA"), ("topics", []), ("topics", [TOPIC] * 2), ("topics", [1]), ("epoch", -1), ("epoch", 2**53),
-                            ("seq", "1"), ("issuedAt", "now"), ("validUntil", sender_sets.time(NOW)),
-                            ("validUntil", sender_sets.time(NOW + 90 * DAY + 1))):
+                            ("seq", "1"), ("issuedAt", "now"), ("validUntil", time_text(NOW)),
+                            ("validUntil", time_text(NOW + 90 * DAY + 1))):
             self.expect_payload("malformed", lambda payload: member(payload).update({name: value}))
         many = [f"a{number}" for number in range(17)]
         self.expect_payload("tooLarge", lambda payload: member(payload).update(topics=many))
@@ -168,76 +176,87 @@ class SenderSetTests(unittest.TestCase):
             payload["pushcrypt"]["keys"] = {listed.kid: {}}
             document = sender_sets.sign_payload(json.dumps(payload).encode(), [PUBLISHER])
             self.expect("wrongKind", lambda: verified(document))
-        self.expect("wrongKind", lambda: keysets.senders(json.dumps(PUBLISHER.record(private=False)).encode()))
-        self.expect("wrongKind", lambda: keysets.signer(json.dumps(PUBLISHER.record()).encode()))
+        self.expect("wrongKind", lambda: support.senders(PUBLISHER.record(private=False)))
+        self.expect("wrongKind", lambda: SenderKey.from_jwk(PUBLISHER.record()))
         record = SENDER.record(private=False)
-        self.expect("wrongKind", lambda: sender_sets.read_pins(json.dumps(
+        self.expect("wrongKind", lambda: Pins.from_json(json.dumps(
             {"publishers": [record], "set": b64(bytes(16)), "epoch": 1}).encode()))
 
     def test_pins(self) -> None:
         records = [one.record(private=False) for one in (PUBLISHER, NEXT_PUBLISHER)]
         pins = {"publishers": records, "set": b64(bytes(16)), "epoch": 1}
-        read = sender_sets.read_pins(json.dumps(pins).encode())
+        read = Pins.from_json(json.dumps(pins).encode())
         self.assertEqual([one.kid for one in read.publishers], [PUBLISHER.kid, NEXT_PUBLISHER.kid])
         for name, value, code in (
                 ("publishers", [], "malformed"), ("publishers", records * 3, "tooLarge"), ("set", "AA", "malformed"),
                 ("publishers", records[:1] * 2, "duplicateKey"), ("publishers", [PUBLISHER.record()], "wrongKind"),
                 ("epoch", -1, "malformed"), ("epoch", True, "malformed"), ("more", 1, "malformed")):
-            self.expect(code, lambda: sender_sets.read_pins(json.dumps({**pins, name: value}).encode()))
+            self.expect(code, lambda: Pins.from_json(json.dumps({**pins, name: value}).encode()))
 
     def test_accepting(self) -> None:
-        first = sender_sets.accept_verified(PINS, TOPIC, None, verified(signed()), NOW)
+        first = accepted(signed()).state
         self.assertEqual((first.epoch, first.seq), (1, 5))
-        again = sender_sets.accept_verified(PINS, TOPIC, first, verified(signed(by=(NEXT_PUBLISHER,))), NOW)
-        self.assertEqual(again, first)
-        newer = sender_sets.accept_verified(PINS, TOPIC, first, verified(signed(seq=6)), NOW)
-        self.assertEqual(newer.seq, 6)
+        self.assertEqual(accepted(signed(by=(NEXT_PUBLISHER,)), first).state, first)
+        self.assertEqual(accepted(signed(seq=6), first).state.seq, 6)
         for code, document, stored, at in (
                 ("rolledBack", signed(seq=4), first, NOW), ("conflict", signed(OTHER_SENDER), first, NOW),
-                ("otherSet", signed(set=bytes(15) + b"a"), None, NOW), ("otherTopic", signed(topics=["com.example"]), None, NOW),
+                ("otherSet", signed(set=bytes(15) + b"a"), None, NOW), ("otherTopic", signed(topics=("com.example",)), None, NOW),
                 ("otherEpoch", signed(epoch=2), None, NOW), ("otherEpoch", signed(epoch=0), None, NOW),
                 ("expired", signed(), None, NOW + 60 * DAY)):
-            self.expect(code, lambda: sender_sets.accept_verified(PINS, TOPIC, stored, verified(document), at))
-        sender_sets.accept_verified(PINS, TOPIC, None, verified(signed()), NOW + 60 * DAY - 1)
+            self.expect(code, lambda: accepted(document, stored, at=at))
+        accepted(signed(), at=NOW + 60 * DAY - 1)
 
     def test_an_earlier_epoch_counts_for_nothing(self) -> None:
-        stolen = sender_sets.accept_verified(PINS, TOPIC, None, verified(signed(seq=2**53 - 1)), NOW)
-        update = replace(PINS, publishers=[NEXT_PUBLISHER], epoch=2)
-        document = signed(seq=1, epoch=2, by=(NEXT_PUBLISHER,))
-        state = sender_sets.accept_verified(update, TOPIC, stolen, sender_sets.verify(document, update.publishers), NOW)
+        stolen = accepted(signed(seq=2**53 - 1)).state
+        update = replace(PINS, publishers=(NEXT_PUBLISHER,), epoch=2)
+        state = accepted(signed(seq=1, epoch=2, by=(NEXT_PUBLISHER,)), stolen, update).state
         self.assertEqual((state.epoch, state.seq), (2, 1))
 
+    def verified_by(self, trusted: TrustedSet, sender: Key, at: int) -> None:
+        found = trusted.verification_key(sender.kid, at)
+        self.assertEqual(found and found.kid, sender.kid)
+
     def test_revocation_is_final(self) -> None:
-        before = verified(signed(SENDER, OTHER_SENDER))
-        state = sender_sets.accept_verified(PINS, TOPIC, None, before, NOW)
-        self.assertEqual(sender_sets.trusted(state, before, SENDER.kid, NOW).kid, SENDER.kid)
-        revoking = verified(signed(SENDER, OTHER_SENDER, revoked=(SENDER,), seq=6))
-        state = sender_sets.accept_verified(PINS, TOPIC, state, revoking, NOW)
+        trusted = accepted(signed(SENDER, OTHER_SENDER))
+        self.verified_by(trusted, SENDER, NOW)
+        trusted = accepted(signed(SENDER, OTHER_SENDER, revoked=(SENDER,), seq=6), trusted.state)
         for offered, seq in ((None, 6), (signed(OTHER_SENDER, seq=7), 7), (signed(SENDER, OTHER_SENDER, seq=8), 8)):
-            current = verified(offered) if offered else revoking
             if offered:
-                state = sender_sets.accept_verified(PINS, TOPIC, state, current, NOW)
-            code = "keyRevoked" if seq != 7 else "unknownKey"
-            self.expect(code, lambda: sender_sets.trusted(state, current, SENDER.kid, NOW - 400 * DAY))
-            self.assertEqual(sender_sets.trusted(state, current, OTHER_SENDER.kid, NOW).kid, OTHER_SENDER.kid)
+                trusted = accepted(offered, trusted.state)
+            if seq == 7:
+                self.assertIsNone(trusted.verification_key(SENDER.kid, NOW - 400 * DAY))
+            else:
+                self.expect("keyRevoked", lambda: trusted.verification_key(SENDER.kid, NOW - 400 * DAY))
+            self.verified_by(trusted, OTHER_SENDER, NOW)
 
     def test_keys_are_judged_no_earlier_than_the_set(self) -> None:
-        document = sender_sets.sign(published(SENDER, expiresAt=sender_sets.time(NOW + DAY)), PUBLICATION, [PUBLISHER])
-        accepted = verified(document)
-        state = sender_sets.accept_verified(PINS, TOPIC, None, accepted, NOW)
-        self.assertEqual(sender_sets.trusted(state, accepted, SENDER.kid, NOW - DAY).kid, SENDER.kid)
-        self.expect("keyExpired", lambda: sender_sets.trusted(state, accepted, SENDER.kid, NOW + DAY))
-        self.expect("keyExpired", lambda: sender_sets.trusted(state, accepted, SENDER.kid, 0, NOW + DAY + 600))
-        sender_sets.trusted(state, accepted, SENDER.kid, 0, NOW + DAY + 599)
+        trusted = accepted(sender_sets.sign(
+            published(SENDER, expiresAt=time_text(NOW + DAY)), PUBLICATION, [PublisherKey(PUBLISHER)]))
+        self.verified_by(trusted, SENDER, NOW - DAY)
+        self.expect("keyExpired", lambda: trusted.verification_key(SENDER.kid, NOW + DAY))
+        late, later = (replace(trusted, highest_issued_at=NOW + DAY + more) for more in (599, 600))
+        self.verified_by(late, SENDER, 0)
+        self.expect("keyExpired", lambda: later.verification_key(SENDER.kid, 0))
 
     def test_an_expired_set_verifies_nothing(self) -> None:
-        accepted = verified(signed())
-        state = sender_sets.accept_verified(PINS, TOPIC, None, accepted, NOW)
-        end = NOW + 60 * DAY
-        sender_sets.trusted(state, accepted, SENDER.kid, end - 1)
-        self.expect("keyExpired", lambda: sender_sets.trusted(state, accepted, SENDER.kid, end))
-        sender_sets.trusted(state, accepted, SENDER.kid, end, grace=DAY)
-        self.expect("keyExpired", lambda: sender_sets.trusted(state, accepted, SENDER.kid, end + DAY, grace=DAY))
+        trusted, end = accepted(signed()), NOW + 60 * DAY
+        self.verified_by(trusted, SENDER, end - 1)
+        self.expect("keyExpired", lambda: trusted.verification_key(SENDER.kid, end))
+        patient = replace(trusted, grace_in_seconds=DAY)
+        self.verified_by(patient, SENDER, end)
+        self.expect("keyExpired", lambda: patient.verification_key(SENDER.kid, end + DAY))
+
+    def test_an_opener_accepts_what_a_sender_of_the_set_signed_and_refuses_a_revoked_sender(self) -> None:
+        phone = RecipientKey.generate(2)
+        push = Sealer(TOPIC, signer=SenderKey(SENDER), clock=lambda: NOW).seal(
+            {"aps": {"alert": "x"}}, to=Recipient.from_jwk(phone.registration_record()), placeholder=Placeholder(title="t"))
+        trusted = accepted(signed())
+        opened = Opener(TOPIC, phone, senders=trusted, clock=lambda: NOW).open(push.json)
+        self.assertEqual(opened.signed_by, SENDER.kid)
+        revoking = accepted(signed(SENDER, OTHER_SENDER, revoked=(SENDER,), seq=6), trusted.state)
+        with self.assertRaises(OpenError) as caught:
+            Opener(TOPIC, phone, senders=revoking, clock=lambda: NOW).open(push.json)
+        self.assertEqual(caught.exception.code, "keyRevoked")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 """Tests against the files in Tests/Vectors: python -m unittest test_vectors"""
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import unittest
 from typing import Any
 
-import keysets
-import pushcrypt_reference
-from strict_json import Refusal, b64
+import support
+from pushcrypt import Keyset, Opener, PossessionError, PushCryptError, _envelope, _keys, possession
+from pushcrypt._json import b64, unb64
+from pushcrypt.sealer import campaign_id
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
 
@@ -27,10 +29,10 @@ class VectorTests(unittest.TestCase):
             arguments = (entry["payload"].encode(), sets[entry["keyset"]], pinned, entry["topic"], entry["at"])
             with self.subTest(entry["name"]):
                 if entry["failure"] is None:
-                    self.assertEqual(keysets.open_payload(*arguments).inner, vectors["inner"])
+                    self.assertEqual(support.open_with_sets(*arguments).json, vectors["inner"])
                 else:
-                    with self.assertRaises(Refusal) as caught:
-                        keysets.open_payload(*arguments)
+                    with self.assertRaises(PushCryptError) as caught:
+                        support.open_with_sets(*arguments)
                     self.assertEqual(caught.exception.code, entry["failure"])
 
     def test_instructions(self) -> None:
@@ -39,43 +41,91 @@ class VectorTests(unittest.TestCase):
             arguments = (entry["payload"].encode(), entry["keyset"].encode(), pinned, entry["topic"], entry["at"])
             with self.subTest(entry["name"]):
                 if entry["failure"] is None:
-                    extras = keysets.open_payload(*arguments).extras
-                    opened = entry["opened"]
-                    self.assertEqual(extras.get("retract", []), opened["retract"])
-                    self.assertEqual(extras.get("quiet", False), opened["quiet"])
-                    self.assertEqual(extras.get("badge", {}).get("add"), opened["badgeAdd"])
-                    uses = {item["url"]: item.get("use") for item in extras.get("attachments", [])}
-                    self.assertEqual([url for url, use in uses.items() if use is None], opened["attachments"])
-                    self.assertEqual([url for url, use in uses.items() if use == "avatar"],
-                                     [opened["avatar"]] if opened["avatar"] else [])
+                    push, expected = support.open_with_sets(*arguments), entry["opened"]
+                    self.assertEqual(list(push.retract), expected["retract"])
+                    self.assertEqual(push.quiet, expected["quiet"])
+                    self.assertEqual(push.badge_add, expected["badgeAdd"])
+                    self.assertEqual(push.proof, expected["proof"])
+                    urls = {is_avatar: [one.url for one in push.attachments if one.is_avatar == is_avatar]
+                            for is_avatar in (False, True)}
+                    self.assertEqual(urls[False], expected["attachments"])
+                    self.assertEqual(urls[True], [expected["avatar"]] if expected["avatar"] else [])
                 else:
-                    with self.assertRaises(Refusal) as caught:
-                        keysets.open_payload(*arguments)
+                    with self.assertRaises(PushCryptError) as caught:
+                        support.open_with_sets(*arguments)
                     self.assertEqual(caught.exception.code, entry["failure"])
 
     def test_keysets(self) -> None:
         for entry in load("keysets-v1.json")["vectors"]:
             with self.subTest(entry["name"]):
                 if entry["failure"] is None:
-                    self.assertEqual(keysets.READERS[entry["as"]](entry["text"].encode()), entry["kids"])
+                    self.assertEqual(support.READERS[entry["as"]](entry["text"].encode()), entry["kids"])
                 else:
-                    with self.assertRaises(Refusal) as caught:
-                        keysets.READERS[entry["as"]](entry["text"].encode())
+                    with self.assertRaises(PushCryptError) as caught:
+                        support.READERS[entry["as"]](entry["text"].encode())
                     self.assertEqual(caught.exception.code, entry["failure"])
 
     def test_states(self) -> None:
         for entry in load("keysets-v1.json")["states"]:
             with self.subTest(entry["name"]):
-                keyset = keysets.read(entry["text"].encode())
+                keyset = Keyset.from_json(entry["text"].encode())
                 primary = keyset.primary(entry["at"])
                 self.assertEqual(primary and primary.key.kid, entry["primary"])
                 self.assertEqual(keyset.states(entry["at"]), entry["states"])
 
+    def test_pushcrypt_v1(self) -> None:
+        vectors = load("pushcrypt-v1.json")
+        keys = {name: _keys.load_key(record) for name, record in vectors["keys"].items()}
+
+        def opened(entry: dict[str, Any]) -> Any:
+            trust = [keys[name] for name in entry["trust"]] if entry["trust"] is not None else None
+            topic = entry.get("topic", vectors["topic"])
+            return support.open_payload(entry["payload"].encode(), [keys[entry["key"]]], topic, entry["at"], trust)
+
+        for entry in vectors["opened"]:
+            with self.subTest(entry["name"]):
+                push = opened(entry)
+                self.assertEqual((push.json, push.id, push.issued_at, push.expires_at),
+                                 (vectors["inner"], entry["id"], entry["iat"], entry["exp"]))
+        for entry in vectors["refused"]:
+            with self.subTest(entry["name"]), self.assertRaises(PushCryptError) as caught:
+                opened(entry)
+            self.assertEqual(caught.exception.code, entry["failure"])
+        known = vectors["contextInfo"]
+        context = _envelope.context(keys[known["key"]], keys[known["signer"]].kid, vectors["topic"])
+        self.assertEqual(context.hex(), known["hex"])
+
+    def test_challenges(self) -> None:
+        for entry in load("possession-v1.json")["challenges"]:
+            senders = Keyset.from_json(entry["senders"]) if entry["senders"] is not None else None
+            opener = Opener(entry["topic"], Keyset.from_json(entry["keyset"]), senders=senders, clock=lambda: entry["at"])
+            with self.subTest(entry["name"]):
+                try:
+                    answer = possession.answer(
+                        entry["challenge"], record=entry["record"].encode(), host=entry["host"], opener=opener)
+                    self.assertEqual((entry["failure"], entry["answer"]), (None, answer))
+                except PushCryptError as error:
+                    self.assertEqual(error.code, entry["failure"])
+
+    def test_answers(self) -> None:
+        vectors = load("possession-v1.json")
+        made = vectors["pending"]
+        code = possession.code_of(unb64(made["nonce"]), made["host"], made["registration"], made["record"].encode())
+        self.assertEqual(b64(hashlib.sha256(code).digest()), made["codeDigest"])
+        pending = possession.Pending(made["registration"], made["codeDigest"], made["challengedAt"])
+        for entry in vectors["answers"]:
+            with self.subTest(entry["name"]):
+                try:
+                    pending.confirm(entry["answer"], clock=lambda: entry["at"])
+                    self.assertIsNone(entry["failure"])
+                except PossessionError as error:
+                    self.assertEqual(error.code, entry["failure"])
+
     def test_campaigns(self) -> None:
         keys = load("pushcrypt-v1.json")["keys"]
         for entry in load("keysets-v1.json")["campaigns"]:
-            key = pushcrypt_reference.load_key(keys[entry["key"]])
-            self.assertEqual(b64(pushcrypt_reference.campaign_id(entry["campaign"], key)), entry["id"])
+            key = _keys.load_key(keys[entry["key"]])
+            self.assertEqual(b64(campaign_id(entry["campaign"], key)), entry["id"])
 
 
 if __name__ == "__main__":

@@ -71,12 +71,12 @@ struct BatchDeviceTests {
     func campaign(_ key: String, _ way: Way) throws {
         let runs = try (0..<2).map { _ in try seal(key, way, "--id-from", "spring sale") }
         #expect(runs[0].stdout != runs[1].stdout)
-        // SHA-256 by Python's hashlib, over "pushcrypt/1 campaign", the name, the kid and the device.
+        // HMAC-SHA256 by Python's hmac with the psk or no key, over "pushcrypt/1 campaign", the name, the kid and the device.
         let names = [
-            "p256": ["17_pRMnVpHcURhB2sw5x_g", "mUBJRxOZSPOnhemVlEnSzA", "jkF0URoZWksNbBe4jHoTDg"],
-            "p256 psk": ["nIHpQE5fI8Ge-N4Z63XgCA", "MuEPNRJYxS4LOy91JC84RQ", "Zjqu0okVhcyFk4wn5d2wgA"],
-            "x25519": ["4QoxQJ-TMj9mBoq-F0mfuQ", "JsKOcN91RpX6ZeE0KopBfQ", "4RhzvicNMUSP-iORrMYO4A"],
-            "x25519 psk": ["Dapu3_moHZG4DggbCfNhxg", "mifUk2YYPm3qgWMtJ3CzCA", "LTE9SFMjS-zB3i4JMtVO5g"],
+            "p256": ["l_8GVRzjfFRaPykYrqlWHg", "NOhTsT_lykibHbyFPcZFNw", "JTZJ-f8dEKNlCAVDJTZJog"],
+            "p256 psk": ["AbhPkIMX6uN6SM47qqdrpA", "ncSuTWaniXXofA_Sq75hdQ", "CCTHLFYF0YBqdEvblfDCHQ"],
+            "x25519": ["hTezQIexReHmTZ2kqYNaGw", "iAYmOcL27htMM1JkK73RZQ", "4dVQyOdcCEKjrzkPToiByA"],
+            "x25519 psk": ["xVh_PnQ_61WxqYFF-a4bHw", "Z1BaaUMKeTU5TuMt324FGQ", "fQR1nKfYdH40cnQrzPHa6w"],
         ]
         let expected = try #require(names[key])
         for run in runs { #expect(Self.ids(run) == expected + [expected[1]]) }
@@ -131,7 +131,7 @@ struct BatchDeviceTests {
             "errors.jsonl")
         let isOwn = device == "phone-1_A"
         #expect(output.exit == (isOwn ? 0 : 65), "\(output)")
-        #expect(Self.ids(output) == (isOwn ? Array(repeating: "gYjFNUctJdi4hB9VylrwNQ", count: 3) : []))
+        #expect(Self.ids(output) == (isOwn ? Array(repeating: "hhsoE2C8fpvZKTkaBZzGzQ", count: 3) : []))
         let reasons = isOwn ? [] : ["wrongDevice", "wrongDevice", "unknownKey"]
         #expect(try batch.refusedLines().map(\.reason) == reasons)
     }

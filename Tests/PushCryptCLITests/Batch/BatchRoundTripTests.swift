@@ -112,8 +112,8 @@ struct BatchRoundTripTests {
         }
         #expect(runs[0].stdout != runs[1].stdout)
         #expect(opened[0].exit == 0 && opened[0].stdout == opened[1].stdout, "\(opened[0])")
-        // SHA-256 by Python's hashlib, over "pushcrypt/1 campaign", the name, the kid and the device.
-        let ids = ["bLKV2rM1NiV8pU-6_Uer9A", "KehQo93PR_1k7dbv3dvFUw", "BQM8NwW9lS8Mm8tW0bKXBA"]
+        // HMAC-SHA256 by Python's hmac with the device's key, over "pushcrypt/1 campaign", the name, the kid and the device.
+        let ids = ["lRko4UEsY5udnCglmLUSEQ", "w47IUGgAajFDA_FqaBPkzw", "hvP2-Yc27lANsvdNBtFhCw"]
         let found = opened[0].text.matches(of: /"id":"([^"]+)"/).map { String($0.1) }
         #expect(found == ids)
     }

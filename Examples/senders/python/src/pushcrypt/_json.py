@@ -1,35 +1,26 @@
-"""Strict JSON and canonical base64url, which the pushcrypt protocol requires on both sides, and typed refusals."""
+"""Strict JSON and canonical base64url (PROTOCOL section 2). Whatever breaks a rule raises `Flaw`."""
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import re
-from typing import Any, Optional
+from typing import Any, TypeGuard
+
+from .errors import Flaw
 
 MAX_DEPTH = 64  # the root object is depth 1
 MAX_INTEGER = 2**53 - 1
-MAX_PAYLOAD, MAX_VALUES = 256 * 1024, 16_384  # bytes and JSON values (names not counted) of an inner payload
 
-
-class Refusal(Exception):
-    """A typed refusal: `code` is a failure class of the protocol, or `invalidArgument`, `notExposable` or `tooLarge`."""
-
-    def __init__(self, code: str, detail: str = "", needed: Optional[int] = None, available: Optional[int] = None):
-        super().__init__(f"{code}: {detail}" if detail else code)
-        self.code, self.detail, self.needed, self.available = code, detail, needed, available
-
-
-# Refused as malformed: duplicate member names at any depth (compared unescaped), invalid UTF-8, BOM, lone surrogates,
-# depth over 64, a root that is not an object, anything but white space after the last "}".
-
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = (" ", "\t", "\n", "\r")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BASE64URL = re.compile("[A-Za-z0-9_-]+", re.ASCII)
 _LITERALS = (("true", True), ("false", False), ("null", None))
 
 
-class Obj(dict):
+class Obj(dict[str, Any]):
     """A JSON object with the place of each member: name -> (name start, value start, value end)."""
 
     def __init__(self) -> None:
@@ -38,34 +29,39 @@ class Obj(dict):
 
 
 def parse(raw: bytes) -> tuple[Obj, str]:
-    """The root object and the text of its spans (UTF-8 decoding is one to one, so slices are byte exact)."""
+    """The root object and the text of its spans. UTF-8 decoding is one to one, so slices of the text are byte exact.
+
+    Refused are: duplicate member names at any depth (compared unescaped), invalid UTF-8, a byte order mark, lone surrogates,
+    a depth over 64, a root that isn't an object, and anything but white space after the root.
+    """
     try:
         text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Refusal("malformed", "invalid UTF-8") from None
+    except UnicodeDecodeError as error:
+        raise Flaw(f"byte {error.start} isn't UTF-8") from None
     value, end = _value(text, _skip(text, 0), 1)
-    if not isinstance(value, Obj) or _skip(text, end) != len(text):
-        raise Refusal("malformed", "not exactly one JSON object")
+    if not isinstance(value, Obj):
+        raise Flaw("the root isn't a JSON object")
+    if _skip(text, end) != len(text):
+        raise Flaw(f"there is more than white space after the JSON object, at character {end}")
     return value, text
 
 
-def parse_payload(raw: bytes) -> tuple[Obj, str]:
-    """The same for an inner payload, which has limits. Padding after it doesn't count."""
-    if len(raw.rstrip(b" ")) > MAX_PAYLOAD:
-        raise Refusal("malformed", "the payload is too long")
-    value, text = parse(raw)
-    if _count(value) > MAX_VALUES:
-        raise Refusal("malformed", "the payload has too many values")
-    return value, text
-
-
-def _count(value: Any) -> int:
+def count(value: Any) -> int:
+    """The number of JSON values, without member names."""
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + sum(map(_count, children))
+    return 1 + sum(map(count, children))
+
+
+def dump(value: Any) -> str:
+    """Compact JSON that keeps characters beyond ASCII. Raises TypeError or ValueError for what JSON can't represent."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _skip(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()
+    """The next character that isn't white space."""
+    while text[at:at + 1] in _SPACE:
+        at += 1
+    return at
 
 
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
@@ -74,14 +70,14 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
         return _string(text, at)
     if first in ("{", "["):
         if depth > MAX_DEPTH:
-            raise Refusal("malformed", "too deep")
+            raise Flaw(f"arrays and objects are nested deeper than {MAX_DEPTH} at character {at}")
         return _object(text, at, depth) if first == "{" else _array(text, at, depth)
     for literal, value in _LITERALS:
         if text.startswith(literal, at):
             return value, at + len(literal)
     match = _NUMBER.match(text, at)
     if not match:
-        raise Refusal("malformed", "not a JSON value")
+        raise Flaw(f"there is no JSON value at character {at}")
     token = match.group()
     # An integer token has no fraction and no exponent, and isn't -0. A token of over 17 characters is above 2^53.
     integer = match.group(1) is None and match.group(2) is None and token != "-0" and len(token) <= 17
@@ -91,10 +87,13 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
 def _string(text: str, at: int) -> tuple[str, int]:
     match = _STRING.match(text, at)
     if not match:
-        raise Refusal("malformed", "not a JSON string")
-    value = json.loads(match.group())  # decodes escapes only: the token is known to match the grammar
+        raise Flaw(f"there is no JSON string at character {at}")
+    token = match.group()
+    if "\\" not in token:  # UTF-8 has no surrogates
+        return token[1:-1], match.end()
+    value: str = json.loads(token)  # decodes escapes only: the token is known to match the grammar
     if _SURROGATE.search(value):
-        raise Refusal("malformed", "lone surrogate")
+        raise Flaw(f"the string at character {at} has a lone surrogate")
     return value, match.end()
 
 
@@ -119,8 +118,10 @@ def _object(text: str, at: int, depth: int) -> tuple[Obj, int]:
     while True:
         name, colon = _string(text, at)
         colon = _skip(text, colon)
-        if text[colon:colon + 1] != ":" or name in obj:
-            raise Refusal("malformed", "no colon, or a duplicate member name")
+        if text[colon:colon + 1] != ":":
+            raise Flaw(f"there is no colon at character {colon}")
+        if name in obj:
+            raise Flaw(f"the member at character {at} has the name of another member of its object")
         start = _skip(text, colon + 1)
         obj[name], end = _value(text, start, depth + 1)
         obj.spans[name] = (at, start, end)
@@ -133,12 +134,12 @@ def _separator(text: str, at: int, closing: str) -> tuple[int, bool]:
     """Moves past a comma to the next element (False), or past the closing bracket (True)."""
     at = _skip(text, at)
     if text[at:at + 1] not in (closing, ","):
-        raise Refusal("malformed", "neither a comma nor a closing bracket")
+        raise Flaw(f"there is neither a comma nor a closing bracket at character {at}")
     return (at + 1, True) if text[at] == closing else (_skip(text, at + 1), False)
 
 
-def is_integer(value: Any) -> bool:
-    """An integer token in 0...2^53-1; a boolean is not a number."""
+def is_integer(value: object) -> TypeGuard[int]:
+    """Whether it is an integer token of 0 to 2^53 - 1. A boolean isn't a number."""
     return type(value) is int and 0 <= value <= MAX_INTEGER
 
 
@@ -147,11 +148,17 @@ def b64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
-def unb64(text: Any, size: Optional[int] = None) -> bytes:
-    """Canonical base64url: no padding, no white space, no foreign characters, zero trailing bits, `size` bytes."""
-    if not isinstance(text, str) or not re.fullmatch("[A-Za-z0-9_-]+", text) or len(text) % 4 == 1:
-        raise Refusal("malformed", "base64url")
-    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+def unb64(text: Any, size: int | None = None, name: str = "a value") -> bytes:
+    """Canonical base64url (RFC 4648 section 5): no padding, no other characters, trailing bits of zero, `size` bytes."""
+    expected = f"{name} isn't {'' if size is None else f'{size} bytes of '}base64url without padding"
+    if text is None:
+        raise Flaw(f"{name} is missing")
+    if not isinstance(text, str) or not _BASE64URL.fullmatch(text):
+        raise Flaw(expected)
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error:
+        raise Flaw(expected) from None
     if b64(data) != text or (size is not None and len(data) != size):
-        raise Refusal("malformed", "base64url")
+        raise Flaw(expected)
     return data

@@ -1,0 +1,132 @@
+"""The outer payload: the placeholder, the exposed members and the frame of the sealed bytes (PROTOCOL section 2)."""
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable
+
+from ._json import Obj, dump, is_integer
+from ._message import Payload
+from .errors import SealError
+
+MAX_LIMIT = 4096  # bytes of the outer payload
+MAX_EXPOSED = 32  # names
+_EXPOSED_NAME = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    """The unencrypted text, which the device shows if it can't open the push.
+
+    `title` and `body` are literal. `title_loc_key` and `loc_key` are keys of the app's strings, which the device localises.
+    """
+
+    title: str | None = None
+    body: str | None = None
+    title_loc_key: str | None = None
+    loc_key: str | None = None
+
+    def json(self) -> str:
+        members = {"title": self.title, "body": self.body, "title-loc-key": self.title_loc_key, "loc-key": self.loc_key}
+        given = {name: text for name, text in members.items() if text}
+        if not given or any(not isinstance(text, str) for text in given.values()):
+            raise SealError("invalidPlaceholder", "the placeholder has no text: without one, iOS doesn't run the app's extension")
+        return dump(given)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """{"aps":APS,"pushcrypt":{"v":1,"kid":KID,"sealed":BASE64URL[,"skid":KID]}}"""
+
+    head: bytes
+    tail: bytes
+
+    @classmethod
+    def of(cls, aps: bytes, kid: str, skid: str | None) -> Frame:
+        head = b'{"aps":' + aps + f',"pushcrypt":{{"v":1,"kid":"{kid}","sealed":"'.encode("ascii")
+        return cls(head, (f'","skid":"{skid}"}}}}' if skid is not None else '"}}').encode("ascii"))
+
+    @property
+    def size(self) -> int:
+        return len(self.head) + len(self.tail)
+
+    def around(self, sealed: str) -> bytes:
+        return self.head + sealed.encode("ascii") + self.tail
+
+
+def outer_aps(payload: Payload, placeholder: Placeholder, exposed: Iterable[str], quiet: bool) -> bytes:
+    """The placeholder, mutable-content, and the exposed members as copies of their text."""
+    names = _checked_names(exposed, quiet)
+    parts = ['"alert":' + placeholder.json(), '"mutable-content":1']
+    if "sound" not in names and not quiet and payload.aps.get("sound") not in (None, "", {}):
+        parts.append('"sound":"default"')
+    if "content-available" not in names and is_one(payload.aps.get("content-available")):
+        names.insert(0, "content-available")
+    parts += [f'"{name}":{_exposed_text(payload, name)}' for name in names]
+    try:
+        return ("{" + ",".join(parts) + "}").encode("utf-8")
+    except UnicodeEncodeError:
+        raise SealError("invalidPlaceholder", "the placeholder has a lone surrogate") from None
+
+
+def _checked_names(exposed: Iterable[str], quiet: bool) -> list[str]:
+    given = list(exposed)
+    if len(given) > MAX_EXPOSED:
+        raise SealError("invalidOption", f"exposed has more than {MAX_EXPOSED} names")
+    for name in given:
+        if not isinstance(name, str) or not _EXPOSED_NAME.fullmatch(name) or name in ("alert", "mutable-content"):
+            raise SealError("invalidOption", "exposed has a name that isn't 1 to 64 characters of A-Z, a-z, 0-9, _ and -, "
+                            "or is alert or mutable-content")
+    if quiet and "sound" in given:
+        raise SealError("invalidOption", "a quiet push can't expose its sound")
+    return list(dict.fromkeys(given))
+
+
+def _exposed_text(payload: Payload, name: str) -> str:
+    if name not in payload.aps:
+        raise SealError("notExposable", f"the payload's aps has no {name} to expose")
+    if not _EXPOSED_TYPES.get(name, _is_scalar)(payload.aps[name]):
+        raise SealError("notExposable", f"the type of aps.{name} isn't one that can be exposed")
+    _, start, end = payload.aps.spans[name]
+    return payload.text[start:end]
+
+
+def is_one(value: Any) -> bool:
+    """Whether it is the integer 1, which a boolean isn't."""
+    return type(value) is int and value == 1
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and math.isfinite(value))
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_level(value: Any) -> bool:
+    return value in ("passive", "active", "time-sensitive", "critical")
+
+
+def _is_sound(value: Any) -> bool:
+    """Whether it is a name, or an object of critical (0 or 1), name and volume (0 to 1)."""
+    if isinstance(value, Obj):
+        return all(name in _SOUND_TYPES and _SOUND_TYPES[name](member) for name, member in value.items())
+    return isinstance(value, str)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (str, bool)) or _is_number(value)
+
+
+_SOUND_TYPES: dict[str, Callable[[Any], bool]] = {
+    "critical": lambda value: is_integer(value) and value <= 1, "name": _is_string,
+    "volume": lambda value: _is_number(value) and 0 <= value <= 1,
+}
+_EXPOSED_TYPES: dict[str, Callable[[Any], bool]] = {
+    "badge": is_integer, "category": _is_string, "content-available": is_one, "dismissal-date": is_integer,
+    "event": _is_string, "filter-criteria": _is_string, "interruption-level": _is_level, "relevance-score": _is_number,
+    "sound": _is_sound, "stale-date": is_integer, "target-content-id": _is_string, "thread-id": _is_string,
+    "timestamp": is_integer,
+}

@@ -1,0 +1,54 @@
+"""Doors for tests and for the generators of test vectors: randomness that the caller chooses.
+
+Never import this module in a program. With a fixed ephemeral key or salt, two messages have one AEAD key and nonce, which
+reveals both. The API of this package always draws them itself.
+"""
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Callable
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from . import _envelope, _hpke
+from ._json import b64
+from ._keys import Key
+from ._keyset_at_rest import DATA_KEY_AAD, KEYS_AAD, derive
+from ._points import dh_private
+
+
+def encrypt_with(key: Key, info: bytes, plaintext: bytes, material: bytes, psk_id: bytes | None = None) -> bytes:
+    """The sealed bytes with an ephemeral private key (suites 1 and 2) or a salt (suite 4) from `material`, 32 bytes.
+
+    `psk_id` replaces the kid's 11 bytes.
+    """
+    if key.suite == 4:
+        return _envelope.encrypt_with_salt(key, info, plaintext, material[:_envelope.SALT_SIZE])
+    psk, own_id = _envelope._psk(key)
+    return _hpke.seal(
+        _envelope.HPKE_SUITES[key.suite], key.public_object, key.public, info, plaintext, psk,
+        own_id if psk_id is None else psk_id, ephemeral=dh_private(key.kind, material))
+
+
+Random = Callable[[int], bytes]
+
+
+def sealed_keyset(
+    metadata: str, keys: Any, passphrase: str, n: int, r: int, p: int, random: Random = os.urandom
+) -> dict[str, Any]:
+    """The member `sealed` of an encrypted keyset. Programs only read such keysets: the tool `pushcrypt` writes them."""
+    salt, data_key = random(16), random(32)
+    kek, check = derive(passphrase.encode(), salt, {"n": n, "r": r, "p": p})
+    plaintext = json.dumps({"keys": keys}, indent="\t").encode()
+    return {
+        "keys": _encrypt(data_key, plaintext, KEYS_AAD + metadata.encode(), random),
+        "dataKey": _encrypt(kek, data_key, DATA_KEY_AAD, random),
+        "passphrase": {"salt": b64(salt), "check": b64(check), "p": p, "r": r, "n": n},
+        "v": 1,
+    }
+
+
+def _encrypt(key: bytes, plaintext: bytes, aad: bytes, random: Random) -> str:
+    nonce = random(12)
+    return b64(nonce + AESGCM(key).encrypt(nonce, plaintext, aad))

@@ -1,0 +1,61 @@
+"""The exceptions of this package. None of them contains a secret or plaintext."""
+from __future__ import annotations
+
+
+class PushCryptError(Exception):
+    """The base class. `code` is for programs, and `reason` says what is wrong, where, and what to do."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(f"{code}: {reason}")
+        self.code = code
+        self.reason = reason
+
+
+class SealError(PushCryptError):
+    """A push wasn't sealed.
+
+    `code` is `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated` or `tooLarge`. With
+    `tooLarge`, `bytes_needed` is the length of the outer payload without padding and `bytes_available` is the limit.
+    """
+
+    def __init__(
+        self, code: str, reason: str, bytes_needed: int | None = None, bytes_available: int | None = None
+    ) -> None:
+        super().__init__(code, reason)
+        self.bytes_needed = bytes_needed
+        self.bytes_available = bytes_available
+
+
+class OpenError(PushCryptError):
+    """A push or a blob wasn't opened. `code` is a class of the protocol's section 8, for example `undecryptable`."""
+
+
+class PossessionError(PushCryptError):
+    """A device hasn't proven that it has the key of its record, or a challenge can't be made.
+
+    `code` is `malformed`, `otherChallenge`, `challengeExpired`, `possessionNotProven` or `invalidHost`.
+    """
+
+
+class KeyRecordError(PushCryptError):
+    """A key record, a key set or a signed set of sender keys can't be used.
+
+    Keys: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
+    `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`. Sets at rest: `wrongSecret`, `damaged`. Signed sets:
+    `tooLarge`, `notSigned`, `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
+    """
+
+
+class Flaw(Exception):
+    """Text or bytes that break a rule of the protocol. The caller knows what they are, and gives the flaw its code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def undecryptable() -> OpenError:
+    """The one error of every failed decryption: an attacker must not learn which step failed (PROTOCOL section 8)."""
+    return OpenError(
+        "undecryptable",
+        "the push can't be decrypted: it was changed, sealed for another key or topic, or not signed by a pinned sender")

@@ -1,0 +1,207 @@
+"""The keys that a program holds. None of them shows key material when it is printed."""
+from __future__ import annotations
+
+import time
+from typing import Mapping
+
+from . import _keys
+from ._envelope import proof
+from ._keys import RECIPIENT_KINDS, Key
+from .errors import KeyRecordError
+from .keysets import Entry, Keyset, RecordText, always, kind_of
+
+_SUITES = {1: "p256", 2: "x25519", 4: "oct"}
+
+
+class _KeyHolder:
+    """A key of one use. It is immutable."""
+
+    __slots__ = ("_key",)
+    _key: Key
+
+    def __init__(self, key: Key) -> None:
+        """Use a class method to make one."""
+        object.__setattr__(self, "_key", key)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a key can't be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, _KeyHolder) and other._key == self._key
+
+    def __hash__(self) -> int:
+        return hash(self._key.kid)
+
+    @property
+    def kid(self) -> str:
+        """The key's id, 11 characters."""
+        return self._key.kid
+
+    def __repr__(self) -> str:
+        suite = f" suite={self._key.suite}" if self._key.suite else ""
+        device = f" device={self._key.device}" if self._key.device is not None else ""
+        return f"<{type(self).__name__} {self.kid}{suite}{device}>"
+
+
+class Recipient(_KeyHolder):
+    """The key of one installation of the app, which a sender seals to."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_jwk(cls, record: RecordText) -> Recipient:
+        """Reads a registration record, a public key, a shared key or a device key: a JWK, or a set of one JWK.
+
+        Raises KeyRecordError: `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, or a code of
+        `Keyset.from_json`.
+        """
+        return cls(_sealing_key(_only(Keyset.from_json(record))))
+
+    @classmethod
+    def from_keyset(cls, keyset: Keyset, *, at: float | None = None) -> Recipient:
+        """Chooses the key of a published set that seals now, or at another Unix time.
+
+        Raises KeyRecordError: `noKeySeals`, and the codes of `from_jwk`.
+        """
+        return cls(_sealing_key(_primary(keyset, at)))
+
+    def for_device(self, device: str) -> Recipient:
+        """A device's own key, if this is the shared key of many devices.
+
+        Raises KeyRecordError: `invalidDeviceID`, and `wrongKind` for every other key.
+        """
+        return Recipient(_keys.device_key(self._key, device))
+
+    @property
+    def device(self) -> str | None:
+        """The device id, if this is the key of one device."""
+        return self._key.device
+
+    @property
+    def proves_sender(self) -> bool:
+        """Whether only who has a secret of this key can seal to it: a psk or a shared key."""
+        return proof(self._key, signed=False) != 0
+
+    def jwk(self) -> dict[str, str]:
+        """The record. It contains the psk or the shared key."""
+        return self._key.record(private=False)
+
+
+class RecipientKey(_KeyHolder):
+    """A recipient's private key, or a shared key, to open with. On a device the app's extension has it: this is for tests."""
+
+    __slots__ = ()
+
+    @classmethod
+    def generate(cls, suite: int = 1, *, psk: bool = True) -> RecipientKey:
+        """A fresh key: suite 1 is P-256, 2 is X25519, 4 is a shared secret, which has no psk."""
+        if suite not in _SUITES:
+            raise KeyRecordError("unsupportedKey", "the suite isn't 1, 2 or 4")
+        return cls(_keys.generate(_SUITES[suite], psk and suite != 4))
+
+    @classmethod
+    def from_jwk(cls, record: RecordText) -> RecipientKey:
+        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, or a code of `Keyset.from_json`."""
+        key = _only(Keyset.from_json(record)).key
+        if key.kind == "ed25519":
+            raise KeyRecordError("wrongKind", f"key {key.kid} is a sender's: it opens nothing")
+        key.material  # raises for a public key
+        return cls(key)
+
+    def for_device(self, device: str) -> RecipientKey:
+        """A device's own key, if this is the shared key of many devices."""
+        return RecipientKey(_keys.device_key(self._key, device))
+
+    def registration_record(self) -> dict[str, str]:
+        """The JWK that the app uploads. It contains the psk or the shared key: it is a secret between app and backend."""
+        return self._key.record(private=False)
+
+    def private_jwk(self) -> dict[str, str]:
+        """The whole key."""
+        return self._key.record()
+
+
+class _SigningKey(_KeyHolder):
+    __slots__ = ()
+
+    def public_jwk(self) -> dict[str, str]:
+        """The record without the private key."""
+        return self._key.record(private=False)
+
+    def private_jwk(self) -> dict[str, str]:
+        """The whole key. Write it only to a file that nobody else can read."""
+        return self._key.record()
+
+
+class SenderKey(_SigningKey):
+    """A sender's private key, Ed25519, which signs messages."""
+
+    __slots__ = ()
+
+    @classmethod
+    def generate(cls) -> SenderKey:
+        return cls(_keys.generate("ed25519"))
+
+    @classmethod
+    def from_jwk(cls, record: RecordText) -> SenderKey:
+        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, or a code of `Keyset.from_json`."""
+        return cls(_signing_key(_only(Keyset.from_json(record)), "sender"))
+
+    @classmethod
+    def from_keyset(cls, keyset: Keyset, *, at: float | None = None) -> SenderKey:
+        """Chooses the key of a private set that signs now, or at another Unix time. Raises KeyRecordError: also `noKeySeals`."""
+        return cls(_signing_key(_primary(keyset, at), "sender"))
+
+
+class PublisherKey(_SigningKey):
+    """A publisher's private key, Ed25519, which signs sets of sender keys and never messages."""
+
+    __slots__ = ()
+
+    @classmethod
+    def generate(cls) -> PublisherKey:
+        made = _keys.generate("ed25519")
+        return cls(Key(made.kind, made.kid, made.public, made.secret, role="publisher"))
+
+    @classmethod
+    def from_jwk(cls, record: RecordText) -> PublisherKey:
+        """Reads a private JWK. Raises KeyRecordError: `wrongKind`, or a code of `Keyset.from_json`."""
+        return cls(_signing_key(_only(Keyset.from_json(record)), "publisher"))
+
+
+def pinned(*records: Mapping[str, str]) -> Keyset:
+    """A set of sender keys that an app pins without an end, from their public JWKs."""
+    return always([_keys.load_key(record) for record in records], "sender")
+
+
+def _only(keyset: Keyset) -> Entry:
+    """The only key of a set. It must have no retiresAt, expiresAt or revokedAt, so that its use needs no clock."""
+    entry = keyset.entries[0]
+    if len(keyset.entries) > 1 or any(name in entry.times for name in ("retiresAt", "expiresAt", "revokedAt")):
+        raise KeyRecordError("malformed", "this is a set of keys with times: choose one with from_keyset")
+    return entry
+
+
+def _primary(keyset: Keyset, at: float | None) -> Entry:
+    entry = keyset.primary(int(time.time() if at is None else at))
+    if entry is None:
+        raise KeyRecordError("noKeySeals", "no key of the set is active at this time: fetch the set again, or rotate it")
+    return entry
+
+
+def _sealing_key(entry: Entry) -> Key:
+    key = entry.key
+    if key.kind not in (*RECIPIENT_KINDS, "oct"):
+        raise KeyRecordError("wrongKind", f"key {key.kid} is a sender's: nothing is sealed to it")
+    if key.has_private_part:
+        raise KeyRecordError("wrongKind", f"the record of key {key.kid} has the recipient's private key d, which only the device "
+                             "may have: export the registration record")
+    if entry.demands_psk and key.psk is None:
+        raise KeyRecordError("pskMissing", f"key {key.kid} needs a psk, which only the registration record has")
+    return key
+
+
+def _signing_key(entry: Entry, kind: str) -> Key:
+    if kind_of(entry.key) != kind or entry.key.secret is None:
+        raise KeyRecordError("wrongKind", f"key {entry.key.kid} isn't a {kind}'s private key")
+    return entry.key

@@ -1,0 +1,214 @@
+"""Published key sets and key lifecycles (PROTOCOL sections 3 and 9)."""
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Mapping, Union
+
+from . import _keyset_at_rest
+from ._json import Obj, is_integer, parse
+from ._keys import Key, load_key
+from .errors import Flaw, KeyRecordError
+
+#: A JWK or a JWK set: its JSON, or the object.
+RecordText = Union[Mapping[str, Any], str, bytes]
+
+MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt")
+_YEARS_0_TO_9999 = range(-62_167_219_200, 253_402_300_800)  # Unix seconds
+_FOUR_CENTURIES = 146_097  # days
+_KIND = {"p256": "recipient", "x25519": "recipient", "oct": "shared", "ed25519": "sender"}
+_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)
+
+
+def kind_of(key: Key) -> str:
+    """The kind of a key: recipient, shared, sender, or publisher for a sender's record with that role."""
+    return key.role or _KIND[key.kind]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key of a set, with its times in Unix seconds."""
+
+    key: Key
+    times: Mapping[str, int] = field(default_factory=dict)
+    demands_psk: bool = False
+
+    def has_come(self, moment: str, now: int) -> bool:
+        return moment in self.times and self.times[moment] <= now
+
+    def seals(self, now: int) -> bool:
+        """Whether activatesAt <= now < retiresAt, and the key is neither revoked, expired nor destroyed."""
+        ended = "destroyedAt" in self.times or any(
+            self.has_come(moment, now) for moment in ("retiresAt", "revokedAt", "expiresAt"))
+        return self.has_come("activatesAt", now) and not ended
+
+    def state(self, now: int) -> str:
+        """The state, except `primary`."""
+        if "destroyedAt" in self.times:
+            return "destroyed"
+        for moment, state in (("revokedAt", "revoked"), ("expiresAt", "expired"), ("activatesAt", "retiring"),
+                              ("retiresAt", "retiring")):
+            if self.has_come(moment, now):
+                return state
+        return "pending"
+
+    @property
+    def rank(self) -> tuple[int, int, str]:
+        """(activatesAt, createdAt, kid bytes)"""
+        return self.times["activatesAt"], self.times.get("createdAt", -2**63), self.key.kid
+
+
+@dataclass(frozen=True)
+class Keyset:
+    """Keys of one kind with their times: `recipient`, `shared`, `sender` or `publisher`.
+
+    `sequence` grows with every change of a published set. Store the last one, and pass it as `minimum_sequence`.
+    """
+
+    entries: tuple[Entry, ...] = field(repr=False)
+    kind: str
+    sequence: int | None = None
+    updated_at: int | None = None
+
+    @classmethod
+    def from_json(cls, text: RecordText, *, minimum_sequence: int = 0) -> Keyset:
+        """Reads one JWK, whose key always seals and opens, or a JWK set.
+
+        Raises KeyRecordError: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`,
+        `invalidDeviceID`, or `rolledBack` if the set is older than one that you have seen.
+        """
+        keyset = read(record_bytes(text))
+        if keyset.sequence is not None and keyset.sequence < minimum_sequence:
+            raise KeyRecordError("rolledBack", f"the set has the seq {keyset.sequence}, and you have seen {minimum_sequence}: "
+                                 "someone serves an old set")
+        return keyset
+
+    @classmethod
+    def from_encrypted(cls, text: str, passphrase: str) -> Keyset:
+        """Reads the file `keyset.json` of a keyset that is encrypted under a passphrase.
+
+        Raises KeyRecordError: `wrongSecret`, `damaged`, and the codes of `from_json`.
+        """
+        records, metadata = _keyset_at_rest.open_keyset(text, passphrase)
+        return read(json.dumps({"keys": records, "pushcrypt": metadata}).encode())
+
+    def effective(self, at: int) -> int:
+        """The time of evaluation: the later of the clock and the last write."""
+        return at if self.updated_at is None else max(at, self.updated_at)
+
+    def primary(self, at: int) -> Entry | None:
+        """Of the keys that seal, the one with the greatest (activatesAt, createdAt, kid bytes)."""
+        now = self.effective(at)
+        return max((entry for entry in self.entries if entry.seals(now)), key=lambda entry: entry.rank, default=None)
+
+    def states(self, at: int) -> dict[str, str]:
+        """`pending`, `primary`, `retiring`, `expired`, `revoked` or `destroyed` by kid, at a Unix time."""
+        primary = self.primary(at)
+        return {entry.key.kid: "primary" if entry is primary else entry.state(self.effective(at))
+                for entry in self.entries}
+
+    def entry(self, kid: str) -> Entry | None:
+        return next((entry for entry in self.entries if entry.key.kid == kid), None)
+
+    def opening(self, kid: str, at: int) -> Key | None:
+        """The key to open or verify with. Raises KeyRecordError `keyExpired` or `keyRevoked`."""
+        found, now = self.entry(kid), self.effective(at)
+        if found is None:
+            return None
+        if found.has_come("revokedAt", now):
+            raise KeyRecordError("keyRevoked", f"key {kid} was revoked")
+        if found.state(now) in ("expired", "destroyed"):
+            raise KeyRecordError("keyExpired", f"key {kid} has expired")
+        return found.key
+
+    def verification_key(self, skid: str, at: int) -> Key | None:
+        """The pinned sender key. A revoked one verifies nothing, whatever its time of revocation."""
+        found = self.entry(skid)
+        if found is not None and "revokedAt" in found.times:
+            raise KeyRecordError("keyRevoked", f"sender key {skid} was revoked")
+        return self.opening(skid, at)
+
+
+def record_bytes(text: RecordText) -> bytes:
+    if isinstance(text, bytes):
+        return text
+    try:
+        return (text if isinstance(text, str) else json.dumps(dict(text))).encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        raise KeyRecordError("malformed", "the key record isn't a JWK or a JWK set: a mapping, or JSON") from None
+
+
+def always(keys: Iterable[Key], kind: str) -> Keyset:
+    """Keys without an end."""
+    return _checked([Entry(key, {"activatesAt": 0}, key.psk is not None) for key in keys], kind)
+
+
+def read(text: bytes) -> Keyset:
+    """See `Keyset.from_json`."""
+    try:
+        root, _ = parse(text)
+        return _read(root)
+    except Flaw as flaw:
+        raise KeyRecordError("malformed", f"the key record or set: {flaw.reason}") from None
+
+
+def _read(root: Obj) -> Keyset:
+    records = root.get("keys")
+    if "keys" in root and not isinstance(records, list):
+        raise Flaw("keys isn't an array")
+    keys = [load_key(jwk) for jwk in ([root] if records is None else records)]
+    if not keys:
+        raise Flaw("it has no keys")
+    if "keys" not in root or "pushcrypt" not in root:
+        if len(keys) != 1:
+            raise Flaw("it has several keys and no times: it isn't a set that pushcrypt published")
+        return always(keys, kind_of(keys[0]))
+    member = root["pushcrypt"]
+    if not isinstance(member, Obj) or not is_integer(member.get("seq")) or not isinstance(member.get("keys"), Obj):
+        raise Flaw("its member pushcrypt has no seq or no keys")
+    updated_at = seconds(member["updatedAt"], "updatedAt") if "updatedAt" in member else None
+    return _checked([_entry(key, member["keys"].get(key.kid)) for key in keys], kind_of(keys[0]), member["seq"], updated_at)
+
+
+def _entry(key: Key, member: Any) -> Entry:
+    if not isinstance(member, Obj):
+        raise Flaw(f"it has no times of key {key.kid}")
+    times = {moment: seconds(member[moment], moment) for moment in MOMENTS if moment in member}
+    if "psk" in member and (member["psk"] is not True or kind_of(key) != "recipient"):
+        raise Flaw(f"psk of key {key.kid} isn't true, or the key can't have one")
+    return Entry(key, times, "psk" in member or key.psk is not None)
+
+
+def _checked(entries: list[Entry], kind: str, sequence: int | None = None, updated_at: int | None = None) -> Keyset:
+    if any(kind_of(entry.key) != kind for entry in entries):
+        raise KeyRecordError("wrongKind", "the set has keys of several kinds")
+    if len({entry.key.kid for entry in entries}) < len(entries):
+        raise KeyRecordError("duplicateKey", "the set has two keys of one kid")
+    return Keyset(tuple(entries), kind, sequence, updated_at)
+
+
+def seconds(text: Any, name: str) -> int:
+    """RFC 3339, to the second, of the years 0 to 9999 in UTC. A leap second counts as the second after it."""
+    match = _TIME.fullmatch(text) if isinstance(text, str) else None
+    if not match:
+        raise Flaw(f"{name} isn't a date-time of RFC 3339 with an offset")
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
+    sign, hours, minutes = match.group(7), int(match.group(8) or 0), int(match.group(9) or 0)
+    if hour > 23 or minute > 59 or second > 60 or hours > 23 or minutes > 59:
+        raise Flaw(f"{name} isn't a time of day")
+    try:  # datetime begins with the year 1, and the calendar repeats after 400 years
+        later = datetime.date(year or 400, month, day) - datetime.date(1970, 1, 1)
+    except ValueError:
+        raise Flaw(f"{name} isn't a date") from None
+    days = later.days - (0 if year else _FOUR_CENTURIES)
+    offset = (hours * 3600 + minutes * 60) * (-1 if sign == "-" else 1)
+    found = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+    if found not in _YEARS_0_TO_9999:
+        raise Flaw(f"{name} isn't of the years 0000 to 9999 in UTC")
+    return found
+
+
+def time_text(at: int) -> str:
+    return datetime.datetime.fromtimestamp(at, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,204 @@
+"""Opening, for tests and tools (PROTOCOL sections 2 to 5).
+
+An app's users open pushes with the Swift extension. This opener keeps no state: it knows no repeated message and no time but
+its clock's.
+"""
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterable, Mapping, Protocol, Union
+
+from . import _envelope
+from ._json import Obj, b64, is_integer, parse, unb64
+from ._keys import Key, checked_topic
+from ._message import AHEAD_IN_SECONDS, WINDOW_IN_SECONDS, Header, Payload, has_text
+from ._outer import is_one
+from .blobs import PAYLOAD, Attachment, Offload, offloaded_payload, open_blob
+from .errors import Flaw, KeyRecordError, OpenError, undecryptable
+from .keys import RecipientKey
+from .keysets import Keyset, always, kind_of
+
+
+class Senders(Protocol):
+    """Sender keys that an app trusts: a `Keyset`, or a `TrustedSet` of `pushcrypt.sender_sets`."""
+
+    def verification_key(self, skid: str, at: int) -> Key | None:
+        """The key, or None. Raises KeyRecordError `keyExpired` or `keyRevoked`."""
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedPush:
+    """What the sender sealed. Printing it doesn't show the content."""
+
+    json: str
+    """The payload, byte for byte."""
+    id: str
+    issued_at: int
+    expires_at: int
+    """Unix times."""
+    signed_by: str | None
+    """The kid of the sender's key."""
+    proof: int
+    """What the sender proved: bit 0 a psk or a shared key, bit 1 the signature."""
+    _extras: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<OpenedPush expires_at={self.expires_at} signed_by={self.signed_by} proof={self.proof}>"
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        payload: dict[str, Any] = json.loads(self.json)
+        return payload
+
+    @property
+    def retract(self) -> tuple[str, ...]:
+        return tuple(self._extras.get("retract", ()))
+
+    @property
+    def quiet(self) -> bool:
+        return "quiet" in self._extras
+
+    @property
+    def badge_add(self) -> int | None:
+        badge: Mapping[str, int] = self._extras.get("badge", {})
+        return badge.get("add")
+
+    @property
+    def self_test(self) -> bool:
+        return "test" in self._extras
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The shown attachments and the avatar."""
+        return tuple(Attachment.from_members(members) for members in self._extras.get("attachments", ()))
+
+    @property
+    def offload(self) -> Offload | None:
+        return Offload.from_members(self._extras["offload"]) if "offload" in self._extras else None
+
+    def open_offload(self, blob: bytes) -> str:
+        """The payload in the blob, which is shown instead of this one. Raises OpenError `undecryptable` or `malformed`."""
+        if self.offload is None:
+            raise OpenError("malformed", "the push has no offloaded payload")
+        plaintext = open_blob(self.offload, PAYLOAD, blob)
+        return offloaded_payload(plaintext, adds_to_badge=self.badge_add is not None).text.rstrip(" ")
+
+
+class Opener:
+    """Opens the pushes to one app."""
+
+    def __init__(
+        self, topic: str, keys: RecipientKey | Iterable[RecipientKey] | Keyset, *, senders: Senders | None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`senders` are the sender keys that the app pins. None accepts unsigned pushes, and only these.
+
+        Raises KeyRecordError: `invalidTopic`, `wrongKind`, `duplicateKey`.
+        """
+        self._topic = checked_topic(topic)
+        self._keys = _opening_keys(keys)
+        if isinstance(senders, Keyset) and senders.kind != "sender":
+            raise KeyRecordError("wrongKind", "senders aren't sender keys")
+        self._senders = senders
+        self._clock = clock
+
+    def open(self, payload: Union[bytes, str]) -> OpenedPush:
+        """Opens the body of a request to APNs. It tries exactly one key, the one of the push's kid.
+
+        Raises OpenError with the class of PROTOCOL section 8.
+        """
+        now = int(self._clock())
+        outer = _Outer.read(payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload)
+        message, proof = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
+        return _opened(message, proof, outer.skid, now)
+
+    def _open_envelope(
+        self, kid: str, skid: str | None, sealed: bytes, now: int, is_challenge: bool = False
+    ) -> tuple[bytes, int]:
+        """The message, or the nonce of a challenge, and what the sender proved."""
+        key = self._recipient_key(kid, now)
+        sender = self._sender_key(skid, now)
+        return _envelope.open_(key, sender, self._topic, sealed, is_challenge), _envelope.proof(key, sender is not None)
+
+    def _recipient_key(self, kid: str, now: int) -> Key:
+        key = _known(lambda: self._keys.opening(kid, now))
+        if key is None or key.secret is None:
+            raise OpenError("unknownKey", f"the push is sealed to key {kid}, which the opener doesn't have")
+        return key
+
+    def _sender_key(self, skid: str | None, now: int) -> Key | None:
+        """None for an unsigned push. An app that pins senders accepts none, and the error doesn't tell why (section 8)."""
+        senders = self._senders
+        if skid is None:
+            if senders is not None:
+                raise undecryptable()
+            return None
+        key = _known(lambda: senders.verification_key(skid, now)) if senders is not None else None
+        if key is None:
+            raise OpenError("unknownKey", f"the push is signed by key {skid}, which isn't pinned")
+        return key
+
+
+def _known(look_up: Callable[[], Key | None]) -> Key | None:
+    try:
+        return look_up()
+    except KeyRecordError as error:
+        raise OpenError(error.code, error.reason) from None
+
+
+def _opening_keys(keys: RecipientKey | Iterable[RecipientKey] | Keyset) -> Keyset:
+    if isinstance(keys, Keyset):
+        if keys.kind not in ("recipient", "shared"):
+            raise KeyRecordError("wrongKind", "the keys aren't those of recipients")
+        return keys
+    holders = [keys] if isinstance(keys, RecipientKey) else list(keys)
+    return always([holder._key for holder in holders], kind_of(holders[0]._key) if holders else "recipient")
+
+
+@dataclass(frozen=True, repr=False)
+class _Outer:
+    """"pushcrypt": {"v": 1, "kid": 11 characters, "sealed": base64url [, "skid": 11 characters]}"""
+
+    kid: str
+    skid: str | None
+    sealed: bytes
+
+    @classmethod
+    def read(cls, raw: bytes) -> _Outer:
+        try:
+            return cls._read(raw)
+        except Flaw as flaw:
+            raise OpenError("malformed", f"the outer payload: {flaw.reason}") from None
+
+    @classmethod
+    def _read(cls, raw: bytes) -> _Outer:
+        root, _ = parse(raw)
+        if "pushcrypt" not in root:
+            raise OpenError("notSealed", "the payload has no pushcrypt member: it isn't sealed")
+        member, aps = root["pushcrypt"], root.get("aps")
+        if not isinstance(member, Obj) or not is_integer(member.get("v")):
+            raise Flaw("pushcrypt isn't an object with an integer v")
+        if member["v"] != 1:
+            raise OpenError("unsupportedVersion", f"the payload has version {member['v']} of the protocol, and this is version 1")
+        unb64(member.get("kid"), 8, "kid")
+        if "skid" in member:
+            unb64(member["skid"], 8, "skid")
+        sealed = unb64(member.get("sealed"), name="sealed")
+        if not isinstance(aps, Obj) or not has_text(aps.get("alert")) or not is_one(aps.get("mutable-content")):
+            raise Flaw("its aps has no alert with a text, or no mutable-content 1: iOS wouldn't run the extension")
+        return cls(member["kid"], member.get("skid"), sealed)
+
+
+def _opened(message: bytes, proof: int, skid: str | None, now: int) -> OpenedPush:
+    try:
+        inner = Payload.read(message, is_message=True)
+        header = Header.read(inner.root["pushcrypt"], proof != 0, "badge" in inner.aps)
+    except Flaw as flaw:
+        raise OpenError("malformed", f"the message: {flaw.reason}") from None
+    if header.exp <= now or header.iat < now - WINDOW_IN_SECONDS:
+        raise OpenError("expired", "the message has expired")
+    if header.iat > now + AHEAD_IN_SECONDS:
+        raise OpenError("notYetValid", "the message is from the future: a clock is wrong")
+    return OpenedPush(inner.without_header(), b64(header.id), header.iat, header.exp, skid, proof, header.extras)

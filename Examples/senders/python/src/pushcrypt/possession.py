@@ -1,0 +1,145 @@
+"""Proof of possession (PROTOCOL section 13): the device shows that it has the private key of its registration record."""
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Union
+
+from . import _envelope
+from ._json import b64, is_integer, parse, unb64
+from ._keys import checked_topic, lp16
+from .errors import Flaw, OpenError, PossessionError
+from .keys import Recipient, SenderKey
+from .opener import Opener
+
+VALIDITY_IN_SECONDS = 600
+MAX_SIZE = 4_096
+NONCE_SIZE = 32
+_REGISTRATION_ID = re.compile("[A-Za-z0-9_-]{1,64}")
+_HOST = re.compile("[a-z0-9.-]{1,253}")
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What the backend stores until the device answers. Take it out of the store before you call `confirm`."""
+
+    id: str
+    code_digest: str
+    """SHA-256 of the expected code, base64url: who reads it can't answer."""
+    challenged_at: int
+
+    def confirm(self, answer: Union[bytes, str], *, clock: Callable[[], float] = time.time) -> None:
+        """Returns if the device has the private key and the psk of the record.
+
+        Raises PossessionError: `malformed`, `otherChallenge`, `challengeExpired`, `possessionNotProven`.
+        """
+        registration, code = _read_answer(answer)
+        if registration != self.id:
+            raise PossessionError("otherChallenge", "the answer is for another challenge")
+        if abs(int(clock()) - self.challenged_at) > VALIDITY_IN_SECONDS:
+            raise PossessionError("challengeExpired", "the answer came more than 10 minutes after the challenge")
+        if not hmac.compare_digest(hashlib.sha256(code).digest(), unb64(self.code_digest, 32)):
+            raise PossessionError("possessionNotProven", "the device has another key, or means another record or host")
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """A challenge for one upload."""
+
+    json: str
+    """The body of the response to the upload."""
+    pending: Pending
+
+
+def challenge(
+    record: bytes, *, host: str, topic: str, signer: SenderKey | None = None, clock: Callable[[], float] = time.time
+) -> Challenge:
+    """Makes a challenge for an uploaded registration record, byte for byte.
+
+    `host` is the one that the app registers with, in lower case and without port. Raises KeyRecordError for a record that
+    can't be sealed to, and PossessionError `invalidHost`.
+    """
+    recipient = Recipient.from_jwk(record)
+    return _challenge(record, recipient, _checked_host(host), checked_topic(topic), signer, int(clock()),
+                      b64(os.urandom(16)), os.urandom(NONCE_SIZE))
+
+
+def _challenge(record: bytes, recipient: Recipient, host: str, topic: str, signer: SenderKey | None, now: int,
+               registration: str, nonce: bytes) -> Challenge:
+    key, signing = recipient._key, signer._key if signer is not None else None
+    sealed = _envelope.seal(key, signing, topic, nonce, is_challenge=True)
+    text: dict[str, Any] = {"v": 1, "registration": registration, "kid": key.kid, "sealed": b64(sealed)}
+    if signing is not None:
+        text["skid"] = signing.kid
+    digest = hashlib.sha256(code_of(nonce, host, registration, record)).digest()
+    return Challenge(json.dumps(text, separators=(",", ":")), Pending(registration, b64(digest), now))
+
+
+def code_of(nonce: bytes, host: str, registration: str, record: bytes) -> bytes:
+    """HMAC-SHA256(nonce, "pushcrypt/1 possession" ‖ 0x00 ‖ lp16(host) ‖ lp16(RID) ‖ SHA-256(record))"""
+    text = b"pushcrypt/1 possession\x00" + lp16(host) + lp16(registration) + hashlib.sha256(record).digest()
+    return hmac.digest(nonce, text, "sha256")
+
+
+def answer(challenge: Union[bytes, str], *, record: bytes, host: str, opener: Opener) -> str:
+    """Answers as the device does, for tests. Raises OpenError with the class of PROTOCOL section 8."""
+    _checked_host(host)
+    registration, kid, skid, sealed = _read_challenge(_bytes(challenge))
+    nonce, _ = opener._open_envelope(kid, skid, sealed, int(opener._clock()), is_challenge=True)
+    if len(nonce) != NONCE_SIZE:
+        raise OpenError("malformed", f"the challenge's plaintext isn't {NONCE_SIZE} bytes long")
+    code = code_of(nonce, host, registration, record)
+    return json.dumps({"registration": registration, "answer": b64(code)}, separators=(",", ":"))
+
+
+def _bytes(text: Union[bytes, str]) -> bytes:
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+
+
+def _checked_host(host: str) -> str:
+    if not isinstance(host, str) or not _HOST.fullmatch(host):
+        raise PossessionError("invalidHost", "a host has 1 to 253 characters of a-z 0-9 . - and no port")
+    return host
+
+
+def _registration_id(value: Any) -> str:
+    if not isinstance(value, str) or not _REGISTRATION_ID.fullmatch(value):
+        raise Flaw("registration isn't 1 to 64 characters of A-Z a-z 0-9 _ -")
+    return value
+
+
+def _root(text: bytes) -> Any:
+    if len(text) > MAX_SIZE:
+        raise Flaw(f"it has more than {MAX_SIZE:,} bytes")
+    return parse(text)[0]
+
+
+def _read_challenge(text: bytes) -> tuple[str, str, str | None, bytes]:
+    """{"v": 1, "registration": RID, "kid": KID, "sealed": BASE64URL [, "skid": KID]}"""
+    try:
+        root = _root(text)
+        if not is_integer(root.get("v")):
+            raise Flaw("v isn't an integer")
+        if root["v"] != 1:
+            raise OpenError("unsupportedVersion", f"the challenge has version {root['v']} of the protocol")
+        registration = _registration_id(root.get("registration"))
+        unb64(root.get("kid"), 8, "kid")
+        if "skid" in root:
+            unb64(root["skid"], 8, "skid")
+        return registration, root["kid"], root.get("skid"), unb64(root.get("sealed"), name="sealed")
+    except Flaw as flaw:
+        raise OpenError("malformed", f"the challenge: {flaw.reason}") from None
+
+
+def _read_answer(text: Union[bytes, str]) -> tuple[str, bytes]:
+    """{"registration": RID, "answer": BASE64URL(32 bytes)}"""
+    try:
+        root = _root(_bytes(text))
+        return _registration_id(root.get("registration")), unb64(root.get("answer"), 32, "answer")
+    except Flaw as flaw:
+        raise PossessionError("malformed", f"the answer: {flaw.reason}") from None

@@ -1,0 +1,170 @@
+"""Sealing (PROTOCOL sections 1 to 5)."""
+from __future__ import annotations
+
+import hmac
+import os
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Callable, Iterable, Literal, Union
+
+from . import _envelope
+from ._json import MAX_INTEGER, b64, is_integer
+from ._keys import Key, checked_topic, lp16
+from ._message import (
+    ID_SIZE, WINDOW_IN_SECONDS, Header, Payload, PayloadText, check_extras, has_instructions, payload_bytes,
+)
+from ._outer import MAX_LIMIT, Frame, Placeholder, outer_aps
+from .blobs import Attachment, Offload
+from .errors import Flaw, SealError
+from .keys import Recipient, SenderKey
+
+#: A multiple in bytes, to the limit, or not at all.
+Padding = Union[int, Literal["limit"], None]
+
+
+@dataclass(frozen=True)
+class Push:
+    """A sealed push."""
+
+    json: bytes = field(repr=False)
+    """The body of the request to APNs."""
+    id: str
+    """The message's id, for logs and to retract the push later. It is never sent unencrypted."""
+    expires_at: int
+    """The Unix time from which the device refuses the message."""
+    topic: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of the request to APNs. Your own token for APNs is yours to add."""
+        return {"apns-push-type": "alert", "apns-topic": self.topic, "apns-expiration": str(self.expires_at),
+                "apns-priority": "10"}
+
+
+class Sealer:
+    """Seals the pushes to one app. It is immutable and may be used from any thread."""
+
+    def __init__(self, topic: str, *, signer: SenderKey | None = None, clock: Callable[[], float] = time.time) -> None:
+        """`topic` is the app's bundle identifier. With another topic than the app's, every push shows its placeholder.
+
+        `signer` signs every push, for apps that pin this sender. Raises KeyRecordError `invalidTopic`.
+        """
+        if signer is not None and not isinstance(signer, SenderKey):
+            raise TypeError("signer isn't a SenderKey: SenderKey.from_jwk reads one")
+        self._topic = checked_topic(topic)
+        self._signer = signer
+        self._clock = clock
+
+    def seal(
+        self, payload: PayloadText, *, to: Recipient, placeholder: Placeholder, padding: Padding = 128, limit: int = MAX_LIMIT,
+        expires_after: timedelta | int = WINDOW_IN_SECONDS, exposed: Iterable[str] = (), campaign: str | None = None,
+        retract: Iterable[str] = (), quiet: bool = False, badge_add: int | None = None,
+        attachments: Iterable[Attachment] = (), offload: Offload | None = None, self_test: bool = False,
+    ) -> Push:
+        """Encrypts a payload, an object with `aps` or its JSON, which is sealed byte for byte.
+
+        `padding` hides the length: a multiple of bytes, "limit", or None. `limit` is that of the whole push in bytes.
+        `expires_after` is at most 30 days, in seconds if it is a number. `exposed` names members of `aps` that stay readable.
+        `campaign` names this push: sealed again for the same recipient it has the same id, and is shown once. If the recipient
+        has neither a psk nor a shared key and the push isn't signed, the name must not be guessable.
+        `retract` are ids of earlier pushes to take back. `quiet` pushes aren't shown. `badge_add` counts the badge up or down.
+        `self_test` asks the extension for a report that it works.
+
+        Raises SealError.
+        """
+        if not isinstance(to, Recipient):
+            raise TypeError("to isn't a Recipient: Recipient.from_jwk reads a registration record")
+        key = to._key
+        lifetime = _lifetime(expires_after)
+        _check_limits(limit, padding)
+        extras = _extras(attachments, offload, self_test, retract, quiet, badge_add)
+        if has_instructions(extras) and not _envelope.proof(key, self._signer is not None):
+            raise SealError("notAuthenticated", f"everyone can seal to key {to.kid}, so its device ignores retract, quiet, "
+                            "badge_add and avatars: sign the push, or use a registration record with a psk")
+        inner = _inner(payload)
+        header = self._header(key, campaign, lifetime, extras, "badge" in inner.aps)
+        aps = outer_aps(inner, placeholder, exposed, quiet)
+        frame = Frame.of(aps, key.kid, self._signer.kid if self._signer is not None else None)
+        json = self._sealed(inner.with_header(header.text()), frame, key, limit, padding)
+        return Push(json, b64(header.id), header.exp, self._topic)
+
+    def _header(self, key: Key, campaign: str | None, lifetime: int, extras: dict[str, Any], has_badge: bool) -> Header:
+        now = int(self._clock())
+        if not 0 <= now <= MAX_INTEGER - lifetime:
+            raise SealError("invalidOption", "the clock's time can't be represented")
+        identifier = os.urandom(ID_SIZE) if campaign is None else campaign_id(campaign, key)
+        try:
+            check_extras({**extras, "id": b64(identifier)}, has_badge=has_badge)
+        except Flaw as flaw:
+            raise SealError("invalidOption", flaw.reason) from None
+        return Header(identifier, now, now + lifetime, extras)
+
+    def _sealed(self, message: bytes, frame: Frame, key: Key, limit: int, padding: Padding) -> bytes:
+        # capacity = ⌊3 (l − f) / 4⌋ − header − 16 − (64 if signed)
+        overhead = _envelope.overhead(key, self._signer is not None)
+        capacity = (limit - frame.size) * 3 // 4 - overhead
+        if len(message) > capacity:
+            needed = frame.size + (4 * (len(message) + overhead) + 2) // 3
+            raise SealError("tooLarge", f"the sealed payload takes {needed} bytes and the limit is {limit}: shorten it, or "
+                            "offload it with seal_offload", needed, limit)
+        message = message.ljust(_padded(len(message), padding, capacity), b" ")
+        signer = self._signer._key if self._signer is not None else None
+        return frame.around(b64(_envelope.seal(key, signer, self._topic, message)))
+
+
+def campaign_id(campaign: str, key: Key) -> bytes:
+    """id  = first 16 bytes of HMAC-SHA256(key, "pushcrypt/1 campaign" ‖ 0x00 ‖ lp16(campaign) ‖ lp16(kid) ‖ lp16(device id or empty))
+    key = K as used (suite 4), else the psk, else empty
+    """
+    try:
+        if not 1 <= len(campaign.encode("utf-8")) <= 255:
+            raise SealError("invalidOption", "the campaign's name isn't 1 to 255 bytes")
+    except (AttributeError, UnicodeEncodeError):
+        raise SealError("invalidOption", "the campaign's name isn't a string, or has a lone surrogate") from None
+    text = b"pushcrypt/1 campaign\x00" + lp16(campaign) + lp16(key.kid) + lp16(key.device or "")
+    secret = key.material if key.suite == 4 else key.psk
+    return hmac.digest(secret or b"", text, "sha256")[:ID_SIZE]
+
+
+def _inner(payload: PayloadText) -> Payload:
+    try:
+        return Payload.read(payload_bytes(payload))
+    except Flaw as flaw:
+        raise SealError("invalidPayload", f"the payload: {flaw.reason}") from None
+
+
+def _lifetime(expires_after: timedelta | int) -> int:
+    seconds = expires_after // timedelta(seconds=1) if isinstance(expires_after, timedelta) else expires_after
+    if type(seconds) is not int or not 0 < seconds <= WINDOW_IN_SECONDS:
+        raise SealError("invalidOption", "expires_after isn't a timedelta or a whole number of seconds, of 1 second to 30 days")
+    return seconds
+
+
+def _check_limits(limit: int, padding: Padding) -> None:
+    if type(limit) is not int or not 0 < limit <= MAX_LIMIT:
+        raise SealError("invalidOption", f"limit isn't an integer of 1 to {MAX_LIMIT:,}")
+    if padding is not None and padding != "limit" and (type(padding) is not int or padding < 1):
+        raise SealError("invalidOption", "padding isn't a positive integer, \"limit\" or None")
+
+
+def _extras(
+    attachments: Iterable[Attachment], offload: Offload | None, self_test: bool, retract: Iterable[str], quiet: bool,
+    badge_add: int | None,
+) -> dict[str, Any]:
+    """The header's optional members, without those that aren't used."""
+    members = {
+        "attachments": [attachment.members() for attachment in attachments] or None,
+        "offload": offload.members() if offload is not None else None,
+        "test": True if self_test else None,
+        "retract": list(retract) or None,
+        "quiet": True if quiet else None,
+        "badge": {"add": badge_add} if badge_add is not None else None,
+    }
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _padded(size: int, padding: Padding, capacity: int) -> int:
+    if padding == "limit":
+        return capacity
+    return size if padding is None else min(-(-size // padding) * padding, capacity)

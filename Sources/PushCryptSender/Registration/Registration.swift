@@ -1,0 +1,136 @@
+public import PushCryptCore
+import PushCryptPrimitives
+
+/// The record that an app uploaded so that the backend can seal to the device (PROTOCOL section 3), parsed and checked.
+///
+/// ```
+/// let registration = try Registration(json: body, requiring: [.psk, .asymmetric])
+/// let recipient = try Recipient(registration)
+/// ```
+/// Store the value with the account and the device token: it is `Codable` as one JSON value, a secret like a password. Which
+/// stored value an upload replaces: ``RegistrationChange``.
+public struct Registration: Sendable {
+    /// What a backend demands of a record.
+    public struct Requirements: OptionSet, Hashable, Sendable {
+        /// The bits of the requirements.
+        public let rawValue: UInt8
+        /// Makes requirements from their bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// A secret of app and backend, so that only this backend can seal to the device: a psk, or a shared or device key.
+        public static let psk = Requirements(rawValue: 1)
+        /// A key pair, so that the backend can't open what it has sealed: no shared or device key.
+        public static let asymmetric = Requirements(rawValue: 2)
+    }
+
+    /// The longest record, in bytes.
+    public static let maximumByteCount = 4_096
+
+    /// The id of the record's key.
+    public let kid: KeyID
+    /// The suite of messages to the key.
+    public let suite: Suite
+    /// Whether a key pair's record has a pre-shared key.
+    public let hasPSK: Bool
+    /// SHA-256 of the record as uploaded, 32 bytes.
+    let digest: [UInt8]
+    /// The record as uploaded.
+    let text: SecretBytes
+    private let record: KeyRecord
+    fileprivate let recipient: Recipient
+
+    /// Reads an uploaded record.
+    ///
+    /// - Parameters:
+    ///   - json: the body of the upload, byte for byte, UTF-8 JSON. Wipe it afterwards.
+    ///   - requirements: what the record must have; `[.psk, .asymmetric]` for the records of `DeviceIdentity` by default.
+    /// - Throws: `SenderError` with `malformed`, `tooLarge`, `unsupportedKey`, `invalidKey`, `kidMismatch`; `wrongKind` for a
+    ///   private key or a key that signs; `pskMissing`, `notAsymmetric` if a requirement isn't met; `backendFailure`.
+    public init(json: some Collection<UInt8>, requiring requirements: Requirements) throws(SenderError) {
+        try self.init(json: json, requiring: requirements, backend: DefaultBackend.shared)
+    }
+
+    package init(
+        json: some Collection<UInt8>, requiring requirements: Requirements, backend: any CryptoBackend
+    ) throws(SenderError) {
+        guard json.count <= Self.maximumByteCount else {
+            throw SenderError(
+                .tooLarge, "the record has \(json.count) bytes and the limit is \(Self.maximumByteCount)",
+                bytesNeeded: json.count, bytesAvailable: Self.maximumByteCount)
+        }
+        var bytes = Array(json)
+        defer { wipe(&bytes) }
+        do {
+            record = try KeyRecord(JSONText(bytes).root, backend: backend)
+            recipient = try Recipient(Keyset.Entry(record, KeyLifecycle()))
+            digest = try backend.sha256(bytes.bytes)
+        } catch {
+            throw SenderError(registration: error)
+        }
+        text = SecretBytes(copying: bytes.bytes)
+        kid = record.kid
+        suite = recipient.suite
+        hasPSK = record.hasPSK
+        try check(requirements)
+    }
+
+    /// Checks requirements, for example of a registration that was stored before the backend had them.
+    ///
+    /// - Throws: `SenderError` with `pskMissing`, `notAsymmetric`.
+    public func check(_ requirements: Requirements) throws(SenderError) {
+        if requirements.contains(.psk), !hasPSK, suite != .shared {
+            throw SenderError(
+                .pskMissing, "the record of key \(kid) has no psk: everyone with the public key could seal")
+        }
+        if requirements.contains(.asymmetric), suite == .shared {
+            throw SenderError(.notAsymmetric, "key \(kid) is a shared secret, and a key pair is required")
+        }
+    }
+
+    /// Whether both records have the same key, with the same psk and device. Equal kids aren't enough: an attacker can make two
+    /// keys with the same 64-bit id.
+    public func hasSameKey(as other: Registration) -> Bool { record.isSameKey(as: other.record) }
+}
+
+extension Registration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kid, the suite and whether there is a psk; never the secret.
+    public var description: String {
+        "Registration(kid: \(kid), suite: \(suite.rawValue), hasPSK: \(hasPSK), redacted)"
+    }
+    /// As ``description``.
+    public var debugDescription: String { description }
+    /// A mirror without secrets, so that a dump shows none.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["kid": kid, "suite": suite.rawValue, "hasPSK": hasPSK])
+    }
+}
+
+extension Recipient {
+    /// The key to seal to.
+    public init(_ registration: Registration) { self = registration.recipient }
+}
+
+extension SenderError {
+    /// An error of reading a record. It has no characters of the record except its kid.
+    fileprivate init(registration error: any Error) {
+        switch error {
+        case let error as JSONError: self.init(.malformed, "the record is not strict JSON: \(error)")
+        case let error as KeyError: self.init(Code(registration: error.code), error.reason)
+        default: self.init(.backendFailure, "\(error)")
+        }
+    }
+}
+
+extension SenderError.Code {
+    fileprivate init(registration code: KeyError.Code) {
+        self =
+            switch code {
+            case .unsupportedKey: .unsupportedKey
+            case .invalidKey: .invalidKey
+            case .kidMismatch: .kidMismatch
+            case .wrongKind: .wrongKind
+            case .backendFailure: .backendFailure
+            default: .malformed
+            }
+    }
+}

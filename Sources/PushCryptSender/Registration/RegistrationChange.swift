@@ -1,0 +1,82 @@
+public import PushCryptCore
+
+/// A registration with the account and the device token that it was stored with.
+public struct StoredRegistration: Codable, Sendable {
+    /// The record.
+    public let registration: Registration
+    /// The account that made the registration.
+    public let account: String
+    /// The device token, as the app uploaded it: `PushRegistration.Upload.deviceToken`.
+    public let deviceToken: String
+
+    /// Makes a value of the columns of a row, or of an upload.
+    public init(_ registration: Registration, account: String, deviceToken: String) {
+        self.registration = registration
+        self.account = account
+        self.deviceToken = deviceToken
+    }
+
+    /// The id of the record's key.
+    public var kid: KeyID { registration.kid }
+}
+
+/// What an upload changes in the backend's table of registrations, whose key is the kid (PROTOCOL section 3).
+///
+/// ```
+/// stored with the same kid                       then
+/// none                                           insert
+/// another key (or another psk)                   refuse: conflict
+/// the same key of another account, not proven    refuse: otherAccount
+/// the same key                                   replace, or keep if nothing differs
+/// stored with the same device token              remove: one installation has one registration
+/// ```
+/// Read the rows, compute the change and write it in one transaction.
+public struct RegistrationChange: Hashable, Sendable {
+    /// Whether the upload is written, by an insertion or in place of the row with its kid; false if this row is the same.
+    public let isWritten: Bool
+    /// The kids of the rows to remove: earlier keys of the same installation, and keys of the user who had the device before.
+    public let removedKeyIDs: [KeyID]
+
+    /// Decides what to do with an upload.
+    ///
+    /// - Parameters:
+    ///   - upload: of the signed-in account.
+    ///   - stored: the rows with the kid of the upload, and those with its device token. Other rows may be among them.
+    ///   - isProven: whether the device has answered a challenge for the record: ``PendingRegistration``. Only then can a key
+    ///     change its account.
+    /// - Throws: `SenderError` with `conflict` if another key has the same kid, `otherAccount` if the key belongs to another
+    ///   account.
+    public init(
+        storing upload: StoredRegistration, over stored: [StoredRegistration], isProven: Bool
+    ) throws(SenderError) {
+        let present = stored.first { $0.kid == upload.kid }
+        if let present {
+            guard present.registration.hasSameKey(as: upload.registration) else {
+                throw SenderError(.conflict, "another key with the id \(upload.kid) is stored; it is never replaced")
+            }
+            guard isProven || present.account == upload.account else {
+                throw SenderError(.otherAccount, "key \(upload.kid) belongs to another account")
+            }
+        }
+        isWritten = present.map { !$0.isSame(as: upload) } ?? true
+        removedKeyIDs = stored.filter { $0.deviceToken == upload.deviceToken && $0.kid != upload.kid }.map(\.kid)
+    }
+
+    /// Decides what to do when a user signs out.
+    ///
+    /// - Parameters:
+    ///   - kid: of the key that the app had registered.
+    ///   - account: the account that signs out. It can't remove another account's key.
+    ///   - stored: the row with the kid, or no row: then there is nothing to do, and that is no error.
+    public init(signingOut kid: KeyID, account: String, from stored: [StoredRegistration]) {
+        isWritten = false
+        removedKeyIDs = stored.filter { $0.kid == kid && $0.account == account }.map(\.kid)
+    }
+}
+
+extension StoredRegistration {
+    fileprivate func isSame(as other: StoredRegistration) -> Bool {
+        account == other.account && deviceToken == other.deviceToken
+            && registration.digest == other.registration.digest
+    }
+}

@@ -1,0 +1,18 @@
+public import PushCryptCore
+
+extension SenderSetVersion {
+    /// Reads which set of sender keys a device has accepted: `PushRegistration.Upload.senderSetVersion`.
+    ///
+    /// ```
+    /// {"epoch": N, "seq": N, "digest": BASE64URL(32 bytes)}
+    /// ```
+    /// A `seq` of yours with another digest, or one that you never published, is a set that isn't yours.
+    /// - Parameter json: UTF-8 JSON of at most 4,096 bytes.
+    /// - Throws: `SenderError` with `malformed`.
+    public init(json: some Collection<UInt8>) throws(SenderError) {
+        guard json.count <= Registration.maximumByteCount, let version = SenderSetVersion(reading: Array(json)) else {
+            throw SenderError(.malformed, "the version of the sender set isn't JSON with epoch, seq and digest")
+        }
+        self = version
+    }
+}

@@ -1,0 +1,315 @@
+"""Tests of what a program calls: python -m unittest test_api"""
+from __future__ import annotations
+
+import json
+import unittest
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pushcrypt
+from pushcrypt import (
+    KeyRecordError, Keyset, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Recipient,
+    RecipientKey, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
+)
+from pushcrypt._json import b64, unb64
+
+TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
+SECRET = "the-secret-text"
+PAYLOAD = {"aps": {"alert": {"title": "Zoë", "body": SECRET}, "sound": "chime.caf", "badge": 3}, "x": [1]}
+PLAIN = {"aps": {"alert": SECRET}}
+PLACEHOLDER = Placeholder(title="New message", body="Open the app to read it")
+SENDER = SenderKey.generate()
+PINNED = pinned(SENDER.public_jwk())
+
+
+class APITests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        shared = RecipientKey.generate(4)
+        cls.phones = {
+            "p256": RecipientKey.generate(1, psk=False), "p256 psk": RecipientKey.generate(1),
+            "x25519": RecipientKey.generate(2, psk=False), "x25519 psk": RecipientKey.generate(2),
+            "shared": shared, "device": shared.for_device("phone-1"),
+        }
+
+    def seal(self, phone: RecipientKey, payload: Any = PLAIN, signer: SenderKey | None = SENDER, **options: Any) -> Push:
+        sealer = Sealer(TOPIC, signer=signer, clock=lambda: NOW + 0.9)
+        return sealer.seal(payload, to=Recipient.from_jwk(phone.registration_record()), placeholder=PLACEHOLDER, **options)
+
+    def open(self, push: Push, *phones: RecipientKey, senders: Keyset | None = PINNED) -> OpenedPush:
+        return Opener(TOPIC, phones, senders=senders, clock=lambda: NOW).open(push.json)
+
+    def refused(self, error: type[PushCryptError], code: str, call: Any, *arguments: Any, **options: Any) -> PushCryptError:
+        with self.assertRaises(error) as caught:
+            call(*arguments, **options)
+        self.assertEqual(caught.exception.code, code, caught.exception)
+        self.assertNotIn(SECRET, str(caught.exception))
+        return caught.exception
+
+    # Sealing
+
+    def test_a_sealed_push_opens_for_each_kind_of_recipient_signed_and_unsigned(self) -> None:
+        for name, phone in self.phones.items():
+            for signer, senders in ((SENDER, PINNED), (None, None)):
+                with self.subTest(recipient=name, signed=signer is not None):
+                    push = self.seal(phone, PAYLOAD, signer)
+                    self.assertNotIn(SECRET.encode(), push.json)
+                    opened = self.open(push, phone, senders=senders)
+                    self.assertEqual(opened.payload, PAYLOAD)
+                    self.assertEqual((opened.id, opened.issued_at, opened.expires_at), (push.id, NOW, push.expires_at))
+                    self.assertEqual(opened.signed_by, SENDER.kid if signer else None)
+
+    def test_a_push_has_the_headers_and_the_visible_members_of_the_protocol(self) -> None:
+        push = self.seal(self.phones["p256 psk"], PAYLOAD, expires_after=timedelta(hours=1))
+        self.assertEqual(push.headers, {
+            "apns-push-type": "alert", "apns-topic": TOPIC, "apns-expiration": str(NOW + 3600), "apns-priority": "10"})
+        outer = json.loads(push.json)
+        self.assertEqual(outer["aps"], {"alert": {"title": "New message", "body": "Open the app to read it"},
+                                        "mutable-content": 1, "sound": "default"})
+        self.assertEqual(list(outer["pushcrypt"]), ["v", "kid", "sealed", "skid"])
+
+    def test_a_mapping_its_text_and_its_bytes_are_sealed_alike_and_text_byte_for_byte(self) -> None:
+        phone = self.phones["device"]
+        text = '{ "aps": {"alert":"Zo\\u00eb"},\t"n": 1.50e0 }'
+        for payload in (text, text.encode()):
+            self.assertEqual(self.open(self.seal(phone, payload), phone).json, text)
+        self.assertEqual(self.open(self.seal(phone, json.loads(text)), phone).json, '{"aps":{"alert":"Zoë"},"n":1.5}')
+
+    def test_payloads_of_different_lengths_have_one_length_after_padding(self) -> None:
+        phone = self.phones["p256 psk"]
+        for padding in (512, "limit"):
+            lengths = {len(self.seal(phone, {"aps": {"alert": "x" * count}}, padding=padding).json) for count in (1, 50, 200)}
+            self.assertEqual(len(lengths), 1)
+        unpadded = [len(self.seal(phone, {"aps": {"alert": "x" * count}}, padding=None).json) for count in (30, 60)]
+        self.assertEqual(unpadded[1] - unpadded[0], 40)
+
+    def test_a_payload_that_is_too_large_is_refused_with_its_exact_size(self) -> None:
+        for phone in self.phones.values():
+            exact = len(self.seal(phone, padding=None).json)
+            self.seal(phone, limit=exact)
+            error = self.refused(SealError, "tooLarge", self.seal, phone, limit=exact - 1)
+            assert isinstance(error, SealError)
+            self.assertEqual((error.bytes_needed, error.bytes_available), (exact, exact - 1))
+
+    def test_payloads_that_are_no_notifications_are_refused(self) -> None:
+        for payload in ({}, {"aps": {}}, {"aps": {"alert": ""}}, {"aps": {"alert": SECRET}, "pushcrypt": 1}, [1], None, 1,
+                        {"aps": {"alert": SECRET, "x": float("nan")}}, {"aps": {"alert": SECRET, "x": b""}},
+                        {"aps": {"alert": SECRET + "\ud800"}}, f'{{"aps":{{"alert":"{SECRET}","alert":"b"}}}}'):
+            self.refused(SealError, "invalidPayload", self.seal, self.phones["p256"], payload)
+
+    def test_options_out_of_range_are_refused(self) -> None:
+        for options in ({"expires_after": 0}, {"expires_after": timedelta(days=30, seconds=1)}, {"expires_after": 1.5},
+                        {"expires_after": True}, {"limit": 4097}, {"limit": 0}, {"padding": 0}, {"padding": "max"},
+                        {"exposed": ["alert"]}, {"campaign": ""}, {"campaign": "x" * 256}, {"campaign": 1},
+                        {"retract": ["AAAA"]}, {"retract": ["A" * 22] * 2}, {"badge_add": 1000}, {"badge_add": True}):
+            with self.subTest(options):
+                self.refused(SealError, "invalidOption", self.seal, self.phones["p256"], **options)
+
+    def test_one_campaign_gives_one_id_for_each_recipient(self) -> None:
+        first, again = (self.seal(self.phones["device"], campaign="spring") for _ in range(2))
+        self.assertEqual(first.id, again.id)
+        self.assertNotEqual(first.json, again.json)
+        ids = {self.seal(phone, campaign="spring").id for phone in self.phones.values()}
+        self.assertEqual(len(ids), len(self.phones))
+        self.assertNotEqual(self.seal(self.phones["device"], campaign="summer").id, first.id)
+
+    # Instructions
+
+    def test_instructions_open_as_they_were_sealed(self) -> None:
+        for phone in self.phones.values():
+            earlier = self.seal(phone)
+            opened = self.open(self.seal(phone, retract=[earlier.id], badge_add=-2, self_test=True), phone)
+            self.assertEqual((opened.retract, opened.badge_add, opened.quiet, opened.self_test),
+                             ((earlier.id,), -2, False, True))
+            self.assertTrue(self.open(self.seal(phone, quiet=True), phone).quiet)
+
+    def test_instructions_are_refused_where_the_device_would_ignore_them(self) -> None:
+        avatar = seal_attachment(b"x").at("https://cdn.example.com/a", type="image/png", is_avatar=True)
+        for options in ({"retract": ["A" * 22]}, {"quiet": True}, {"badge_add": 1}, {"attachments": [avatar]}):
+            for name, phone in self.phones.items():
+                if name in ("p256", "x25519"):
+                    self.refused(SealError, "notAuthenticated", self.seal, phone, signer=None, **options)
+                else:
+                    self.seal(phone, signer=None, **options)
+
+    def test_a_quiet_push_shows_no_sound_outside_and_fetches_nothing(self) -> None:
+        phone = self.phones["x25519"]
+        self.assertNotIn("sound", json.loads(self.seal(phone, PAYLOAD, quiet=True).json)["aps"])
+        attachment = seal_attachment(b"x").at("https://cdn.example.com/a", type="image/png")
+        offload = seal_offload(PLAIN).at("https://cdn.example.com/b")
+        for options in ({"exposed": ["sound"]}, {"attachments": [attachment]}, {"offload": offload}):
+            self.refused(SealError, "invalidOption", self.seal, phone, PAYLOAD, quiet=True, **options)
+
+    def test_a_push_cannot_set_the_badge_and_add_to_it(self) -> None:
+        self.refused(SealError, "invalidOption", self.seal, self.phones["x25519"], PAYLOAD, badge_add=1)
+
+    # Blobs
+
+    def test_attachments_and_an_avatar_open_with_what_the_push_says(self) -> None:
+        phone, picture, face = self.phones["p256 psk"], seal_attachment(b"picture" * 20_000), seal_attachment(b"face")
+        opened = self.open(self.seal(phone, attachments=[
+            picture.at("https://cdn.example.com/a", type="image/png", id="a"),
+            face.at("https://cdn.example.com/b", type="image/jpeg", is_avatar=True)]), phone)
+        self.assertEqual([(one.type, one.id, one.is_avatar) for one in opened.attachments],
+                         [("image/png", "a", False), ("image/jpeg", None, True)])
+        self.assertEqual(opened.attachments[0].open(picture.data), b"picture" * 20_000)
+        self.assertEqual(opened.attachments[1].open(face.data), b"face")
+        self.refused(OpenError, "undecryptable", opened.attachments[0].open, face.data)
+        self.refused(OpenError, "undecryptable", opened.attachments[0].open, picture.data[:-1])
+
+    def test_an_offloaded_payload_opens_byte_for_byte_and_its_blob_hides_its_length(self) -> None:
+        phone, long = self.phones["shared"], {"aps": {"alert": "x" * 9000}}
+        blob = seal_offload(long)
+        self.assertEqual((blob.size % 4096, len(seal_offload(PLAIN).data)), (0, 4 + 4096 + 16))
+        opened = self.open(self.seal(phone, offload=blob.at("https://cdn.example.com/p")), phone)
+        self.assertEqual(json.loads(opened.open_offload(blob.data)), long)
+        self.refused(SealError, "invalidPayload", seal_offload, {"aps": {}})
+        self.refused(OpenError, "malformed", self.open(self.seal(phone), phone).open_offload, blob.data)
+
+    def test_an_offloaded_badge_is_refused_in_a_message_that_adds_to_the_badge(self) -> None:
+        phone, blob = self.phones["shared"], seal_offload(PAYLOAD)
+        opened = self.open(self.seal(phone, offload=blob.at("https://cdn.example.com/p"), badge_add=1), phone)
+        self.refused(OpenError, "malformed", opened.open_offload, blob.data)
+
+    # Keys
+
+    def test_a_backend_seals_to_a_device_with_the_shared_key_of_all(self) -> None:
+        master = Recipient.from_jwk(self.phones["shared"].registration_record())
+        push = Sealer(TOPIC, signer=SENDER, clock=lambda: NOW).seal(
+            PLAIN, to=master.for_device("phone-1"), placeholder=PLACEHOLDER)
+        self.assertEqual(self.open(push, self.phones["device"]).payload, PLAIN)
+        self.refused(OpenError, "undecryptable", self.open, push, self.phones["shared"])
+        self.refused(KeyRecordError, "invalidDeviceID", master.for_device, "a b")
+        self.refused(KeyRecordError, "wrongKind", Recipient.from_jwk(self.phones["p256"].registration_record()).for_device, "a")
+
+    def test_records_of_the_wrong_kind_are_refused(self) -> None:
+        phone = self.phones["p256"]
+        for read, record in ((Recipient.from_jwk, phone.private_jwk()), (Recipient.from_jwk, SENDER.public_jwk()),
+                             (RecipientKey.from_jwk, phone.registration_record()), (RecipientKey.from_jwk, SENDER.private_jwk()),
+                             (SenderKey.from_jwk, SENDER.public_jwk()), (SenderKey.from_jwk, phone.private_jwk()),
+                             (SenderKey.from_jwk, PublisherKey.generate().private_jwk()), (pinned, phone.registration_record())):
+            self.refused(KeyRecordError, "wrongKind", read, record)
+        for record in (None, 1, "x", {}, {"keys": []}, b"\xff", {"kty": object()}):
+            self.refused(KeyRecordError, "malformed", Recipient.from_jwk, record)
+        for key in (SenderKey.from_jwk(json.dumps(SENDER.private_jwk())), SenderKey.from_jwk(SENDER.private_jwk())):
+            self.assertEqual(key, SENDER)
+
+    def test_a_record_or_another_key_in_the_place_of_a_recipient_or_a_signer_is_a_type_error(self) -> None:
+        phone = self.phones["p256"]
+        for to in (phone.registration_record(), phone, SENDER, None):
+            with self.assertRaises(TypeError):
+                Sealer(TOPIC).seal(PLAIN, to=to, placeholder=PLACEHOLDER)  # type: ignore[arg-type]
+        for signer in (SENDER.private_jwk(), PublisherKey.generate(), phone):
+            with self.assertRaises(TypeError):
+                Sealer(TOPIC, signer=signer)  # type: ignore[arg-type]
+
+    def published(self, **times: dict[str, Any]) -> dict[str, Any]:
+        """A set of public keys with their times and seq 7."""
+        keys = {name: self.phones[name] for name in times}
+        return {"keys": [{name: value for name, value in key.registration_record().items() if name != "psk"}
+                         for key in keys.values()],
+                "pushcrypt": {"seq": 7, "keys": {key.kid: times[name] for name, key in keys.items()}}}
+
+    def test_the_key_of_a_published_set_is_chosen_by_time(self) -> None:
+        new = {"activatesAt": "2027-01-20T00:00:00Z"}
+        old = {"activatesAt": "2027-01-01T00:00:00Z", "retiresAt": new["activatesAt"]}
+        keyset = Keyset.from_json(self.published(p256=old, x25519=new))
+        for at, name in ((NOW, "p256"), (NOW + 10 * DAY, "x25519")):
+            self.assertEqual(Recipient.from_keyset(keyset, at=at).kid, self.phones[name].kid)
+        self.refused(KeyRecordError, "noKeySeals", Recipient.from_keyset, keyset, at=NOW - 365 * DAY)
+        self.refused(KeyRecordError, "malformed", Recipient.from_jwk, self.published(p256=old, x25519=new))
+        revoked = Keyset.from_json(self.published(p256={**new, "revokedAt": "2027-01-21T00:00:00Z"}))
+        self.refused(KeyRecordError, "noKeySeals", Recipient.from_keyset, revoked, at=NOW + 10 * DAY)
+
+    def test_an_old_published_set_is_refused_by_its_seq(self) -> None:
+        text = json.dumps(self.published(p256={"activatesAt": "2027-01-01T00:00:00Z"}))
+        self.assertEqual(Keyset.from_json(text, minimum_sequence=7).sequence, 7)
+        self.refused(KeyRecordError, "rolledBack", Keyset.from_json, text, minimum_sequence=8)
+
+    def test_a_published_key_that_needs_a_psk_is_refused_without_it(self) -> None:
+        keyset = Keyset.from_json(self.published(**{"p256 psk": {"activatesAt": "2027-01-01T00:00:00Z", "psk": True}}))
+        self.refused(KeyRecordError, "pskMissing", Recipient.from_keyset, keyset, at=NOW)
+
+    # Opening
+
+    def test_an_opener_uses_only_the_key_of_the_kid(self) -> None:
+        phone, other = self.phones["p256"], self.phones["p256 psk"]
+        push = self.seal(phone)
+        self.assertEqual(self.open(push, other, phone).payload, PLAIN)
+        renamed = replace(push, json=push.json.replace(phone.kid.encode(), other.kid.encode()))
+        self.refused(OpenError, "undecryptable", self.open, renamed, phone, other)
+        self.refused(OpenError, "unknownKey", self.open, push, other)
+        self.refused(KeyRecordError, "duplicateKey", self.open, push, phone, phone)
+
+    def test_every_failed_decryption_looks_alike(self) -> None:
+        found = set()
+        for phone in self.phones.values():
+            push = self.seal(phone)
+            text = json.loads(push.json)["pushcrypt"]["sealed"]
+            sealed = unb64(text)
+            for changed in (sealed[:-1], bytes(3) + sealed[3:], sealed[:-1] + bytes([sealed[-1] ^ 1]), sealed[:70], sealed[:1]):
+                broken = replace(push, json=push.json.replace(text.encode(), b64(changed).encode()))
+                found.add(str(self.refused(OpenError, "undecryptable", self.open, broken, phone)))
+            unsigned = self.seal(phone, signer=None)
+            found.add(str(self.refused(OpenError, "undecryptable", self.open, unsigned, phone)))
+        self.assertEqual(len(found), 1)
+
+    def test_a_changed_push_opens_unchanged_or_raises_an_open_error(self) -> None:
+        random, phone = Random(9), self.phones["x25519 psk"]
+        push = self.seal(phone, PAYLOAD)
+        for _ in range(2000):
+            at, text = random.randrange(len(push.json)), random.choice((b"", b"0", b'"', b"\\u", b"\xff", b"[[", b"9" * 400, b"1e999"))
+            changed = replace(push, json=push.json[:at] + text + push.json[at + random.randrange(3):])
+            try:
+                self.assertEqual(self.open(changed, phone).payload, PAYLOAD)
+            except OpenError:
+                continue
+
+    def test_a_changed_record_is_read_unchanged_or_raises_a_key_record_error(self) -> None:
+        random = Random(10)
+        for record in (self.phones["p256 psk"].private_jwk(), self.phones["device"].private_jwk()):
+            text = json.dumps({"keys": [record], "pushcrypt": {"seq": 1, "keys": {record["kid"]: {
+                "activatesAt": "2027-01-01T00:00:00Z"}}}}).encode()
+            for _ in range(1000):
+                at, more = random.randrange(len(text)), random.choice((b"", b"0", b'"', b"\\u", b"\xff", b"[", b"9" * 400))
+                try:
+                    read = Keyset.from_json(text[:at] + more + text[at + random.randrange(3):])
+                    self.assertEqual(read.entries[0].key.public, Keyset.from_json(text).entries[0].key.public)
+                except KeyRecordError:
+                    continue
+
+    # Secrets
+
+    def test_no_repr_and_no_error_shows_a_secret(self) -> None:
+        phone, blob = self.phones["p256 psk"], seal_attachment(SECRET.encode())
+        record, attachment = phone.private_jwk(), blob.at("https://cdn.example.com/a", type="image/png")
+        push = self.seal(phone, attachments=[attachment])
+        opened = self.open(push, phone)
+        keyset = Keyset.from_json(record)
+        shown = [phone, SENDER, Recipient.from_jwk(phone.registration_record()), blob, attachment, opened, opened.attachments,
+                 keyset, keyset.entries, Sealer(TOPIC, signer=SENDER), Opener(TOPIC, phone, senders=PINNED), push]
+        for text in map(repr, shown):
+            for secret in (record["d"], record["psk"], SENDER.private_jwk()["d"], SECRET, repr(blob.key)[2:-1]):
+                self.assertNotIn(secret, text)
+        for change in ({"d": record["psk"]}, {"psk": record["d"] + "="}, {"d": None}, {"kid": "A" * 11}, {"alg": record["d"]},
+                       {"kty": record["d"]}):
+            with self.assertRaises(KeyRecordError) as caught:
+                RecipientKey.from_jwk({**record, **change})
+            for secret in (record["d"], record["psk"]):
+                self.assertNotIn(secret, str(caught.exception))
+            self.assertIsNone(caught.exception.__cause__)
+
+    def test_a_key_cannot_be_changed(self) -> None:
+        with self.assertRaises(AttributeError):
+            SENDER._key = self.phones["p256"]._key
+
+    def test_the_public_names_have_no_door_for_chosen_randomness(self) -> None:
+        for name in pushcrypt.__all__:
+            self.assertTrue(hasattr(pushcrypt, name))
+            self.assertNotIn("test_door", getattr(pushcrypt, name).__module__)
+
+
+if __name__ == "__main__":
+    unittest.main()
