@@ -94,7 +94,8 @@ struct HostileLineTests {
         let counter = Locked(0)
         var output: [UInt8] = []
         JSONSteps.$counter.withValue(counter) {
-            _ = try? worker.process(Array(line.utf8), number: 1, into: &output)
+            guard let line = try? QueueLine(Array(line.utf8)) else { return }
+            _ = try? worker.process(line, number: 1, into: &output)
         }
         return counter.withLock { $0 }
     }
@@ -112,13 +113,13 @@ struct HostileLineTests {
 
     @Test("sealing a hostile line takes steps in proportion to its length", arguments: shapes)
     func sealed(shape: Shape) throws {
-        let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
+        let keyset = try Keyset(json: Array(BatchPlace.jwk("shared").utf8))
         let options = Sealer.Options()
+        let sealer = try Sealer(topic: Workplace.topic, options: options)
         var worker = SealWorker(
-            sealer: try Sealer(topic: Workplace.topic, options: options), options: options, retractedCampaigns: [],
-            placeholder: .standard,
-            extras: MessageExtras(), entry: entry, defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
-            lookup: nil)
+            sealer: { sealer }, options: options, retractedCampaigns: [], placeholder: .standard,
+            extras: MessageExtras(), keys: .fixed(keyset, clock: { UnixTime(0) }), allowsBare: true,
+            allowsDemoKeys: false, lookup: nil)
         Self.expectLinear(shape, &worker)
     }
 
