@@ -154,6 +154,7 @@ let package = Package(
                 "PushCryptNotifications", "PushCryptRecipients", "PushCryptSimulator",
                 .target(name: "CPushCryptPrctl", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Sender"])),
             ],
             path: "Sources/PushCryptCLI"
         ),

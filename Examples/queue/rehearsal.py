@@ -1,9 +1,11 @@
-"""Runs workers on a separate Redis server, kills one, delays one, and checks the results. `run` starts it."""
+"""Runs workers on a separate Redis server, kills one, delays one, feeds one a line that ends it, and checks the results.
+
+`run` starts it.
+"""
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -20,11 +22,26 @@ import redis
 Line = dict[str, Any]
 
 TOPIC = "com.example.app"
-CAMPAIGN = "spring-2026"
 PATIENCE = 2
+ATTEMPTS = 3
 SAMPLE = 200
-INPUT, SEALED, REFUSED = "{pushes}", "{pushes}:sealed", "{pushes}:refused"
+INPUT, SEALED, REFUSED, DEAD = "{pushes}", "{pushes}:sealed", "{pushes}:refused", "{pushes}:dead"
 TOO_LONG = 5_000
+INNOCENT = 20
+
+# A tool that a line with the word "poison" ends.
+FRAIL_TOOL = """#!{python}
+import subprocess, sys
+tool = subprocess.Popen([{binary!r}, *sys.argv[1:]], stdin=subprocess.PIPE)
+for line in sys.stdin.buffer:
+    if b"poison" in line:
+        tool.kill()
+        sys.exit(1)
+    tool.stdin.write(line)
+    tool.stdin.flush()
+tool.stdin.close()
+sys.exit(tool.wait())
+"""
 
 
 def main() -> None:
@@ -53,8 +70,10 @@ class Rehearsal:
         self.redis = redis.Redis(unix_socket_path=str(socket), protocol=2)
         self.processes: list[subprocess.Popen[bytes]] = []
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        # A producer that got no answer tries again, so some messages are in the queue twice.
+        # A producer that got no answer tries again, so some messages are in the queue twice, with a campaign of their own.
         self.repeated = range(0, arguments.messages, 100)
+        # Some devices get two different messages.
+        self.paired = range(50, arguments.messages, 100)
         self.bad = range(0, arguments.messages, 500)
 
     def run(self) -> None:
@@ -68,6 +87,7 @@ class Rehearsal:
             self.work()
             self.verify_all()
             self.verify_sample()
+            self.poison()
         finally:
             self.end()
         shutil.rmtree(self.folder)
@@ -95,9 +115,13 @@ class Rehearsal:
     def feed(self) -> None:
         with self.redis.pipeline(transaction=False) as pipeline:
             for number in range(self.arguments.messages):
-                line = json.dumps(message(name(number)))
-                for _ in range(2 if number in self.repeated else 1):
-                    pipeline.xadd(INPUT, {"line": line})
+                line = message(name(number))
+                if number in self.repeated:
+                    line["campaign"] = f"message-{number}"
+                    pipeline.xadd(INPUT, {"line": json.dumps(line)})
+                if number in self.paired:
+                    pipeline.xadd(INPUT, {"line": json.dumps(message(name(number), body="A second message."))})
+                pipeline.xadd(INPUT, {"line": json.dumps(line)})
                 if number in self.bad:
                     pipeline.xadd(INPUT, {"line": json.dumps(message(f"bad-{number}", body="x" * TOO_LONG))})
                     pipeline.xadd(INPUT, {"line": "not JSON,\nand on two lines"})
@@ -132,33 +156,35 @@ class Rehearsal:
         self.stop_workers()
         print(f"{self.redis.xlen(SEALED) / seconds:,.0f} messages/s: {seconds:.1f} s including both waits")
 
-    def start_worker(self, name: str, keyset: Path) -> subprocess.Popen[bytes]:
+    def start_worker(
+        self, name: str, keyset: Path, binary: str | None = None, patience: int = PATIENCE
+    ) -> subprocess.Popen[bytes]:
         command = [
             sys.executable, str(Path(__file__).with_name("worker.py")), "--name", name,
-            "--redis", f"unix://{self.socket}", "--batch", str(self.arguments.batch), "--patience", str(PATIENCE),
-            "--campaign", CAMPAIGN, "--pushcrypt", self.binary,
+            "--redis", f"unix://{self.socket}", "--batch", str(self.arguments.batch), "--patience", str(patience),
+            "--attempts", str(ATTEMPTS), "--pushcrypt", binary or self.binary,
             "--", "--topic", TOPIC, "--to", str(keyset), "--jobs", "1",
         ]
-        # The temporary folder of a killed worker is removed with the run's folder.
-        environment = os.environ | {"TMPDIR": str(self.folder)}
-        with (self.folder / f"{name}.log").open("wb") as log:
-            worker = subprocess.Popen(command, stderr=log, env=environment)
+        with (self.folder / f"{name}.log").open("ab") as log:
+            worker = subprocess.Popen(command, stderr=log)
         self.processes.append(worker)
         return worker
 
     def fail(self, name: str) -> None:
         worker = self.start_worker(name, self.folder / "missing")
         require(worker.wait(timeout=60) != 0, "a worker without a key ends")
-        held = self.in_hand(name)
-        require(held == self.arguments.batch, "a worker without a key acknowledges nothing")
-        print(f"{name} had no key and ended while it held {held} lines")
+        require(self.in_hand(name) == 0, "a worker without a key takes no line")
+        print(f"{name} had no key and ended without taking a line")
 
     def wait_for_share(self, share: float) -> None:
         enough = int(self.arguments.messages * share)
         wait(lambda: self.redis.xlen(SEALED) >= enough, f"{share:.0%} of the messages are sealed")
 
     def in_hand(self, worker: str) -> int:
-        pending = self.redis.xpending(INPUT, "sealers")
+        try:
+            pending = self.redis.xpending(INPUT, "sealers")
+        except redis.ResponseError:  # no worker has made the group yet
+            return 0
         return next((one["pending"] for one in pending["consumers"] if one["name"] == worker.encode()), 0)
 
     def stop_in_the_middle(self, worker: str) -> int:
@@ -191,15 +217,23 @@ class Rehearsal:
         ids: dict[str, list[str]] = defaultdict(list)
         for line in self.entries(SEALED):
             ids[line["device"]].append(line["pushcrypt"]["id"])
-        refused = sum(1 for _ in self.entries(REFUSED))
-        wanted = {name(number): 2 if number in self.repeated else 1 for number in range(self.arguments.messages)}
+        refused = self.redis.xlen(REFUSED)
+        twice = {name(number) for numbers in (self.repeated, self.paired) for number in numbers}
+        wanted = {name(number): 2 if name(number) in twice else 1 for number in range(self.arguments.messages)}
+        paired = {name(number) for number in self.paired}
         require(ids.keys() == wanted.keys(), "every device has a payload, and there are no other payloads")
-        require(all(len(set(some)) == 1 for some in ids.values()), "payloads of one device have the same message id")
+        require(
+            all(len(set(some)) == (2 if device in paired else 1) for device, some in ids.items()),
+            "a message that was added twice has one message id, and two messages to one device have two")
         require({device: len(some) for device, some in ids.items()} == wanted, "no line was sealed twice")
         require(refused == 2 * len(self.bad), "every bad line is refused once")
+        codes = {fields[b"code"] for _, fields in self.redis.xrange(REFUSED)}
+        require(codes == {b"tooLarge", b"malformedLine"}, "each refused line has its code")
+        require(self.redis.xlen(DEAD) == 0, "no line is set aside")
         payloads = sum(len(some) for some in ids.values())
         print(f"{len(ids):,} devices, {payloads:,} payloads, {refused} lines refused")
-        print(f"{payloads - len(ids)} messages were added twice; the second payload has the message id of the first")
+        print(f"{len(self.repeated)} messages were added twice; the second payload has the message id of the first")
+        print(f"{len(self.paired)} devices got two messages, with two message ids")
 
     def verify_sample(self) -> None:
         every = max(1, self.arguments.messages // SAMPLE)
@@ -207,8 +241,35 @@ class Rehearsal:
         lines = b"".join(json.dumps(line).encode() + b"\n" for line in sample)
         opened = self.tool("open", "--batch", "--keys", self.keyset, "--topic", TOPIC, lines=lines)
         for line in map(json.loads, opened.splitlines()):
-            require(line["payload"] == message(line["device"])["payload"], "each device opens its own payload")
+            body = line["payload"]["aps"]["alert"]["body"]
+            require(line["device"] in body or body == "A second message.", "each device opens its own payload")
         print(f"{len(sample)} opened")
+
+    # A line that ends its worker
+
+    def poison(self) -> None:
+        """A service manager restarts the worker that the line ends; the other lines are sealed, and the line is set aside."""
+        frail = self.folder / "frail"
+        frail.write_text(FRAIL_TOOL.format(python=sys.executable, binary=self.binary))
+        frail.chmod(0o700)
+        sealed = self.redis.xlen(SEALED)
+        for number in range(INNOCENT):
+            if number == INNOCENT // 2:
+                self.redis.xadd(INPUT, {"line": json.dumps(message("poison"))})
+            self.redis.xadd(INPUT, {"line": json.dumps(message(name(number)))})
+        starts = 0
+        while self.redis.xlen(INPUT):
+            worker = self.start_worker("worker-9", self.keyset, str(frail), patience=1)
+            starts += 1
+            wait(lambda: worker.poll() is not None or not self.redis.xlen(INPUT), "the worker or the queue has ended")
+        worker.terminate()
+        require(worker.wait(timeout=60) == 0, "the last worker stops on SIGTERM")
+        require(starts == ATTEMPTS + 1, "the line ended as many workers as it has attempts")
+        require(self.redis.xlen(SEALED) == sealed + INNOCENT, "every other line is sealed once")
+        dead = [fields for _, fields in self.redis.xrange(DEAD)]
+        require([fields[b"code"] for fields in dead] == [b"attempts"], "one line is set aside")
+        require(json.loads(dead[0][b"line"]) == message("poison"), "the line that is set aside is unchanged")
+        print(f"a line ended {starts - 1} workers and was set aside")
 
 
 def name(number: int) -> str:

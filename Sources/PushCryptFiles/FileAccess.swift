@@ -2,6 +2,15 @@
 ///
 /// A private file or folder belongs to the user of this process or to root, and its mode keeps other users out. The rule
 /// includes the owner because the owner can change the mode and the content at any time.
+///
+/// | rule                | for                                                    | own file | root's file                   |
+/// | ------------------- | ------------------------------------------------------ | -------- | ----------------------------- |
+/// | `ownerOnly`         | a keystore's folders and files, which this tool writes | 0700     | 0700                          |
+/// | `ownerOrRootsGroup` | files with secrets that something else puts there      | 0700     | 0740, as Kubernetes mounts it |
+///
+/// A user's own file may not be open to its group: the group is often everybody (`users`, `staff`), and a umask of 027 opens
+/// files to it without anyone's intention. Root's file is open to a group only if an administrator or a platform chose that
+/// group for the program.
 package struct FileAccess: Hashable, Sendable {
     package let owner: UInt32
     /// The permission bits, the lowest twelve bits of the mode.
@@ -30,9 +39,10 @@ package struct FileAccess: Hashable, Sendable {
         guard keepsOthersOut(rule) else {
             let verb = rule == .othersMayRead ? "change" : "open"
             let mode = rule == .othersMayRead ? "go-w" : isFolder ? "700" : "600"
+            let mounted = rule == .ownerOrRootsGroup ? " (a secret that Kubernetes mounts: defaultMode: 0400)" : ""
             throw FileError(
                 .looseMode, path,
-                "users other than the owner can \(verb) \(path); correct it with: chmod \(mode) \(path)")
+                "users other than the owner can \(verb) \(path); correct it with: chmod \(mode) \(path)\(mounted)")
         }
     }
 

@@ -123,6 +123,13 @@ package final class OpenFile: Sendable {
         }
     }
 
+    /// Waits until there is room for a write, for a descriptor that may be nonblocking.
+    package func waitUntilWritable() {
+        var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // write(2) reports every error again.
+        _ = unsafe poll(&item, 1, -1)
+    }
+
     package func write(_ bytes: [UInt8]) throws(FileError) {
         var count = 0
         try write(bytes[...], counting: &count)

@@ -35,9 +35,22 @@ package struct KeysetFolder: Sendable {
     }
 
     package func file(in folder: Folder) throws -> KeysetFile {
-        var (bytes, access) = try KeystoreError.convertingFileErrors { try folder.read(Self.keysetName) }
+        var (bytes, access) = try read(in: folder)
         defer { wipe(&bytes) }
         return try file(bytes, access, in: folder)
+    }
+
+    func read(in folder: Folder) throws(KeystoreError) -> (bytes: [UInt8], access: FileAccess) {
+        do throws(FileError) {
+            return try folder.read(Self.keysetName)
+        } catch {
+            let refusal = KeystoreError(error)
+            guard error.code == .symbolicLink else { throw refusal }
+            throw KeystoreError(
+                refusal.code,
+                refusal.reason + ". To read a mounted secret, name the file and not its folder: there links are "
+                    + "followed (in Swift KeysetWatcher(file:) or Keyset(file:))")
+        }
     }
 
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {

@@ -27,16 +27,21 @@ package struct KeysetPlace: Sendable {
         return parent.isEmpty ? "." : parent
     }
 
+    /// - Parameter acceptsPipes: whether the keys may come from a pipe. It has no mode to check, can be read once, and may
+    ///   make this wait.
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `notAKeyset`, `inputOutput`.
-    package func read() throws -> RawKeyset {
+    package func read(acceptingPipes acceptsPipes: Bool = false) throws -> RawKeyset {
         try KeystoreError.convertingFileErrors {
             guard let keyset = self.folder else {
-                let file = try OpenFile(path)
+                let file = try OpenFile(path, waiting: acceptsPipes)
+                if acceptsPipes, try file.status().kind == .other {
+                    return try RawKeyset(file.readAll(), .pipe(path: path), access: [])
+                }
                 let access = try file.requireFile(advice: "; a file with keys is needed here").access
                 return try RawKeyset(file.readAll(), .file(path: path, access), access: [access])
             }
             let opened = try Folder(path)
-            let (bytes, access) = try opened.read(KeysetFolder.keysetName)
+            let (bytes, access) = try keyset.read(in: opened)
             return try RawKeyset(bytes, .folder(keyset, opened, access), access: [opened.status().access, access])
         }
     }
@@ -55,6 +60,7 @@ package final class RawKeyset {
         /// The open folder, and the access of the file in it.
         case folder(KeysetFolder, Folder, FileAccess)
         case file(path: String, FileAccess)
+        case pipe(path: String)
         case environment(name: String)
     }
 
@@ -93,7 +99,7 @@ package final class RawKeyset {
     package func keyset(_ secret: KeysetSecret?, allowsDemoKeys: Bool) throws -> Keyset {
         let keyset: Keyset
         do {
-            keyset = try parsed(SecretSource(secret, acceptingDemoKeys: allowsDemoKeys))
+            keyset = try unlocked(SecretSource(secret, acceptingDemoKeys: allowsDemoKeys)).keyset
         } catch let error as KeyError {
             throw KeyError(error.code, "\(source): \(error.reason)")
         } catch let error as CryptoError where error.code == .invalidParameters {
@@ -104,31 +110,60 @@ package final class RawKeyset {
             throw KeystoreError(
                 .demoKeys, "\(source) contains demo keys, which are published with pushcrypt and protect nothing")
         }
-        if case .file(let path, let access) = origin, keyset.containsSecrets, !DemoKeys.covers(keyset.keyIDs) {
-            try KeystoreError.convertingFileErrors { try access.check(.ownerOrRootsGroup, path) }
-        }
         return keyset
     }
 
-    private func parsed(_ secret: SecretSource) throws -> Keyset {
+    /// Parses the keys, and refuses a file with secrets that isn't private. The published demo keys are accepted from any
+    /// file.
+    ///
+    /// - Parameter allowsPublic: as for `Keyset.init(plainText:from:_:allowsPublic:)`.
+    /// - Throws: `KeyError` without the origin in its reason; `KeystoreError`; `CryptoError` for parameters of scrypt.
+    package func unlocked(_ secret: SecretSource, allowsPublic: Bool = false) throws -> UnlockedKeyset {
+        let (keyset, used) = try parsed(secret, allowsPublic)
+        if case .file(let path, let access) = origin, keyset.containsSecrets, !DemoKeys.covers(keyset.keyIDs) {
+            try KeystoreError.convertingFileErrors { try access.check(.ownerOrRootsGroup, path) }
+        }
+        return UnlockedKeyset(keyset: keyset, secret: used, version: version, canBeReadAgain: canBeReadAgain)
+    }
+
+    private var canBeReadAgain: Bool {
+        if case .pipe = origin { false } else { true }
+    }
+
+    /// - Returns: the keyset, and the secret that unlocked it; nil for plain text.
+    private func parsed(_ secret: SecretSource, _ allowsPublic: Bool) throws -> (Keyset, KeysetSecret?) {
+        func opened(_ file: KeysetFile) throws -> (Keyset, KeysetSecret?) {
+            let stored = try file.unlocked(secret)
+            return (try stored.keyset(), stored.secret)
+        }
         if case .folder(let keyset, let folder, let access) = origin {
-            return try keyset.file(bytes, access, in: folder).unlocked(secret).keyset()
+            return try opened(keyset.file(bytes, access, in: folder))
         }
         // Only a keystore writes the members sealed and digest.
         let root = (try? JSONText(bytes))?.root
         guard root?["sealed"] != nil || root?[KeysetFile.digestName] != nil else {
-            return try Keyset(plainText: bytes, from: source, secret)
+            return (try Keyset(plainText: bytes, from: source, secret, allowsPublic: allowsPublic), nil)
         }
-        return try KeysetFile(bytes, path: source).unlocked(secret).keyset()
+        return try opened(KeysetFile(bytes, path: source))
     }
 
     private var source: String {
         switch origin {
         case .folder(let keyset, _, _): keyset.path
-        case .file(let path, _): path
+        case .file(let path, _), .pipe(let path): path
         case .environment(let name): "the environment variable \(name)"
         }
     }
+}
+
+/// A keyset, the secret that unlocked it, and the bytes that it was read from.
+package struct UnlockedKeyset: Sendable {
+    package var keyset: Keyset
+    /// nil for plain text.
+    package let secret: KeysetSecret?
+    package let version: RawKeyset.Version
+    /// Whether its place can be read again: false for a pipe.
+    package let canBeReadAgain: Bool
 }
 
 extension Keyset {

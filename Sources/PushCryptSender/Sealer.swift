@@ -129,8 +129,9 @@ public struct Sealer: Sendable {
 
     private func sealing(_ recipient: Recipient, _ parts: MessageParts) throws(SenderError) -> MessageSealing {
         do {
+            let time = clock()
             return try MessageSealing(
-                topic: topic, recipient: recipient, signer: signer?.choice(), parts: parts, time: clock())
+                topic: topic, recipient: recipient, signer: signer?.choice(at: time), parts: parts, time: time)
         } catch {
             throw SenderError(error)
         }

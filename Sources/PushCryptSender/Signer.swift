@@ -18,6 +18,7 @@ public struct Signer: Sendable {
 
     private enum Source {
         case key(SenderKey)
+        case keyset(Keyset)
         case watcher(KeysetWatcher)
     }
 
@@ -27,20 +28,31 @@ public struct Signer: Sendable {
     /// ``watching(_:)``.
     public static func key(_ key: SenderKey) -> Signer { Signer(source: .key(key)) }
 
+    /// Signs each message with the primary key that the set has at the message's time. Later changes of its file don't matter:
+    /// this is for keys that aren't in a file, such as `Keyset(environment:)`.
+    public static func keyset(_ keyset: Keyset) -> Signer { Signer(source: .keyset(keyset)) }
+
     /// Signs each message with the primary key that a keyset of sender keys has at that moment: after a rotation with the
     /// new one, and never with a revoked one.
     public static func watching(_ watcher: KeysetWatcher) -> Signer { Signer(source: .watcher(watcher)) }
 
     /// - Throws: `KeyError` with `wrongKind` for a keyset of other keys.
     func requireSenderKeys() throws(KeyError) {
-        guard case .watcher(let watcher) = source else { return }
-        try watcher.current.requireKind(.sender)
+        switch source {
+        case .key: break
+        case .keyset(let keyset): try keyset.requireKind(.sender)
+        case .watcher(let watcher): try watcher.current.requireKind(.sender)
+        }
     }
 
     /// - Throws: `KeyError` with `noKeySeals`.
-    func choice() throws -> Choice {
+    func choice(at time: UnixTime) throws -> Choice {
         switch source {
         case .key(let key): return Choice(key: key, sequence: nil, activatedAt: nil)
+        case .keyset(let keyset):
+            let entry = try keyset.sealingEntry(at: time)
+            return Choice(
+                key: try SenderKey(entry), sequence: keyset.sequence, activatedAt: entry.lifecycle.activatesAt)
         case .watcher(let watcher):
             let (key, choice) = try watcher.signingChoice()
             return Choice(

@@ -41,6 +41,11 @@ struct FileAccessTests {
             (FileAccess.Rule.ownerOnly, false, "open", "chmod 600 a/b"), (.ownerOnly, true, "open", "chmod 700 a/b"),
             (.othersMayRead, true, "change", "chmod go-w a/b"),
         ]
+        let mounted = Self.flaw(.ownerOrRootsGroup, 0, 0o444, 7)?.reason
+        #expect(
+            mounted
+                == "users other than the owner can open a/b; correct it with: chmod 600 a/b (a secret that Kubernetes "
+                + "mounts: defaultMode: 0400)")
         for (rule, isFolder, verb, advice) in modes {
             let reason = Self.flaw(rule, 7, 0o777, 7, isFolder: isFolder)?.reason
             #expect(reason == "users other than the owner can \(verb) a/b; correct it with: \(advice)")

@@ -42,7 +42,7 @@ struct CommandLinePageTests {
         let preparation = """
             umask 077
             kid=$(pushcrypt keys create Keys/fleet --kind shared --insecure-plaintext --at 2026-01-01T00:00:00Z)
-            echo '{"aps":{"alert":"x"}}' | pushcrypt seal --to Keys/fleet --topic com.example.app > sealed
+            echo '{"aps":{"alert":"x"}}' | pushcrypt seal --bare --to Keys/fleet --topic com.example.app > sealed
             pushcrypt keys create Keys/phone --kind recipient --insecure-plaintext
             pushcrypt keys export Keys/phone --registration > records
             echo '{"device":"a","kid":"'$kid'","seenAt":"2026-01-02T00:00:00Z"}' > reports

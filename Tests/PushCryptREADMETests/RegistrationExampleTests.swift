@@ -14,7 +14,7 @@ import Testing
     init() throws {
         sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
         backend = Registrations(
-            try Sealer(topic: "com.example.app", signer: SenderKey(jwk: Self.jwk(sender))))
+            try Sealer(topic: "com.example.app", signer: .key(SenderKey(jwk: Self.jwk(sender)))))
         folder = try TemporaryFolder()
     }
 

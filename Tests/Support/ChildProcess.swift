@@ -21,6 +21,7 @@ public struct ChildProcess {
     private let environment: [String: String]
     private let folder: String
     private let stdin, stdout, stderr: String
+    private let socket: Int32?
 
     public struct Failure: Error {
         let call: String
@@ -40,10 +41,12 @@ public struct ChildProcess {
     ///   - environment: this process's environment by default.
     ///   - folder: the working directory.
     ///   - stdin: the path of a file for the standard stream, as are the next two.
+    ///   - socket: a descriptor above 2 that becomes stdin and stdout in place of their paths.
     public init(
         executable: String, arguments: [String],
         environment: [String: String]? = nil, folder: String = "/",
-        stdin: String = "/dev/null", stdout: String = "/dev/null", stderr: String = "/dev/null"
+        stdin: String = "/dev/null", stdout: String = "/dev/null", stderr: String = "/dev/null",
+        stdinAndStdout socket: Int32? = nil
     ) {
         self.executable = executable
         self.arguments = arguments
@@ -52,6 +55,7 @@ public struct ChildProcess {
         self.environment = environment?.merging(own.filter { $0.key == "ASAN_OPTIONS" }) { $1 } ?? own
         self.folder = folder
         (self.stdin, self.stdout, self.stderr) = (stdin, stdout, stderr)
+        self.socket = socket
     }
 
     /// Starts the child and waits for its end.
@@ -70,6 +74,10 @@ public struct ChildProcess {
         let streams = [(stdin, O_RDONLY), (stdout, O_WRONLY), (stderr, O_WRONLY)]
         for (descriptor, (path, mode)) in streams.enumerated() {
             let number = Int32(descriptor)
+            if let socket, number < 2 {
+                try unsafe check("adddup2", posix_spawn_file_actions_adddup2(&actions, socket, number))
+                continue
+            }
             try unsafe check("addopen", posix_spawn_file_actions_addopen(&actions, number, path, mode, 0))
         }
         try unsafe check("addchdir", Self.addChangeOfFolder(&actions, folder))

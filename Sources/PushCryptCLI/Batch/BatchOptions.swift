@@ -9,22 +9,38 @@ import Foundation
 struct BatchOptions: ParsableArguments {
     @Flag(help: "Read JSON lines from stdin and write JSON lines to stdout in the same order, on all cores.")
     var batch = false
+    @Flag(
+        help:
+            "As --batch, for a process that keeps running: each line is answered on stdout at once, also a refused one."
+    )
+    var stream = false
     @Option(help: .init("A new file for refused lines, which only its owner can read.", "FILE")) var errors: String?
     @Option(help: .init("The line of stdin to begin with; an interrupted run prints it. (default: 1)", "LINE"))
     var resumeFrom: Int?
     @Option(help: .init("The number of threads. (default: the number of cores)", "N")) var jobs: Int?
 
     func validate() throws {
-        if !batch,
-            let name = [errors.map { _ in "errors" }, resumeFrom.map { _ in "resume-from" }, jobs.map { _ in "jobs" }]
-                .compactMap(\.self).first
-        {
-            throw ValidationError("--\(name) is only for --batch.")
+        guard !(batch && stream) else { throw ValidationError("--batch and --stream can't be combined.") }
+        if !isOn, jobs != nil { throw ValidationError("--jobs is only for --batch and --stream.") }
+        if !batch, let name = errors != nil ? "errors" : resumeFrom != nil ? "resume-from" : nil {
+            throw ValidationError(stream ? Self.excess(name) : "--\(name) is only for --batch.")
         }
         guard errors != "" else { throw ValidationError("--errors requires a file name.") }
         guard (resumeFrom ?? 1) >= 1 else { throw ValidationError("--resume-from accepts 1 or more.") }
         guard (1...256).contains(jobs ?? 1) else { throw ValidationError("--jobs accepts 1 to 256.") }
     }
+
+    private static func excess(_ name: String) -> String {
+        name == "errors"
+            ? "--errors can't be used with --stream: stdout has an answer to every line, also to a refused one."
+            : "--resume-from can't be used with --stream: send the lines again that have no answer."
+    }
+
+    /// Whether stdin has lines.
+    var isOn: Bool { batch || stream }
+
+    /// The option that says that stdin has lines.
+    var name: String { stream ? "--stream" : "--batch" }
 
     var width: Int { jobs ?? Self.coreCount }
 
@@ -40,5 +56,11 @@ struct BatchOptions: ParsableArguments {
         Ctrl-C and SIGTERM finish the lines that were read (exit status 130, 143; a second one ends at once). A closed \
         stdout or a full disk ends the batch too (74). stderr then shows the line for --resume-from. A \
         last line on stdout without a newline is incomplete.
+
+        With --stream, stdout has one line for each line of stdin, in the same order, each written as soon as it is \
+        done. The answer to a refused line is {"error": {"code": CLASS, "reason": TEXT}, OTHER MEMBERS, "pushcrypt": \
+        {"line": NUMBER}}: it has the line's other members and "device", and neither payload nor keys. A line that is no \
+        JSON object, or over 1 MiB, has only "error" and "pushcrypt". Refused lines don't change the exit status: the \
+        end of stdin is 0. A line must not have a member "error" itself.
         """
 }

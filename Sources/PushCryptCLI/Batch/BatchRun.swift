@@ -8,16 +8,22 @@ struct BatchRun<Worker: LineWorker> {
     private typealias Results = LineResults<Worker.Outcome>
 
     private let workers: Int
-    /// The text before the line number in the message that says how to continue, such as an option's name.
-    private let resumption: String
+    private let place: RefusalPlace
+    /// The text before the line number in the message that says how to continue, such as an option's name; nil if every
+    /// line has its answer on stdout.
+    private let resumption: String?
     private var refused: RefusedLines
     private var progress: BatchProgress?
     private var counts: [Worker.Outcome: Int] = [:]
     /// The number of the first line that is in neither stdout nor the errors file.
     private var next: Int
 
-    init(workers: Int, from firstLine: Int = 1, errors: String?, resumption: String) throws {
+    init(
+        workers: Int, from firstLine: Int = 1, errors: String?, refusals place: RefusalPlace = .record,
+        resumption: String?
+    ) throws {
         self.workers = workers
+        self.place = place
         self.resumption = resumption
         refused = try RefusedLines(errors)
         next = firstLine
@@ -25,11 +31,13 @@ struct BatchRun<Worker: LineWorker> {
 
     init(_ options: BatchOptions) throws {
         try self.init(
-            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors, resumption: "--resume-from")
+            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors,
+            refusals: options.stream ? .answer : .record, resumption: options.stream ? nil : "--resume-from")
     }
 
     /// - Parameter makeWorker: called once for each worker, before anything is read.
-    /// - Throws: `Failure` with the cause, the line to continue with, and the counts; also when lines were refused.
+    /// - Throws: `Failure` with the cause, the line to continue with, and the counts; also when lines were refused and
+    ///   have no answer on stdout.
     mutating func processAllLines(_ makeWorker: () throws -> sending Worker) throws {
         var failures: [Failure] = []
         do {
@@ -43,12 +51,13 @@ struct BatchRun<Worker: LineWorker> {
         if let first = failures.first {
             throw Failure(first.status, (failures.map(\.message) + [summary]).joined(separator: "; "))
         }
-        guard refused.count == 0 else { throw Failure(.dataError, summary) }
+        guard refused.count == 0 || resumption == nil else { throw Failure(.dataError, summary) }
         StandardStreams.writeError(summary)
     }
 
     private func continuation(after failure: Failure) -> Failure {
-        Failure(failure.status, "\(failure.message); continue with \(resumption) \(next)")
+        guard let resumption else { return failure }
+        return Failure(failure.status, "\(failure.message); continue with \(resumption) \(next)")
     }
 
     private var lineCount: Int { counts.values.reduce(refused.count, +) }
@@ -63,11 +72,11 @@ struct BatchRun<Worker: LineWorker> {
     private mutating func processLines(_ makeWorker: () throws -> sending Worker) throws -> Int32? {
         // Waiting on a thread of the cooperative pool would take it from the workers: a deadlock on one core.
         MainActor.preconditionIsolated()
-        let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker()) }
+        let lanes = try (0..<workers).map { _ in try Self.lane(makeWorker(), place) }
         guard let interruption = Interruption() else {
             throw Failure(.software, "can't create the pipe that reports signals")
         }
-        let blocks = try LineBlocks(from: next, interruption)
+        let blocks = try LineBlocks(from: next, interruption, oneByOne: resumption == nil)
         progress = BatchProgress()
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         defer { pipeline.stopAndWait() }
@@ -75,9 +84,11 @@ struct BatchRun<Worker: LineWorker> {
         return blocks.signal
     }
 
-    private static func lane(_ worker: sending Worker) -> PipelineLane<LineBlock, Results> {
+    private static func lane(
+        _ worker: sending Worker, _ place: RefusalPlace
+    ) -> PipelineLane<LineBlock, Results> {
         var worker = worker
-        return PipelineLane { block in LineResults(block, &worker) }
+        return PipelineLane { block in LineResults(block, place, &worker) }
     }
 
     private mutating func write(_ results: Results) throws {
@@ -100,7 +111,7 @@ struct BatchRun<Worker: LineWorker> {
         progress?.show(lineCount: total, position: results.position)
     }
 
-    private mutating func write(_ lines: ArraySlice<UInt8>, _ outcomes: ArraySlice<Worker.Outcome>) throws {
+    private mutating func write(_ lines: ArraySlice<UInt8>, _ outcomes: ArraySlice<Worker.Outcome?>) throws {
         guard !outcomes.isEmpty else { return }
         var byteCount = 0
         do {
@@ -112,8 +123,10 @@ struct BatchRun<Worker: LineWorker> {
         count(outcomes)
     }
 
-    private mutating func count(_ outcomes: ArraySlice<Worker.Outcome>) {
-        for outcome in outcomes { counts[outcome, default: 0] += 1 }
+    private mutating func count(_ outcomes: ArraySlice<Worker.Outcome?>) {
+        for outcome in outcomes {
+            if let outcome { counts[outcome, default: 0] += 1 } else { refused.countAnswered() }
+        }
         next += outcomes.count
     }
 }

@@ -17,13 +17,14 @@ struct LineBlock: Sendable {
     let position: Int
 }
 
-/// The blocks of stdin, a sequence that can be iterated once. A block is what one read returns, so a line is processed as
-/// soon as it arrives.
+/// The blocks of stdin, a sequence that can be iterated once. A block is what one read returns, or one line of it, so a
+/// line is processed as soon as it arrives.
 final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
     // Unchecked: after `init`, only the queue uses the reading state; after the end, only the caller does.
     private let queue = DispatchQueue(label: "pushcrypt.stdin")
     private let reader: PieceReader
     private let interruption: Interruption
+    private let isOneByOne: Bool
     private var unread: ArraySlice<UInt8> = []
     private var begun: [UInt8] = []
     private var isInsideLongLine = false
@@ -32,11 +33,14 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     /// The signal that ended the input; nil at the end of stdin.
     private(set) var signal: Int32?
 
-    /// - Parameter first: the number of the first line that is returned. A line that is longer than
-    ///   `QueueLine.limitInBytes` is returned in pieces unless one read returned all of it.
-    init(from first: Int, _ interruption: Interruption) throws(Failure) {
+    /// - Parameters:
+    ///   - first: the number of the first line that is returned. A line that is longer than `QueueLine.limitInBytes` is
+    ///     returned in pieces unless one read returned all of it.
+    ///   - isOneByOne: whether a block has one line, so that no line waits until the lines after it are processed.
+    init(from first: Int, _ interruption: Interruption, oneByOne isOneByOne: Bool = false) throws(Failure) {
         reader = try PieceReader()
         self.interruption = interruption
+        self.isOneByOne = isOneByOne
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
         position = unread.count
     }
@@ -82,15 +86,15 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     }
 
     private func lines(_ piece: ArraySlice<UInt8>) -> LineBlock? {
-        guard let newline = piece.lastIndex(of: .newline) else {
+        guard let newline = isOneByOne ? piece.firstIndex(of: .newline) : piece.lastIndex(of: .newline) else {
             begun += piece
             guard begun.count > QueueLine.limitInBytes else { return nil }
             isInsideLongLine = true
             return block(.longLine(piece: take(&begun), isLast: false))
         }
         let lines = take(&begun) + piece[...newline]
-        begun = Array(piece[(newline + 1)...])
-        return block(.lines(lines), lineCount: lines.count { $0 == .newline })
+        if isOneByOne { unread = piece[(newline + 1)...] } else { begun = Array(piece[(newline + 1)...]) }
+        return block(.lines(lines), lineCount: isOneByOne ? 1 : lines.count { $0 == .newline })
     }
 
     private func longLine(_ piece: ArraySlice<UInt8>) -> LineBlock {

@@ -3,10 +3,25 @@ protocol LineWorker: SendableMetatype {
     /// The result of a line that was not refused. The final summary counts the lines of each outcome.
     associatedtype Outcome: LineOutcome
 
+    /// Whether the answer to a refused line of a stream keeps this member. It must contain neither plain text nor keys.
+    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool
+
     /// Appends the resulting line, without a newline.
     ///
     /// - Throws: `LineRefusal` when the line is refused; its output is discarded. Any other error ends the batch.
-    mutating func process(_ line: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome
+    mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome
+}
+
+extension LineWorker {
+    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device }
+}
+
+/// The place of refused lines.
+enum RefusalPlace: Sendable {
+    /// The errors file or stderr.
+    case record
+    /// stdout, in the line's place.
+    case answer
 }
 
 /// The outcome of a line. The raw value is a participle, such as `sealed`.
@@ -15,8 +30,8 @@ protocol LineOutcome: CaseIterable, Hashable, RawRepresentable<String>, Sendable
 struct LineResults<Outcome: LineOutcome>: Sendable {
     /// Output lines with their newlines.
     var output: [UInt8] = []
-    /// One for each line of the output.
-    var outcomes: [Outcome] = []
+    /// One for each line of the output; nil for the answer to a refused line.
+    var outcomes: [Outcome?] = []
     var refusals: [RefusedLine] = []
     /// The error that ends the batch after these lines.
     var failure: (any Error)?
@@ -24,47 +39,66 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     let number: Int
     let position: Int
 
-    init<Worker: LineWorker>(_ block: LineBlock, _ worker: inout Worker) where Worker.Outcome == Outcome {
+    init<Worker: LineWorker>(_ block: LineBlock, _ place: RefusalPlace, _ worker: inout Worker)
+    where Worker.Outcome == Outcome {
         number = block.number
         position = block.position
-        switch block.content {
-        case .longLine(let piece, let isLast): longLine = (piece, isLast)
-        case .lines(let lines): processAll(lines, &worker)
+        switch (block.content, place) {
+        case (.longLine(let piece, let isLast), .record): longLine = (piece, isLast)
+        case (.longLine(_, let isLast), .answer):
+            if isLast { answer(.lineTooLong, to: [], number) { _ in false } }
+        case (.lines(let lines), _): processAll(lines, place, &worker)
         }
     }
 
-    private mutating func processAll<Worker: LineWorker>(_ lines: [UInt8], _ worker: inout Worker)
-    where Worker.Outcome == Outcome {
+    private mutating func processAll<Worker: LineWorker>(
+        _ lines: [UInt8], _ place: RefusalPlace, _ worker: inout Worker
+    ) where Worker.Outcome == Outcome {
         // Sealing about doubles the length of a line.
         output.reserveCapacity(2 * lines.count)
         var start = 0
         var number = number
         while start < lines.count, failure == nil {
             let end = lines[start...].firstIndex(of: .newline) ?? lines.count
-            process(Array(lines[start..<end]), number, &worker)
+            process(Array(lines[start..<end]), number, place, &worker)
             start = end + 1
             number += 1
         }
     }
 
-    private mutating func process<Worker: LineWorker>(_ line: [UInt8], _ number: Int, _ worker: inout Worker)
-    where Worker.Outcome == Outcome {
+    private mutating func process<Worker: LineWorker>(
+        _ bytes: [UInt8], _ number: Int, _ place: RefusalPlace, _ worker: inout Worker
+    ) where Worker.Outcome == Outcome {
         let offset = output.count
         do {
-            guard line.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
+            guard bytes.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
+            let line = try QueueLine(bytes)
+            if case .answer = place, line[.error] != nil { throw LineRefusal.reservedError }
             let outcome = try worker.process(line, number: number, into: &output)
             output.append(.newline)
             outcomes.append(outcome)
         } catch let refusal as LineRefusal {
             output.removeSubrange(offset...)
-            let record = RefusedLines.record(of: line, number: number, refusal)
+            if case .answer = place { return answer(refusal, to: bytes, number, keeping: Worker.isKeptInRefusal) }
+            let record = RefusedLines.record(of: bytes, number: number, refusal)
             refusals.append(
                 RefusedLine(number: number, refusal: refusal, record: record, offset: offset, lineCount: outcomes.count)
             )
         } catch {
             output.removeSubrange(offset...)
+            // A directory that can't be read now ends a batch, which is continued later. A stream answers.
+            if case .answer = place, let refusal = LineRefusal(unavailable: error) {
+                return answer(refusal, to: bytes, number, keeping: Worker.isKeptInRefusal)
+            }
             failure = error
         }
+    }
+
+    private mutating func answer(
+        _ refusal: LineRefusal, to line: [UInt8], _ number: Int, keeping isKept: (QueueLine.Field) -> Bool
+    ) {
+        refusal.appendAnswer(to: line, number: number, keeping: isKept, &output)
+        outcomes.append(nil)
     }
 }
 

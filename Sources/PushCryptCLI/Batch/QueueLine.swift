@@ -8,7 +8,7 @@ package import PushCryptCore
 package struct QueueLine {
     /// The members that a command reads.
     package enum Field: Int, CaseIterable {
-        case payload, to, device, placeholder, expires, expose, retract, quiet, badgeAdd, pushcrypt
+        case payload, to, device, placeholder, expires, expose, retract, quiet, badgeAdd, pushcrypt, campaign, error
 
         fileprivate static let names = allCases.map { "\($0)" }
     }
@@ -27,8 +27,10 @@ package struct QueueLine {
 
     package let payload: JSONValue
     package let device: DeviceID?
-    private let bytes: [UInt8]
+    package let bytes: [UInt8]
     private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
+    /// The names of the members that are no known field, as they are in the text, without quotes.
+    private var otherNames: [Range<Int>] = []
     private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
     package init(_ line: [UInt8]) throws(LineRefusal) {
@@ -42,11 +44,19 @@ package struct QueueLine {
         for member in text.root.members {
             let field = Field.names.firstIndex { member.hasName($0) }.flatMap(Field.init)
             let value = member.value
-            if let field { values[field.rawValue] = value }
+            if let field {
+                values[field.rawValue] = value
+            } else {
+                let name = member.nameRange
+                otherNames.append(name.lowerBound + 1..<name.upperBound - 1)
+            }
             members.append((member.range, value.range, field))
         }
         guard let payload = values[Field.payload.rawValue], payload.kind == .object else {
-            throw .malformedLine("the line is not an object whose member \"payload\" is an object")
+            let isMissing = values[Field.payload.rawValue] == nil
+            throw isMissing && otherNames.contains { Field.payload.isNear(line[$0]) }
+                ? .misspelt(.payload)
+                : .malformedLine("the line is not an object whose member \"payload\" is an object")
         }
         self.payload = payload
         device = try Self.device(values[Field.device.rawValue])
@@ -54,10 +64,38 @@ package struct QueueLine {
 
     subscript(field: Field) -> JSONValue? { values[field.rawValue] }
 
+    /// Refuses a line in which the name of another member is nearly that of a field that the line lacks: a push whose
+    /// "expire" or "expose" is ignored would be sealed otherwise than its author meant.
+    func refuseMisspeltNames() throws(LineRefusal) {
+        for name in otherNames {
+            for field in Field.allCases where values[field.rawValue] == nil && field.isNear(bytes[name]) {
+                throw .misspelt(field)
+            }
+        }
+    }
+
     private static func device(_ value: JSONValue?) throws(LineRefusal) -> DeviceID? {
         guard let value else { return nil }
         guard let id = value.string else { throw .malformedLine("\"device\" is not a string") }
         do { return try DeviceID(id) } catch { throw .malformedLine(error.reason) }
+    }
+
+    /// Appends some members of a line that may have been refused: those that no command reads, and those that `isKept`
+    /// accepts. Appends nothing if the line is no JSON object or is over the limit.
+    ///
+    /// Each is appended with a comma before it and never replaces `error` and `pushcrypt`. A member whose name is nearly that
+    /// of a field, such as "Payload", may contain what the field would and isn't appended.
+    static func appendMembers(of line: [UInt8], keeping isKept: (Field) -> Bool, to output: inout [UInt8]) {
+        guard line.count <= limitInBytes, let root = (try? JSONText(line))?.root else { return }
+        for member in root.members {
+            let field = Field.names.firstIndex { member.hasName($0) }.flatMap(Field.init)
+            guard field != .error, field != .pushcrypt else { continue }
+            let name = member.nameRange
+            let isNear = { Field.allCases.contains { $0.isNear(line[name.lowerBound + 1..<name.upperBound - 1]) } }
+            guard field.map(isKept) ?? !isNear() else { continue }
+            output.append(UInt8(ascii: ","))
+            output += line[member.range]
+        }
     }
 
     /// Appends the edited line. Everything that is kept stays byte for byte.
@@ -91,6 +129,47 @@ package struct QueueLine {
             output += added
         }
         output += bytes[end...]
+    }
+}
+
+extension LineRefusal {
+    fileprivate static func misspelt(_ field: QueueLine.Field) -> LineRefusal {
+        .malformedLine(
+            "the line has no member \"\(field)\", and a member whose name is nearly \"\(field)\": correct it, or rename it "
+                + "if it is yours")
+    }
+}
+
+extension QueueLine.Field {
+    private static let folded = allCases.map { name in fold(Array("\(name)".utf8)[...]) }
+
+    /// Whether the name is this field's, but for capitals, `-` and `_`, and in names of five letters or more but for one
+    /// letter that is missing, added, replaced or exchanged with the next.
+    fileprivate func isNear(_ name: ArraySlice<UInt8>) -> Bool {
+        // Members that only answers and output lines have are read by no command.
+        guard self != .error, self != .pushcrypt else { return false }
+        let own = Self.folded[rawValue]
+        guard name.count <= 2 * own.count else { return false }
+        let other = Self.fold(name)
+        return own == other || (own.count >= 5 && Self.differsByOneLetter(own, other))
+    }
+
+    private static func fold(_ name: ArraySlice<UInt8>) -> [UInt8] {
+        name.filter { !$0.isOne(of: "-_") }.map {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
+        }
+    }
+
+    private static func differsByOneLetter(_ name: [UInt8], _ other: [UInt8]) -> Bool {
+        guard abs(name.count - other.count) <= 1 else { return false }
+        let start = zip(name, other).prefix { $0 == $1 }.count
+        let (rest, otherRest) = (name[start...], other[start...])
+        if rest.dropFirst() == otherRest.dropFirst() || rest.dropFirst() == otherRest || rest == otherRest.dropFirst() {
+            return true
+        }
+        return rest.count >= 2 && rest.count == otherRest.count
+            && [rest[start], rest[start + 1]] == [otherRest[start + 1], otherRest[start]]
+            && rest.dropFirst(2) == otherRest.dropFirst(2)
     }
 }
 

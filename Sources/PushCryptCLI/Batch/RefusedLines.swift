@@ -36,6 +36,12 @@ package struct LineRefusal: Error {
         }
     }
 
+    /// The refusal for an error of a recipient directory as a whole; nil for another error.
+    init?(unavailable error: any Error) {
+        guard let error = error as? RecipientDirectoryError else { return nil }
+        self.init(error.code.description, error.reason)
+    }
+
     private static let codesOfRecords: [RecipientDirectoryError.Code] = [.collision, .privateKey, .invalidRecord]
 
     static func malformedLine(_ message: String) -> LineRefusal { LineRefusal("malformedLine", message) }
@@ -45,12 +51,37 @@ package struct LineRefusal: Error {
     static let recipientMissing = LineRefusal(
         "recipientMissing", "the line has no member \"to\", and the command has no --to")
 
+    static let deviceMissing = LineRefusal(
+        "deviceMissing",
+        "the line has no member \"device\", and its key is shared: everyone with that key could open the push; if that is "
+            + "meant, add --bare")
+
+    static let reservedError = LineRefusal(
+        "malformedLine", "the line has a member \"error\", which marks the answers to refused lines: rename it")
+
     static func unknownKey(_ message: String) -> LineRefusal { LineRefusal("unknownKey", message) }
 
     static func demoKeys(_ kid: KeyID) -> LineRefusal {
         LineRefusal(
             "demoKeys",
             "key \(kid) is a published demo key, which protects nothing; to accept it, add --allow-demo-keys")
+    }
+}
+
+extension LineRefusal {
+    /// Appends the answer of a stream to the refused line.
+    ///
+    /// ```
+    /// {"error": {"code": "<class>", "reason": "<text>"}, <members of the line>, "pushcrypt": {"line": <number, from 1>}}
+    /// ```
+    func appendAnswer(
+        to line: [UInt8], number: Int, keeping isKept: (QueueLine.Field) -> Bool, _ output: inout [UInt8]
+    ) {
+        output += #"{"error":{"code":"\#(reason)","reason":"#.utf8
+        JSONWriter.appendString(message, to: &output)
+        output.append(UInt8(ascii: "}"))
+        QueueLine.appendMembers(of: line, keeping: isKept, to: &output)
+        output += ",\"pushcrypt\":{\"line\":\(number)}}\n".utf8
     }
 }
 
@@ -75,6 +106,9 @@ package struct RefusedLines {
     init(_ path: String?) throws { file = try path.map { try NewFile($0) } }
 
     var summary: String { file.map { "\(count) in \($0.path)" } ?? "\(count) refused" }
+
+    /// Counts a refused line whose answer was written to stdout.
+    mutating func countAnswered() { count += 1 }
 
     mutating func add(_ line: RefusedLine) throws {
         try file?.append(line.record)

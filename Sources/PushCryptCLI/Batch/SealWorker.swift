@@ -4,30 +4,34 @@ import PushCryptRecipients
 import PushCryptSender
 
 extension Seal {
-    /// Chooses the keys at one time, so that all lines are sealed to the same key. Each message has the time of its own
-    /// sealing.
+    /// Takes the keys of the moment for each line, so that a process that runs for long follows a rotation.
     func sealBatch() throws {
         let time = timeOptions.time
         let givenTime = timeOptions.givenTime
-        let entry = try to.map { path in
+        let clock: @Sendable () -> UnixTime = { givenTime ?? .now }
+        let keys = try to.map { path in
             let source = try KeySource(path, keyAccess, allowsPublic: signWith != nil)
             _ = try source.recipient(device: nil, at: time)
-            return try source.sealingEntry(at: time)
+            return try source.followed(allowsDemoKeys: demoKeys.isAllowed, clock: clock)
         }
-        let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
+        let signer = try signWith.map { path in
+            let source = try KeySource(path, keyAccess)
+            _ = try source.senderKey(at: time)
+            return try source.followed(allowsDemoKeys: demoKeys.isAllowed, clock: clock)
+        }
         let common = MessageExtras(
             attachments: try extras.attachments(), offload: try extras.offloadReference(), isSelfTest: extras.selfTest)
         let sealer = try Sealer(
-            topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,
-            clock: { givenTime ?? .now })
+            topic: topic, signer: signer?.signer, placeholder: placeholder.placeholder, options: options,
+            clock: clock)
         try check(common)
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
         var run = try BatchRun<SealWorker>(batch)
         try run.processAllLines {
             let reader = try directory?.makeReader()
             return SealWorker(
-                sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, entry: entry,
-                defaultRecipient: try entry.map { try Recipient($0) }, allowsDemoKeys: demoKeys.isAllowed,
+                sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, keys: keys,
+                allowsBare: bare, allowsDemoKeys: demoKeys.isAllowed,
                 lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
     }
@@ -49,30 +53,31 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 ///
 /// ```
 /// in:  {"payload": <inner>, ["to": <JWK> | "<kid>"], ["device": "<device id>"], ["placeholder": {...}],
-///       ["expires": "<duration>"], ["expose": ["badge", ...]], ["retract": ["<message id>", ...]], ["quiet": true/false],
-///       ["badgeAdd": N], <others>}
-/// out: {"payload": <outer>, ["to": "<kid>"], ["device"], <others>,
+///       ["expires": "<duration>"], ["expose": ["badge", ...]], ["campaign": "<name>"], ["retract": ["<message id>", ...]],
+///       ["quiet": true/false], ["badgeAdd": N], <others>}
+/// out: {"payload": <outer>, ["to": "<kid>"], ["device"], ["campaign"], <others>,
 ///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>}}
 /// ```
 struct SealWorker: LineWorker {
     enum Outcome: String, LineOutcome { case sealed }
 
     let sealer: Sealer
-    /// The campaigns of --retract-from, for lines without "retract".
+    /// The campaigns of --retract-from.
     let retractedCampaigns: [String]
     let extras: MessageExtras
-    /// The key of --to.
-    let entry: Keyset.Entry?
-    /// The recipient of lines without "to" and "device".
-    let defaultRecipient: Recipient?
+    /// The keys of --to.
+    let keys: FollowedKeys?
+    let allowsBare: Bool
     let allowsDemoKeys: Bool
     let lookup: RecipientLookup?
 
-    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
-        let line = try QueueLine(bytes)
+    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device || field == .campaign }
+
+    mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
         guard line[.pushcrypt] == nil else {
             throw LineRefusal.malformedLine("the line already has a member \"pushcrypt\": was it sealed before?")
         }
+        try line.refuseMisspeltNames()
         let overrides = try SealOverrides(line)
         let recipient: Recipient
         let push: SealedPush
@@ -93,13 +98,19 @@ struct SealWorker: LineWorker {
             case .payload: .replace(payload)
             case .to: .replace(kid)
             case .placeholder, .expires, .expose, .retract, .quiet, .badgeAdd: .remove
-            case .device, .pushcrypt: .keep
+            case .device, .campaign, .pushcrypt, .error: .keep
             }
         }
         return .sealed
     }
 
     private func recipient(of line: QueueLine) throws -> Recipient {
+        let recipient = try namedRecipient(of: line)
+        guard allowsBare || !recipient.isBareSharedKey else { throw LineRefusal.deviceMissing }
+        return recipient
+    }
+
+    private func namedRecipient(of line: QueueLine) throws -> Recipient {
         guard let to = line[.to] else { return try defaultRecipient(line.device) }
         switch to.kind {
         case .object: return try checked(Self.recipient(jwk: to, line.device))
@@ -109,9 +120,8 @@ struct SealWorker: LineWorker {
     }
 
     private func defaultRecipient(_ device: DeviceID?) throws -> Recipient {
-        guard let entry, let defaultRecipient else { throw LineRefusal.recipientMissing }
-        guard let device else { return defaultRecipient }
-        return try Recipient(entry, device: device)
+        guard let keys else { throw LineRefusal.recipientMissing }
+        return try keys.recipient(device)
     }
 
     /// Uses the parsed line, so that no key is parsed twice.
@@ -141,12 +151,18 @@ struct SealWorker: LineWorker {
     }
 }
 
-/// The members of a line that replace the command's options.
+extension Recipient {
+    /// Whether everyone with a shared key can open what is sealed to it: no device's key was derived from it.
+    var isBareSharedKey: Bool { suite == .shared && device == nil }
+}
+
+/// The members of a line that replace the command's options, or are added to them.
 private struct SealOverrides {
     let placeholder: Placeholder?
     private let expiresAfterInSeconds: Int64?
     private let exposed: [String]?
-    private let retractedIDs: [String]?
+    private let campaign: String?
+    private let retractedIDs: [String]
     private let isQuiet: Bool?
     private let badgeIncrement: Int?
 
@@ -156,22 +172,23 @@ private struct SealOverrides {
         exposed = try line[.expose].map { value throws(LineRefusal) in
             try Self.strings(value, "\"expose\" is not an array of names")
         }
-        retractedIDs = try line[.retract].map { value throws(LineRefusal) in
-            try Self.strings(value, "\"retract\" is not an array of message ids")
-        }
+        campaign = try line[.campaign].map(Self.name)
+        retractedIDs =
+            try line[.retract].map { value throws(LineRefusal) in
+                try Self.strings(value, "\"retract\" is not an array of message ids")
+            } ?? []
         isQuiet = try line[.quiet].map(Self.boolean)
         badgeIncrement = try line[.badgeAdd].map(Self.increment)
     }
 
-    /// - Parameter campaigns: retracted by a line without "retract".
+    /// - Parameter campaigns: retracted too.
     func change(
         _ options: inout Sealer.Options, retracting campaigns: [String], of recipient: Recipient
     ) throws(SenderError) {
-        if let retractedIDs {
-            options.retractedIDs = retractedIDs
-        } else {
-            try options.retract(campaigns: campaigns, of: recipient)
-        }
+        // Sealing refuses an id that the line gives twice.
+        if options.retractedIDs.isEmpty { options.retractedIDs = retractedIDs } else { options.retract(retractedIDs) }
+        try options.retract(campaigns: campaigns, of: recipient)
+        if let campaign { options.campaign = campaign }
         if let isQuiet { options.isQuiet = isQuiet }
         if let badgeIncrement { options.badgeIncrement = badgeIncrement }
         if let expiresAfterInSeconds { options.expiresAfterInSeconds = expiresAfterInSeconds }
@@ -195,6 +212,11 @@ private struct SealOverrides {
             }
         }
         return placeholder
+    }
+
+    private static func name(_ value: JSONValue) throws(LineRefusal) -> String {
+        guard let name = value.string else { throw .malformedLine("\"campaign\" is not a string") }
+        return name
     }
 
     private static func seconds(_ value: JSONValue) throws(LineRefusal) -> Int64 {

@@ -4,12 +4,15 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
+import PushCryptSender
 
-/// Keys that the command line names: a FILE (one JWK or a JWK set) or a keyset of a keystore, Keys/NAME.
+/// Keys that the command line names: a FILE (one JWK, a JWK set or a keyset.json) or a keyset of a keystore, Keys/NAME.
 struct KeySource {
     private let path: String
-    let keyset: Keyset
+    private let unlocked: UnlockedKeyset
     private let isKeyset: Bool
+
+    var keyset: Keyset { unlocked.keyset }
 
     /// - Parameter allowsPublic: whether to accept a FILE without private keys although a secret is given, because the
     ///   secret is for another keyset of the command. A keyset of a keystore is never accepted without them.
@@ -26,17 +29,11 @@ struct KeySource {
     /// Accepts demo keys: for commands that only show keys.
     init(_ path: String, _ secret: SecretSource, allowsPublic: Bool = false) throws {
         self.path = path
-        let folder = KeysetFolder(path)
         isKeyset = FileSystem.isFolder(path)
-        if isKeyset {
-            guard folder.exists else { throw Self.notAKeyset(path) }
-            keyset = try Self.naming(path) { try folder.load(secret) }
-        } else {
-            var bytes = try FileSystem.readFile(path)
-            defer { wipe(&bytes) }
-            keyset = try Self.naming(path) {
-                try Keyset(plainText: bytes, from: path, secret, allowsPublic: allowsPublic)
-            }
+        if isKeyset, !KeysetFolder(path).exists { throw Self.notAKeyset(path) }
+        let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)
+        unlocked = try Self.naming(path) {
+            try place.read(acceptingPipes: true).unlocked(secret, allowsPublic: allowsPublic)
         }
         FaultPoint.reach("keys-read")
     }
@@ -56,6 +53,21 @@ struct KeySource {
     }
 
     func senderKey(at time: UnixTime) throws -> SenderKey { try Self.naming(path) { try keyset.senderKey(at: time) } }
+
+    /// Follows the changes of the keys from now on; keys from a pipe stay as they are. stderr shows a change, and why a new
+    /// keyset is refused.
+    func followed(allowsDemoKeys: Bool, clock: @escaping @Sendable () -> UnixTime) throws -> FollowedKeys {
+        var known = unlocked
+        // A sender needs no private halves of recipient keys.
+        if isKeyset, keyset.kind == .recipient { known.keyset = try keyset.publicKeyset(keepingPSK: true) }
+        guard known.canBeReadAgain else { return .fixed(known.keyset, clock: clock) }
+        let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)
+        let watcher = try Self.naming(path) {
+            try KeysetWatcher(
+                place, known, allowsDemoKeys: allowsDemoKeys, logger: StandardErrorLog.logger, clock: clock)
+        }
+        return .watched(watcher, clock: clock)
+    }
 
     func trustedSenders() throws -> TrustedSenders { try Self.naming(path) { try TrustedSenders(keyset) } }
 

@@ -46,10 +46,20 @@ enum StandardStreams {
 
     /// - Parameter count: is increased by the number of bytes written, even if an error is thrown.
     static func write(_ bytes: ArraySlice<UInt8>, counting count: inout Int) throws(Failure) {
-        do throws(FileError) {
-            try OpenFile(descriptor: STDOUT_FILENO, named: "stdout").write(bytes, counting: &count)
-        } catch {
-            throw Failure(.inputOutput, "can't write to stdout: \(error.systemMessage)")
+        let file = OpenFile(descriptor: STDOUT_FILENO, named: "stdout")
+        var rest = bytes
+        while true {
+            let start = count
+            do throws(FileError) {
+                return try file.write(rest, counting: &count)
+            } catch {
+                // Another process that has a socket or pipe open can make it nonblocking.
+                guard error.systemError == EAGAIN else {
+                    throw Failure(.inputOutput, "can't write to stdout: \(error.systemMessage)")
+                }
+                file.waitUntilWritable()
+                rest = rest.dropFirst(count - start)
+            }
         }
     }
 

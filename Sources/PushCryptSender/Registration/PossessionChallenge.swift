@@ -27,7 +27,8 @@ extension Sealer {
         let backend = recipient.backend
         do {
             let host = try HostName(host)
-            let signer = try signer?.choice().key
+            let time = clock()
+            let signer = try signer?.choice(at: time).key
             let id = try RegistrationID.random(backend)
             let secret = try backend.randomSecret(count: Possession.nonceByteCount)
             var nonce = Array(secret.bytes)
@@ -42,7 +43,7 @@ extension Sealer {
                 json: Data(text.json),
                 pending: PendingRegistration(
                     id: id.description, registration: registration, codeDigest: try backend.sha256(code.bytes),
-                    challengedAt: clock()))
+                    challengedAt: time))
         } catch let error as KeyError where error.code == .invalidHost {
             throw SenderError(.invalidOption, error.reason)
         } catch {

@@ -66,7 +66,7 @@ struct BatchLinesTests {
         let bad = try Self.sealing()
         let good = #"{\#(Self.payload),"device":"d"}"#
         let lines = bad.flatMap { [$0.line, good] }
-        let output = try batch.seal(lines, "--to", "fleet.json", "--errors", "errors.jsonl")
+        let output = try batch.seal(lines, "--bare", "--to", "fleet.json", "--errors", "errors.jsonl")
         #expect(output.exit == 65)
         let counts = "\(lines.count) lines: \(bad.count) sealed, \(bad.count) in errors.jsonl"
         #expect(output.stderr == "pushcrypt: \(counts)\n")
@@ -97,7 +97,7 @@ struct BatchLinesTests {
         let batch = try BatchPlace()
         let line = BatchPlace.line(1)
         let sealed = try batch.seal([line], "--to", "fleet.json", "--expires", "1h").line
-        let other = try batch.seal([#"{\#(Self.payload),"to":\#(try BatchPlace.jwk("other shared"))}"#]).line
+        let other = try batch.seal([#"{\#(Self.payload),"to":\#(try BatchPlace.jwk("other shared"))}"#], "--bare").line
         let cases = [
             (sealed.replacing(#""device":"d1""#, with: #""device":"d2""#), "undecryptable"), (other, "unknownKey"),
             (line, "notSealed"), ("{", "malformedLine"), (#"{"payload":{"pushcrypt":{"v":2}}}"#, "unsupportedVersion"),

@@ -47,7 +47,8 @@ struct BatchRoundTripTests {
                 ? #"{\#(to)"payload":\#(Self.payload)}"# : #"{\#(to)"device":"d\#(index)","payload":\#(Self.payload)}"#
         }
         let sealed =
-            isMasterInLine ? try batch.seal(lines, "--jobs", "3") : try batch.seal(lines, "--to", "fleet.json")
+            isMasterInLine
+            ? try batch.seal(lines, "--bare", "--jobs", "3") : try batch.seal(lines, "--bare", "--to", "fleet.json")
         #expect(sealed.exit == 0, "\(sealed)")
         let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "fleet.json", "--jobs", "1")
         #expect(opened.exit == 0, "\(opened)")
@@ -71,7 +72,7 @@ struct BatchRoundTripTests {
         ]
         let lines = members.map { #"{\#($0)"payload":\#(Self.payload),"x":0}"# }
         let output = try batch.seal(
-            lines, "--to", "fleet.json", "--placeholder-title", "All", "--expires", "2d", "--expose", "badge")
+            lines, "--bare", "--to", "fleet.json", "--placeholder-title", "All", "--expires", "2d", "--expose", "badge")
         #expect(output.exit == 0, "\(output)")
         let sealed = output.text.linesWithNewline
         let alerts = [#"{"title":"All"}"#, #"{"body":"Own"}"#, #"{"title-loc-key":"K","loc-key":"L"}"#]

@@ -94,7 +94,8 @@ struct HostileLineTests {
         let counter = Locked(0)
         var output: [UInt8] = []
         JSONSteps.$counter.withValue(counter) {
-            _ = try? worker.process(Array(line.utf8), number: 1, into: &output)
+            guard let line = try? QueueLine(Array(line.utf8)) else { return }
+            _ = try? worker.process(line, number: 1, into: &output)
         }
         return counter.withLock { $0 }
     }
@@ -112,11 +113,10 @@ struct HostileLineTests {
 
     @Test("sealing a hostile line takes steps in proportion to its length", arguments: shapes)
     func sealed(shape: Shape) throws {
-        let entry = try #require(Keyset(json: Array(BatchPlace.jwk("shared").utf8)).primary(at: UnixTime(0)))
+        let keyset = try Keyset(json: Array(BatchPlace.jwk("shared").utf8))
         var worker = SealWorker(
-            sealer: try Sealer(topic: Workplace.topic), retractedCampaigns: [], extras: MessageExtras(), entry: entry,
-            defaultRecipient: try Recipient(entry), allowsDemoKeys: false,
-            lookup: nil)
+            sealer: try Sealer(topic: Workplace.topic), retractedCampaigns: [], extras: MessageExtras(),
+            keys: .fixed(keyset, clock: { UnixTime(0) }), allowsBare: true, allowsDemoKeys: false, lookup: nil)
         Self.expectLinear(shape, &worker)
     }
 

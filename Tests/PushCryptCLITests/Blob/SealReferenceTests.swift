@@ -45,7 +45,7 @@ struct SealReferenceTests {
     func words(_ options: [String], _ words: String) throws {
         let place = try Self.place()
         let sealed = try place.place.run(
-            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+            ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
             stdin: Workplace.inner)
         #expect(sealed.isSuccess, "\(sealed)")
         let opened = try place.place.open(keys: "Keys/ios", payload: sealed.stdout)
@@ -64,7 +64,7 @@ struct SealReferenceTests {
         func seal(_ count: Int) throws -> Output {
             let references = (0..<count).flatMap { _ in ["--attach", "n.ref"] }
             return try place.place.run(
-                ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + references,
+                ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + references,
                 stdin: Workplace.inner)
         }
         let opened = try place.place.open(keys: "Keys/ios", payload: seal(8).stdout)
@@ -91,7 +91,7 @@ struct SealReferenceTests {
         ]
         for (options, status, words) in cases {
             let output = try place.place.run(
-                ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+                ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
                 stdin: Workplace.inner)
             expectRefusal(output, status, saying: words)
             #expect(!output.stderr.contains("cdn.example.com"))
@@ -105,7 +105,10 @@ struct SealReferenceTests {
         let options = ["--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now, "--json"]
         func bytes(_ extras: String...) throws -> [String: Int] {
             let sealed = try place.place.run(
-                ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now, "--pad", "none"]
+                [
+                    "seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now, "--pad",
+                    "none",
+                ]
                     + extras,
                 stdin: Workplace.inner)
             let output = try place.place.run(["inspect"] + options, stdin: sealed.stdout)

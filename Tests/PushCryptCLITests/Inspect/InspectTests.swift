@@ -19,7 +19,7 @@ struct InspectTests {
         let skid = try place.create("Keys/push", "sender")
         let sign = isSigned ? ["--sign-with", "Keys/push"] : []
         let sealed = try place.run(
-            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--expose", "badge"] + sign,
+            ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--expose", "badge"] + sign,
             stdin: Workplace.inner)
         let report = try place.run("inspect", "--json", stdin: sealed.stdout)
         #expect(report.isSuccess, "\(report)")

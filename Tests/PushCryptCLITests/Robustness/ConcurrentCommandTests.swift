@@ -12,7 +12,7 @@ struct ConcurrentCommandTests {
         ["rotate", path, "--json"], ["keys", "add", path, "--force", "--json"], ["keys", "list", path],
         ["keys", "verify", path], ["keys", "log", path, "--verify"], ["keys", "export", path],
         ["keys", "policy", path, "--keep", "N", "--json"], ["keys", "doctor", path],
-        ["seal", "--to", path, "--topic", Workplace.topic], ["rotate", path, "--dry-run"],
+        ["seal", "--bare", "--to", path, "--topic", Workplace.topic], ["rotate", path, "--dry-run"],
     ]
 
     @Test(

@@ -77,7 +77,7 @@ private struct DamagedPlace {
         whole = try place.read(Self.file)
         listed = try place.run("keys", "list", Self.path, "--at", Workplace.now).text
         push = try place.run(
-            ["seal", "--to", Self.path, "--topic", Workplace.topic, "--at", Workplace.now] + secret,
+            ["seal", "--bare", "--to", Self.path, "--topic", Workplace.topic, "--at", Workplace.now] + secret,
             stdin: Workplace.inner
         ).payload
     }
@@ -92,7 +92,7 @@ private struct DamagedPlace {
         let topic = ["--topic", Workplace.topic]
         let others = [
             ["keys", "verify", Self.path] + secret, ["keys", "log", Self.path], ["keys", "doctor", Self.path],
-            ["keys", "export", Self.path] + secret, ["seal", "--to", Self.path] + topic + secret,
+            ["keys", "export", Self.path] + secret, ["seal", "--bare", "--to", Self.path] + topic + secret,
         ]
         let list = try run(["keys", "list", Self.path], damage)
         let opened = try run(["open", "--keys", Self.path] + topic + secret, stdin: push, damage)

@@ -152,7 +152,9 @@ struct StoredNumberTests {
         try place.makeFolder("Keys/ios")
         try place.write(Data(file.utf8), to: "Keys/ios/keyset.json")
         try place.write(Data("passphrase\n".utf8), to: "passphrase")
-        let output = try place.run(["seal", "--to", "Keys/ios", "--topic", "a", "--passphrase-file", "passphrase"])
+        let output = try place.run([
+            "seal", "--bare", "--to", "Keys/ios", "--topic", "a", "--passphrase-file", "passphrase",
+        ])
         #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)")
     }
 
@@ -163,7 +165,7 @@ struct StoredNumberTests {
         let reference = #"{"url":"https://a/b","key":"\#(key)","size":\#(value),"sha256":"\#(digest)"}"#
         try place.write(Data(reference.utf8), to: "blob.json")
         let opened = try place.run(["blob", "open", "--reference", "blob.json", "--output", "plain"])
-        let sealed = try place.run(["seal", "--to", "fleet.json", "--topic", "a", "--offload", "blob.json"])
+        let sealed = try place.run(["seal", "--bare", "--to", "fleet.json", "--topic", "a", "--offload", "blob.json"])
         for output in [opened, sealed] { #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)") }
     }
 

@@ -9,7 +9,7 @@ struct SymbolicLinkTests {
         ["keys", "list", "Keys/ios"], ["keys", "export", "Keys/ios"], ["keys", "policy", "Keys/ios"],
         ["keys", "log", "Keys/ios"], ["keys", "doctor", "Keys/ios"], ["keys", "add", "Keys/ios"],
         ["keys", "policy", "Keys/ios", "--keep", "3"], ["rotate", "Keys/ios"], ["keys", "verify", "Keys/ios"],
-        ["seal", "--to", "Keys/ios", "--topic", Workplace.topic],
+        ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic],
         ["open", "--keys", "Keys/ios", "--topic", Workplace.topic],
     ]
 

@@ -17,7 +17,7 @@ struct ExpiryTests {
         try place.create("Keys/ios", "shared")
         let options = duration.map { ["--expires", $0] } ?? []
         let sealed = try place.run(
-            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+            ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
             stdin: Workplace.inner)
         #expect(sealed.isSuccess, "\(sealed)")
         let last = "\(Self.start + seconds - 1)"

@@ -22,7 +22,7 @@ struct ExposeTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         let output = try place.run(
-            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+            ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
             stdin: Self.inner)
         #expect(output.isSuccess, "\(output)")
         let aps = try #require(try Payload.member("aps", of: output.payload) as? [String: Any])

@@ -30,7 +30,7 @@ struct PlaceholderTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         let output = try place.run(
-            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic] + test.options, stdin: Workplace.inner)
+            ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic] + test.options, stdin: Workplace.inner)
         #expect(output.isSuccess, "\(output)")
         #expect(try Payload.member("aps.alert", of: output.payload) as? [String: String] == test.alert)
         #expect(try Payload.member("aps.mutable-content", of: output.payload) as? Int == 1)
@@ -43,7 +43,7 @@ struct PlaceholderTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         let output = try place.run(
-            ["seal", "--to", "Keys/ios", "--topic", Workplace.topic] + options, stdin: Workplace.inner)
+            ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic] + options, stdin: Workplace.inner)
         expectRefusal(output, 64)
     }
 

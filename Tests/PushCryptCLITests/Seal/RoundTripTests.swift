@@ -19,7 +19,8 @@ struct RoundTripTests {
             let (to, from) = try place.prepare(keys, source)
             let (sign, trust) = try isSigned ? place.prepareSender(source) : ([], [])
             let sealed = try place.run(
-                ["seal", "--to", to, "--topic", Workplace.topic, "--at", Workplace.now] + device(keys, source) + sign,
+                ["seal", "--to", to, "--topic", Workplace.topic, "--at", Workplace.now] + device(keys, source)
+                    + (keys == .shared ? ["--bare"] : []) + sign,
                 stdin: Workplace.inner)
             #expect(sealed.isSuccess, "\(sealed)")
             #expect((try Payload.string("pushcrypt.skid", of: sealed.payload) != nil) == isSigned)

@@ -26,7 +26,7 @@ struct SizeTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         func count(_ body: Int, _ options: String...) throws -> Int {
-            let arguments = ["seal", "--to", "Keys/ios", "--topic", Workplace.topic] + options
+            let arguments = ["seal", "--bare", "--to", "Keys/ios", "--topic", Workplace.topic] + options
             return try place.run(arguments, stdin: Self.inner(bodyCount: body)).payload.count
         }
         #expect(try count(1) == count(20))

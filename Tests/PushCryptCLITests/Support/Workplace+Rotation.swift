@@ -63,7 +63,8 @@ extension Workplace {
             return push
         }
         let output = try run(
-            ["seal", "--to", path, "--topic", Self.topic, "--at", time] + (device.map { ["--device", $0] } ?? []),
+            ["seal", "--to", path, "--topic", Self.topic, "--at", time]
+                + (device.map { ["--device", $0] } ?? ["--bare"]),
             stdin: Self.inner)
         try #require(output.isSuccess, "\(output)")
         return output.payload

@@ -55,7 +55,7 @@ struct Workplace {
     }
 
     func seal(to keys: String, _ options: String..., payload: Data = inner) throws -> Output {
-        try run(["seal", "--to", keys] + Self.atTopic(options), stdin: payload)
+        try run(["seal", "--to", keys] + Self.bare(options) + Self.atTopic(options), stdin: payload)
     }
 
     func open(keys: String, _ options: String..., payload: Data) throws -> Output {
@@ -68,7 +68,7 @@ struct Workplace {
         if options.isEmpty, let push = sealedByLibrary(to: keys, at: time, payload: payload) {
             return push + Data("\n".utf8)
         }
-        let output = try run(["seal", "--to", keys] + Self.atTopic(options), stdin: payload)
+        let output = try run(["seal", "--to", keys] + Self.bare(options) + Self.atTopic(options), stdin: payload)
         try #require(output.isSuccess, "\(output)")
         return output.stdout
     }
@@ -103,6 +103,9 @@ struct Workplace {
         else { return nil }
         return push.json
     }
+
+    /// Most tests with a shared key seal to the key itself.
+    static func bare(_ options: [String]) -> [String] { options.contains("--device") ? [] : ["--bare"] }
 
     private static func atTopic(_ options: [String]) -> [String] {
         let time = options.contains("--at") ? [] : ["--at", now]

@@ -89,24 +89,42 @@ import Testing
         #expect(watch.tick() == .taken(sequence: 2))
     }
 
-    @Test("a changed mount of Kubernetes is detected: the file is a link through an exchanged link")
+    /// The kubelet mounts a secret with these modes and names, exchanges the link `..data` by a rename, and removes the old
+    /// folder.
+    @Test("a changed secret of Kubernetes is taken, and its folder is refused with the advice to name the file")
     func mountedFile() throws {
         let place = try Operator()
         let mount = try TemporaryFolder()
         let manager = FileManager.default
         let rotated = try FileSystem.readFile(place.rotatedCopy() + "/keyset.json")
-        for (name, text) in [("..1", try place.text()), ("..2", rotated)] {
+        try mount.setMode(0o1777, of: ".")
+        let names = ["..2026_11_24_10_00_00.1", "..2026_11_24_11_00_00.2"]
+        for (name, text) in zip(names, [try place.text(), rotated]) {
             try Folder.makeIfMissing(mount.path + "/" + name)
-            try FileSystem.replace(mount.path + "/\(name)/keyset.json", with: text)
+            try mount.setMode(0o755, of: name)
+            try FileSystem.replace(mount.path + "/\(name)/keyset.json", with: text, mode: 0o400)
         }
-        try manager.createSymbolicLink(atPath: mount.path + "/..data", withDestinationPath: "..1")
+        try manager.createSymbolicLink(atPath: mount.path + "/..data", withDestinationPath: names[0])
         try manager.createSymbolicLink(atPath: mount.path + "/keyset.json", withDestinationPath: "..data/keyset.json")
         let watch = try Watch(KeysetPlace(file: mount.path + "/keyset.json"))
         #expect(watch.watcher.current.sequence == 1)
-        try manager.createSymbolicLink(atPath: mount.path + "/..data_tmp", withDestinationPath: "..2")
+        try manager.createSymbolicLink(atPath: mount.path + "/..data_tmp", withDestinationPath: names[1])
         try Replacement.rename(mount.path + "/..data_tmp", to: mount.path + "/..data")
+        try manager.removeItem(atPath: mount.path + "/" + names[0])
         #expect(watch.tick() == .taken(sequence: 2))
         #expect(watch.tick() == .unchanged)
+        let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(folder: mount.path) }
+        #expect(error?.code == .notAKeyset)
+        #expect(error?.reason.contains("KeysetWatcher(file:)") == true)
+    }
+
+    @Test("a mounted secret with Kubernetes' default mode is refused, and the error says what to set")
+    func looseMount() throws {
+        let place = try Operator()
+        try place.folder.setMode(0o644, of: "Keys/push/keyset.json")
+        let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(file: place.filePath) }
+        #expect(error?.code == .looseMode)
+        #expect(error?.reason.contains("defaultMode: 0400") == true)
     }
 
     @Test("a new file with a loose mode is taken when its mode is corrected")

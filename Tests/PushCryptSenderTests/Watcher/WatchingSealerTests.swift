@@ -72,6 +72,20 @@ import Testing
         #expect(watch.watcher.status.isHealthy)
     }
 
+    @Test("a sealer with a keyset signs each message with the primary of its time") func keyset() throws {
+        let place = try Operator(.sender)
+        let second = try place.add(activatesAt: Operator.start + 100)
+        let (keyset, now) = (try place.keyset(), Locked(Operator.start))
+        let first = try #require(keyset.keyIDs.first { $0 != second })
+        let sealer = try Sealer(topic: Watch.topic, signer: .keyset(keyset), clock: { now.withLock { $0 } })
+        let recipient = try Channel.simple.recipient()
+        #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == first)
+        now.withLock { $0 = Operator.start + 100 }
+        #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == second)
+        let other = try Operator(.shared).keyset()
+        #expect(throws: KeyError.self) { try Sealer(topic: Watch.topic, signer: .keyset(other)) }
+    }
+
     @Test("a sealer that watches recipients' keys is refused as wrongKind") func wrongKind() throws {
         let watch = try Watch(Operator(.shared))
         let error = #expect(throws: KeyError.self) { try sealer(watch) }

@@ -205,7 +205,7 @@ def sealed(tool, folder, kids):
         if name == "device":
             line["device"] = "phone-1"
         write(folder, f"queue/{name}.jsonl", (json.dumps(line) + "\n").encode() * 3)
-    old = tool("seal", "--topic", TOPIC, "--at", "2026-05-01T00:00:00Z", "--to", "Keys/rotated", "--expires", "30d",
+    old = tool("seal", "--topic", TOPIC, "--at", "2026-05-01T00:00:00Z", "--bare", "--to", "Keys/rotated", "--expires", "30d",
                stdin=inner)
     write(folder, "queue/rotated.jsonl", b'{"payload":' + old.strip() + b'}\n')
     tool("blob", "seal", "--type", "image/png", "--url", "https://example.com/a", "--reference", "attachment.ref",
@@ -226,14 +226,14 @@ PROFILES = {
     "signed": (["--to", "p256.jwk", "--sign-with", "Keys/sender"], ["--keys", "Keys/p256", "--trust", "sender.set.json"]),
     "psk-signed": (["--to", "psk.registration", "--sign-with", "Keys/sender"],
                    ["--keys", "Keys/psk", "--trust", "sender.set.json"]),
-    "shared": (["--to", "Keys/shared"], ["--keys", "Keys/shared"]),
+    "shared": (["--bare", "--to", "Keys/shared"], ["--keys", "Keys/shared"]),
     "device": (["--to", "Keys/shared", "--device", "phone-1"], ["--keys", "Keys/shared", "--device", "phone-1"]),
     "device-key": (["--to", "device.jwk"], ["--keys", "device.jwk"]),
     "device-signed": (["--to", "Keys/shared", "--device", "phone-1", "--sign-with", "Keys/sender"],
                       ["--keys", "device.jwk", "--trust", "sender.set.json"]),
-    "encrypted": (["--to", "Keys/enc-shared", "--passphrase-file", "pass"],
+    "encrypted": (["--bare", "--to", "Keys/enc-shared", "--passphrase-file", "pass"],
                   ["--keys", "Keys/enc-shared", "--passphrase-file", "pass"]),
-    "wrapped": (["--to", "Keys/wrapped", "--wrap-command", "./wrap.sh"],
+    "wrapped": (["--bare", "--to", "Keys/wrapped", "--wrap-command", "./wrap.sh"],
                 ["--keys", "Keys/wrapped", "--wrap-command", "./wrap.sh"]),
     "encrypted-signer": (["--to", "p256.jwk", "--sign-with", "Keys/enc-sender", "--passphrase-file", "pass"],
                          ["--keys", "Keys/p256", "--trust", "Keys/enc-sender/public.jwks.json"]),

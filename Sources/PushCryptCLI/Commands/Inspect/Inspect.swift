@@ -7,7 +7,7 @@ struct Inspect: ParsableCommand {
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
             """
-            Reads the payload from stdin. With --keys and --topic it also opens the payload, and shows its \
+            Reads the payload from stdin. With --keys and --topic it also opens the payload, and shows its id, \
             padding, attachments and instructions.
             """)
 

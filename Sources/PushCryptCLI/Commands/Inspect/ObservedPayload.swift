@@ -32,6 +32,7 @@ struct ObservedPayload {
         return json.adding(ifKnown: [
             "version": envelope?["v"]?.protocolInteger, "kid": envelope?["kid"]?.string,
             "skid": envelope?["skid"]?.string, "sealedByteCount": sealedByteCount,
+            "id": opened?.messageID,
             "retract": opened.flatMap { $0.retractedMessageIDs.isEmpty ? nil : $0.retractedMessageIDs },
             "quiet": opened?.isQuiet == true ? true : nil, "badgeAdd": opened?.badgeIncrement,
             "avatar": opened?.avatar == nil ? nil : true,
@@ -54,7 +55,10 @@ struct ObservedPayload {
         } else {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
-        if let note = opened?.note { lines += ["", terminal.styled("In the message", .heading), "  " + note] }
+        if let opened {
+            lines += ["", terminal.styled("In the message", .heading), row("id", Array(opened.messageID.utf8)[...])]
+            if let note = opened.note { lines.append("  " + note) }
+        }
         lines += ["", terminal.styled("Byte budget", .heading)]
         lines.append(BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
         return lines.joined(separator: "\n") + "\n"

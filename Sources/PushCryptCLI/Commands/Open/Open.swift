@@ -9,7 +9,7 @@ struct Open: ParsableCommand {
             A failure writes the placeholder payload to stdout with "pushcrypt": {"status": "failed", "reason": CLASS}, \
             and one line to stderr; the exit status is 65.
 
-            With --batch, each line of stdin is {"payload": OUTER PAYLOAD, "device"?: ID}. Other members stay \
+            With --batch or --stream, each line of stdin is {"payload": OUTER PAYLOAD, "device"?: ID}. Other members stay \
             unchanged. A line on stdout is the line of stdin with the restored payload and "pushcrypt": {"line", "id", \
             "expiresAt", "retract"?: [IDS], "quiet"?: true, "badgeAdd"?: N}. A line that can't be opened is refused with its CLASS.
 
@@ -36,18 +36,19 @@ struct Open: ParsableCommand {
 
     func validate() throws {
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
-        guard !batch.batch || device == nil else {
-            throw ValidationError("--device can't be used with --batch: each line has a member \"device\".")
+        guard !batch.isOn || device == nil else {
+            throw ValidationError("--device can't be used with \(batch.name): each line has a member \"device\".")
         }
-        guard !batch.batch || fallback == nil else {
-            throw ValidationError("--fallback can't be used with --batch: a line that can't be opened is refused.")
+        guard !batch.isOn || fallback == nil else {
+            throw ValidationError(
+                "--fallback can't be used with \(batch.name): a line that can't be opened is refused.")
         }
     }
 
     var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
-        if batch.batch { try openBatch() } else { try openOne() }
+        if batch.isOn { try openBatch() } else { try openOne() }
     }
 
     private func openOne() throws {
@@ -115,8 +116,9 @@ struct OpenWorker: LineWorker {
     /// nil: the time at which each line is opened.
     let time: UnixTime?
 
-    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
-        let line = try QueueLine(bytes)
+    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field != .payload }
+
+    mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
         let opener = self.opener(for: line.device)
         let push: OpenedPush
         do throws(FailureClass) {

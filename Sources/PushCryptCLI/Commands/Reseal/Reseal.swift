@@ -73,8 +73,7 @@ struct ResealWorker: LineWorker {
 
     let resealer: Resealer
 
-    mutating func process(_ bytes: [UInt8], number: Int, into output: inout [UInt8]) throws -> Outcome {
-        let line = try QueueLine(bytes)
+    mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
         let push: ResealedPush
         do throws(SenderError) {
             push = try resealer.reseal(Array(line.payload.rawBytes), device: line.device)
@@ -82,7 +81,7 @@ struct ResealWorker: LineWorker {
             throw LineRefusal(error)
         }
         guard push.isChanged else {
-            output += bytes
+            output += line.bytes
             return .unchanged
         }
         line.append(to: &output) { $0 == .payload ? .replace(push.payload) : .keep }

@@ -8,18 +8,20 @@ struct Seal: ParsableCommand {
         discussion: """
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
 
-            With --batch, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
+            With --batch or --stream, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
             "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES], \
-            "retract"?: [IDS], "quiet"?: BOOLEAN, "badgeAdd"?: N}. \
-            Other members stay unchanged. A JWK in "to" is a recipient's public key, registration record or shared key; \
+            "campaign"?: NAME, "retract"?: [IDS], "quiet"?: BOOLEAN, "badgeAdd"?: N}. \
+            Other members stay unchanged, but a line is refused if the name of a member is nearly that of one of these \
+            that it lacks ("expire"). A JWK in "to" is a recipient's public key, registration record or shared key; \
             a KID is looked up in --recipients; a line without "to" is sealed to --to. With a shared key, \
-            "device" selects the device's own key; with any other key it is only a name that --id-from uses. The options \
-            apply to everything that a line doesn't set. A line on stdout is the line of stdin with the outer payload, \
+            "device" selects the device's own key, and a line without it is refused unless --bare is given; with any other \
+            key it is only a name from which the ids of campaigns are made. "campaign" replaces --id-from. The options \
+            apply to everything that a line doesn't set; "retract" is added to --retract and --retract-from. A line on stdout is the line of stdin with the outer payload, \
             the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)
 
-            The id of a push is the "id" that --batch writes. --retract, --retract-from, --quiet, --badge-add and an \
+            The id of a push, for --retract, is the "id" that --batch writes; --show-id shows it too. --retract, --retract-from, --quiet, --badge-add and an \
             attachment that blob seal made with --use avatar need --sign-with, or a recipient with a psk or a shared key.
             """)
 
@@ -27,6 +29,8 @@ struct Seal: ParsableCommand {
     var to: String?
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
     @Option(help: .init("Seal to this device's key of a shared keyset.", "ID")) var device: String?
+    @Flag(help: "Seal to a shared key itself: everyone who has it, such as every device of a group, opens the push.")
+    var bare = false
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
@@ -52,11 +56,12 @@ struct Seal: ParsableCommand {
             "ID"))
     var simulatorBundle: String?
 
+    @Flag(help: "Write the message's id to stderr.") var showID = false
     @OptionGroup(title: "Batch") var batch: BatchOptions
 
     @Option(
         help: .init(
-            "With --batch: the recipient directory in which the kids in \"to\" are looked up; see pushcrypt recipients.",
+            "With --batch or --stream: the recipient directory in which the kids in \"to\" are looked up; see pushcrypt recipients.",
             "FILE"))
     var recipients: String?
 
@@ -65,23 +70,31 @@ struct Seal: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard batch.batch || to != nil else {
+        guard batch.isOn || to != nil else {
             throw ValidationError("Missing expected argument '--to <FILE|Keys/NAME>'")
         }
-        guard batch.batch || recipients == nil else { throw ValidationError("--recipients is only for --batch.") }
-        guard !batch.batch || simulatorBundle == nil else {
-            throw ValidationError(
-                "--simulator-bundle can't be used with --batch: a file for the simulator has one payload.")
+        guard batch.isOn || recipients == nil else {
+            throw ValidationError("--recipients is only for --batch and --stream.")
         }
-        guard !batch.batch || device == nil else {
-            throw ValidationError("--device can't be used with --batch: each line has a member \"device\".")
+        guard !batch.isOn || simulatorBundle == nil else {
+            throw ValidationError(
+                "--simulator-bundle can't be used with \(batch.name): a file for the simulator has one payload.")
+        }
+        guard !batch.isOn || device == nil else {
+            throw ValidationError("--device can't be used with \(batch.name): each line has a member \"device\".")
+        }
+        guard !bare || device == nil else {
+            throw ValidationError("--bare and --device can't be combined: a device has a key of its own.")
+        }
+        guard !batch.isOn || !showID else {
+            throw ValidationError("--show-id can't be used with \(batch.name): each line on stdout has its id.")
         }
     }
 
     var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
-        if let to, !batch.batch { try sealOne(to) } else { try sealBatch() }
+        if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
     }
 
     var options: Sealer.Options {
@@ -98,6 +111,12 @@ struct Seal: ParsableCommand {
         let time = timeOptions.time
         let source = try KeySource(to, keyAccess, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
+        guard bare || !recipient.isBareSharedKey else {
+            throw Failure(
+                .usage,
+                "\(to) is a shared key, and everyone who has it could open the push: give the device (--device ID), or "
+                    + "--bare if that is meant")
+        }
         let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
         let sealer = try Sealer(
             topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,
@@ -111,6 +130,7 @@ struct Seal: ParsableCommand {
             payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
             isSelfTest: extras.selfTest
         ) { try $0.retract(campaigns: instructions.retractFrom, of: recipient) }
+        if showID { StandardStreams.writeNote("id \(sealed.id)") }
         guard let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
         try StandardStreams.writeLine(Self.file(sealed.bytes, for: simulatorBundle))
     }
@@ -158,9 +178,12 @@ struct InstructionOptions: ParsableArguments {
 }
 
 extension Sealer.Options {
+    /// Adds ids to those that are taken back; an id that is already there is not added again.
+    mutating func retract(_ ids: [String]) { retractedIDs += ids.filter { !retractedIDs.contains($0) } }
+
     /// Adds the ids of these campaigns' pushes to `recipient` to those that the push takes back.
     mutating func retract(campaigns: [String], of recipient: Recipient) throws(SenderError) {
-        for campaign in campaigns { retractedIDs.append(try recipient.messageID(ofCampaign: campaign)) }
+        for campaign in campaigns { retract([try recipient.messageID(ofCampaign: campaign)]) }
     }
 }
 

@@ -123,7 +123,7 @@ struct PromptTests {
         try encrypted.create("Keys/ios", .recipient)
         try place.write(Workplace.inner, to: "inner")
         let terminal = try terminal(
-            "\"$PUSHCRYPT\" seal --to Keys/ios --topic a.b --at \(Workplace.now) <inner >sealed")
+            "\"$PUSHCRYPT\" seal --bare --to Keys/ios --topic a.b --at \(Workplace.now) <inner >sealed")
         try terminal.wait(for: "Passphrase of Keys/ios: ")
         try terminal.type(EncryptedPlace.passphrase + "\n")
         #expect(try terminal.exitStatus() == 0)

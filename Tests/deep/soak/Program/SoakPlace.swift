@@ -115,7 +115,8 @@ final class SoakPlace: @unchecked Sendable {
         let lines = payloads.map { #"{"payload":\#($0)}"# + "\n" }.joined()
         let options = ["--topic", Self.topic] + at
         let sealed = try run(
-            ["seal", "--batch", "--to", "Keys/" + keyset, "--sign-with", "Keys/sender"] + options, Data(lines.utf8))
+            ["seal", "--batch", "--bare", "--to", "Keys/" + keyset, "--sign-with", "Keys/sender"] + options,
+            Data(lines.utf8))
         let opened = try run(
             ["open", "--batch", "--keys", "Keys/" + keyset, "--trust", "Keys/sender"] + options, sealed)
         let texts = String(decoding: opened, as: UTF8.self).split(separator: "\n")

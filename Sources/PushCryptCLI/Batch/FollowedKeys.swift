@@ -1,0 +1,53 @@
+import Logging
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptSender
+
+/// The keys of --to or --sign-with, chosen for each line: the process may run while they rotate.
+enum FollowedKeys: Sendable {
+    /// - clock: the time at which a key is chosen.
+    case watched(KeysetWatcher, clock: @Sendable () -> UnixTime)
+    /// Keys from a pipe, which can be read only once.
+    case fixed(Keyset, clock: @Sendable () -> UnixTime)
+
+    /// The recipient to seal to now.
+    ///
+    /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `wrongDevice`.
+    func recipient(_ device: DeviceID?) throws -> Recipient {
+        switch self {
+        case .watched(let watcher, let clock):
+            // The watcher keeps the recipient of its primary key; the others are made for each line.
+            guard let device else { return try watcher.recipient() }
+            return try Recipient(watcher.current.sealingEntry(at: clock()), device: device)
+        case .fixed(let keyset, let clock): return try Recipient(keyset.sealingEntry(at: clock()), device: device)
+        }
+    }
+
+    /// Signs each message with the key of its moment.
+    var signer: Signer {
+        switch self {
+        case .watched(let watcher, _): .watching(watcher)
+        case .fixed(let keyset, _): .keyset(keyset)
+        }
+    }
+}
+
+/// Writes the messages of a keyset's watcher to stderr: `<keyset>: <message>: <reason>`.
+struct StandardErrorLog: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .notice
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    static var logger: Logger { Logger(label: "pushcrypt") { _ in StandardErrorLog() } }
+
+    func log(event: LogEvent) {
+        let words = event.metadata ?? [:]
+        let details = words["reason"].map { ": \($0)" } ?? words["primary"].map { ": primary key \($0)" } ?? ""
+        let place = words["keyset"].map { "\($0): " } ?? ""
+        StandardStreams.writeError("\(place)\(event.message)\(details)")
+    }
+}

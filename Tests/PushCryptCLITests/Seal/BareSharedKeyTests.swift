@@ -1,0 +1,82 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// Everyone who has a shared key opens what is sealed to it, so a forgotten device must not lead to it.
+@Suite("sealing to a shared key itself", .ownThreads)
+struct BareSharedKeyTests {
+    private static let payload = #""payload":{"aps":{"alert":"x"}}"#
+
+    private static func place() throws -> BatchPlace {
+        let batch = try BatchPlace()
+        try batch.place.create("Keys/fleet", "shared")
+        return batch
+    }
+
+    private static func seal(_ batch: BatchPlace, to keys: String, _ options: String...) throws -> Output {
+        try batch.place.run(
+            ["seal", "--to", keys, "--topic", Workplace.topic, "--at", Workplace.now] + options,
+            stdin: Workplace.inner)
+    }
+
+    @Test(
+        "a shared key without --device exits 64 and names --device and --bare; with either it is sealed",
+        arguments: ["Keys/fleet", "fleet.json"])
+    func one(_ keys: String) throws {
+        let batch = try Self.place()
+        let refused = try Self.seal(batch, to: keys)
+        expectRefusal(refused, 64, saying: "--device")
+        #expect(refused.stderr.contains("--bare"), "\(refused)")
+        for (options, opening) in [(["--bare"], [String]()), (["--device", "d1"], ["--device", "d1"])] {
+            let sealed = try batch.place.run(
+                ["seal", "--to", keys, "--topic", Workplace.topic, "--at", Workplace.now] + options,
+                stdin: Workplace.inner)
+            #expect(sealed.isSuccess, "\(sealed)")
+            let opened = try batch.place.run(
+                ["open", "--keys", keys, "--topic", Workplace.topic, "--at", Workplace.now] + opening,
+                stdin: sealed.stdout)
+            #expect(opened.isSuccess, "\(opened)")
+        }
+    }
+
+    @Test("--bare with --device exits 64")
+    func contradiction() throws {
+        expectUsageError(try Self.seal(try Self.place(), to: "Keys/fleet", "--bare", "--device", "d1"))
+    }
+
+    @Test("a device's key and a public key need neither --device nor --bare")
+    func others() throws {
+        let batch = try Self.place()
+        try batch.place.write(Data(BatchPlace.jwk("device").utf8), to: "device.json")
+        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "public.json")
+        for keys in ["device.json", "public.json"] {
+            #expect(try Self.seal(batch, to: keys).isSuccess)
+            #expect(try Self.seal(batch, to: keys, "--bare").isSuccess)
+        }
+    }
+
+    @Test(
+        "lines without a device are refused as deviceMissing, for the key of --to, of the line and of the directory",
+        arguments: ["--batch", "--stream"])
+    func lines(_ mode: String) throws {
+        let batch = try Self.place()
+        let shared = try BatchPlace.jwk("shared")
+        try batch.place.write(BatchPlace.data([shared]), to: "recipients.jsonl")
+        let imported = try batch.place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
+        try #require(imported.isSuccess, "\(imported)")
+        let to = ["", #""to":\#(shared),"#, #""to":"\#(try BatchPlace.kid("shared"))","#]
+        let lines = to.map { "{\($0)\(Self.payload)}" } + to.map { #"{\#($0)"device":"d1",\#(Self.payload)}"# }
+        let command = [
+            "seal", mode, "--topic", Workplace.topic, "--at", Workplace.now, "--to", "fleet.json", "--recipients",
+            "recipients.db",
+        ]
+        let output = try batch.place.run(command, stdin: BatchPlace.data(lines))
+        let text = output.text + output.stderr
+        #expect(text.matches(of: /deviceMissing/).count == 3, "\(output)")
+        // The directory has the master only, and no key of the device.
+        #expect(text.matches(of: /unknownKey/).count == 1, "\(output)")
+        #expect(output.text.matches(of: /"id":"/).count == 2, "\(output)")
+        let bare = try batch.place.run(command + ["--bare"], stdin: BatchPlace.data(Array(lines.prefix(3))))
+        #expect(bare.exit == 0 && bare.text.matches(of: /"id":"/).count == 3, "\(bare)")
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// The tool with a connected Unix socket as stdin and stdout, as systemd starts it for `Accept=yes`.
+@Suite("seal --stream on a socket", .ownThreads)
+struct StreamSocketTests {
+    @Test("several clients at the same time get the answers to their own lines")
+    func clients() throws {
+        let batch = try BatchPlace()
+        let clients = try (0..<3).map { _ in try StreamClient(batch) }
+        for number in 0..<20 {
+            for (index, client) in clients.enumerated() {
+                try client.send(BatchPlace.line(100 * index + number))
+                #expect(try client.answer().hasPrefix(#"{"n":\#(100 * index + number),"#))
+            }
+        }
+        for client in clients {
+            client.finishSending()
+            #expect(try client.process.wait() == .exit(0))
+            #expect(client.rest().isEmpty)
+        }
+    }
+
+    @Test("a client that closes its sending half gets the answers to all lines, and then the end")
+    func halfClosed() throws {
+        let client = try StreamClient(BatchPlace())
+        for number in 0..<50 { try client.send(BatchPlace.line(number)) }
+        try client.send("{", newline: "")
+        client.finishSending()
+        let answers = client.rest()
+        #expect(BatchPlace.numbers(answers) == Array(0..<50))
+        #expect(String(decoding: answers, as: UTF8.self).hasSuffix(#""pushcrypt":{"line":51}}"# + "\n"))
+        #expect(try client.process.wait() == .exit(0))
+    }
+
+    /// The socket's buffers fill up in both directions. A nonblocking socket is what an event loop passes on.
+    @Test("a client that reads only after it has sent everything gets every answer", arguments: [false, true])
+    func slowReader(_ isNonblocking: Bool) throws {
+        let client = try StreamClient(BatchPlace(), isNonblocking: isNonblocking)
+        let filling = String(repeating: "x", count: 1_000)
+        let count = 600
+        let sender = Thread { [client] in
+            for number in 0..<count { try? client.send(BatchPlace.line(number, filling: filling)) }
+            client.finishSending()
+        }
+        sender.start()
+        var answers = Data((try client.answer() + "\n").utf8)
+        answers += client.rest()
+        #expect(BatchPlace.numbers(answers) == Array(0..<count))
+        #expect(try client.process.wait() == .exit(0))
+    }
+
+    @Test("kill -9 of the tool ends the connection, and the answers before it are whole lines")
+    func killed() throws {
+        let batch = try BatchPlace()
+        let client = try StreamClient(batch)
+        for number in 0..<5 {
+            try client.send(BatchPlace.line(number))
+            #expect(try client.answer().hasPrefix(#"{"n":\#(number),"#))
+        }
+        client.process.kill()
+        #expect(try client.process.wait() == .signal(SIGKILL))
+        #expect(client.rest().isEmpty)
+        let other = try StreamClient(batch)
+        try other.send(BatchPlace.line(5))
+        #expect(try other.answer().hasPrefix(#"{"n":5,"#))
+        other.finishSending()
+        #expect(try other.process.wait() == .exit(0))
+    }
+
+    @Test("a client that closes the connection ends the tool, which reports it")
+    func closed() throws {
+        let client = try StreamClient(BatchPlace())
+        try client.send(BatchPlace.line(0))
+        _ = try client.answer()
+        client.close()
+        #expect(try client.process.wait() == .exit(0))
+    }
+}
+
+/// A process `seal --stream` with one end of a socket pair as stdin and stdout, and the other end.
+final class StreamClient: @unchecked Sendable {
+    // Unchecked because one thread sends while another one reads; neither touches the state of the other.
+    let process: RunningProcess
+    private let descriptor: Int32
+    private var isClosed = false
+    private var unread = Data()
+
+    /// - Parameter stderr: a file.
+    init(
+        _ batch: BatchPlace, _ arguments: [String] = StreamTests.seal, isNonblocking: Bool = false,
+        stderr: String = "/dev/null"
+    ) throws {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Glibc)
+        let type = Int32(SOCK_STREAM.rawValue)
+        #else
+        let type = SOCK_STREAM
+        #endif
+        try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
+        descriptor = ends[0]
+        if isNonblocking { try #require(fcntl(ends[1], F_SETFL, fcntl(ends[1], F_GETFL) | O_NONBLOCK) == 0) }
+        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+        defer { Foundation.close(ends[1]) }
+        process = try ChildProcess(
+            executable: CLI.binary.get().path, arguments: arguments, folder: batch.place.folder.path,
+            stderr: stderr, stdinAndStdout: ends[1]
+        ).start()
+    }
+
+    deinit { close() }
+
+    func send(_ line: String, newline: String = "\n") throws {
+        var bytes = Array((line + newline).utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress!, $0.count) }
+            try #require(count > 0)
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    func close() {
+        if !isClosed { _ = Foundation.close(descriptor) }
+        isClosed = true
+    }
+
+    /// The next line without its newline.
+    func answer() throws -> String {
+        while !unread.contains(UInt8(ascii: "\n")) { try #require(readSome(), "the connection ended") }
+        let end = try #require(unread.firstIndex(of: UInt8(ascii: "\n")))
+        defer { unread = Data(unread[(end + 1)...]) }
+        return String(decoding: unread[..<end], as: UTF8.self)
+    }
+
+    /// Everything up to the end of the connection.
+    func rest() -> Data {
+        while readSome() {}
+        return unread
+    }
+
+    private func readSome() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        unread += buffer[..<count]
+        return true
+    }
+}
