@@ -37,18 +37,24 @@ struct StreamSocketTests {
     /// The socket's buffers fill up in both directions. A nonblocking socket is what an event loop passes on.
     @Test("a client that reads only after it has sent everything gets every answer", arguments: [false, true])
     func slowReader(_ isNonblocking: Bool) throws {
-        let client = try StreamClient(BatchPlace(), isNonblocking: isNonblocking)
+        let batch = try BatchPlace()
+        try batch.place.write(Data(), to: "stderr")
+        let client = try StreamClient(
+            batch, isNonblocking: isNonblocking, stderr: batch.place.folder.path + "/stderr")
         let filling = String(repeating: "x", count: 1_000)
         let count = 600
         let sender = Thread { [client] in
-            for number in 0..<count { try? client.send(BatchPlace.line(number, filling: filling)) }
+            // Without the tool nothing more is sent; the answers then show it.
+            for number in 0..<count where (try? client.send(BatchPlace.line(number, filling: filling))) == nil { break }
             client.finishSending()
         }
         sender.start()
         var answers = Data((try client.answer() + "\n").utf8)
         answers += client.rest()
         #expect(BatchPlace.numbers(answers) == Array(0..<count))
-        #expect(try client.process.wait() == .exit(0))
+        let ending = try client.process.wait()
+        let words = try String(decoding: batch.place.read("stderr"), as: UTF8.self)
+        #expect(ending == .exit(0), "\(words)")
     }
 
     @Test("kill -9 of the tool ends the connection, and the answers before it are whole lines")
@@ -83,6 +89,8 @@ struct StreamSocketTests {
 final class StreamClient: @unchecked Sendable {
     // Unchecked because one thread sends while another one reads; neither touches the state of the other.
     let process: RunningProcess
+    /// Its folder exists as long as the client.
+    private let batch: BatchPlace
     private let descriptor: Int32
     private var isClosed = false
     private var unread = Data()
@@ -92,6 +100,7 @@ final class StreamClient: @unchecked Sendable {
         _ batch: BatchPlace, _ arguments: [String] = StreamTests.seal, isNonblocking: Bool = false,
         stderr: String = "/dev/null"
     ) throws {
+        self.batch = batch
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
         let type = Int32(SOCK_STREAM.rawValue)
@@ -114,7 +123,10 @@ final class StreamClient: @unchecked Sendable {
     func send(_ line: String, newline: String = "\n") throws {
         var bytes = Array((line + newline).utf8)[...]
         while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress!, $0.count) }
+            // Without a signal if the tool has ended.
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe Foundation.send(descriptor, bytes.baseAddress!, bytes.count, Int32(MSG_NOSIGNAL))
+            }
             try #require(count > 0)
             bytes = bytes.dropFirst(count)
         }
