@@ -130,7 +130,7 @@ struct BatchLinesTests {
     func demoKeys() throws {
         let batch = try BatchPlace()
         let lines = [#"{\#(Self.payload),"to":\#(DemoLine.jwk)}"#, "{\(Self.payload)}"]
-        let output = try batch.seal(lines, "--allow-demo-keys")
+        let output = try batch.seal(lines, "--allow-demo-keys", "--bare")
         #expect(output.stderr.contains("line 2: recipientMissing: "), "\(output)")
         #expect(output.stderr.hasSuffix("2 lines: 1 sealed, 1 refused\n"), "\(output)")
     }
@@ -141,7 +141,7 @@ struct BatchLinesTests {
         arguments: [1 << 20, (1 << 20) + 1, 3_000_001])
     func longLines(_ byteCount: Int) throws {
         let batch = try BatchPlace()
-        let start = #"{"n":1,"payload":{"aps":{"alert":"x"}},"x":""#
+        let start = #"{"n":1,"device":"phone","payload":{"aps":{"alert":"x"}},"x":""#
         let long = start + String(repeating: "x", count: byteCount - start.utf8.count - 2) + "\"}"
         let odd = Data([0x7b, 0xc3, 0x28, 0x7d])
         let input = BatchPlace.data([BatchPlace.line(0), long]) + odd + Data("\n".utf8) + Data(BatchPlace.line(2).utf8)

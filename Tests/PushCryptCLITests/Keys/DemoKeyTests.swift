@@ -15,8 +15,8 @@ struct DemoKeyTests {
 
     static let cases = [
         Case("seal --to Keys/demo/recipient"),
-        Case("seal --to Keys/demo/shared"),
-        Case("seal --to Keys/demo/shared/keyset.json"),
+        Case("seal --to Keys/demo/shared --bare"),
+        Case("seal --to Keys/demo/shared/keyset.json --bare"),
         Case("seal --to Keys/demo/shared --device one"),
         Case("seal --to registration.json"),
         Case("seal --to device.json"),

@@ -132,8 +132,9 @@ struct ResealErrorsTests {
     func forbidden() throws {
         let rotated = try RotatedPlace()
         try rotated.place.setMode(0o755, of: ".")
-        try rotated.place.setMode(0o644, of: "keys.json")
+        try rotated.place.setMode(0o600, of: "keys.json")
         try rotated.place.makeFolder("locked", mode: 0o555)
+        try rotated.place.giveAway()
         let output = try rotated.place.shell(
             "\(Unprivileged.prefix) \"$PUSHCRYPT\" reseal --keys keys.json --topic a.b --errors locked/errors")
         expectRefusal(output, 77, saying: "Permission denied")

@@ -97,7 +97,7 @@ struct MachineFaultTests {
         let output = try place.shell(
             """
             "$PUSHCRYPT" keys create Keys/new --kind shared --insecure-plaintext --at \(time) &&
-            "$PUSHCRYPT" seal --to Keys/new --topic com.example.app --at \(time) <inner >sealed &&
+            "$PUSHCRYPT" seal --to Keys/new --bare --topic com.example.app --at \(time) <inner >sealed &&
             "$PUSHCRYPT" open --keys Keys/new --topic com.example.app --at \(time + 1) <sealed >opened &&
             "$PUSHCRYPT" rotate Keys/new --now --at \(time + 86_400) &&
             "$PUSHCRYPT" keys verify Keys/new && "$PUSHCRYPT" keys list Keys/new --at \(time + 86_400)
