@@ -1,0 +1,69 @@
+public import AsyncHTTPClient
+import Foundation
+import Logging
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOSSL
+
+/// A ``PushTransport`` over HTTP/2. The client keeps the connection, opens another one after GOAWAY or a failure, and follows the
+/// server's limit of streams.
+public struct APNsClient: PushTransport {
+    private struct Body: Decodable {
+        let reason: String?
+        let timestamp: Int64?
+    }
+
+    private let client: HTTPClient
+    private let base: String
+    private let timeout: TimeAmount
+
+    /// - Parameters:
+    ///   - base: for example `https://api.push.apple.com`.
+    ///   - timeoutInSeconds: for one request.
+    public init(_ client: HTTPClient, base: String, timeoutInSeconds: Int64 = 15) {
+        self.client = client
+        self.base = base
+        timeout = .seconds(timeoutInSeconds)
+    }
+
+    /// Makes a client for APNs. Shut it down at the end.
+    ///
+    /// - Parameter trustedPEM: a certificate to trust in place of the system's; nil for the system's.
+    /// - Throws: the error of NIOSSL for a PEM text without a certificate.
+    public static func httpClient(
+        trustedPEM: String? = nil, connectTimeoutInSeconds: Int64 = 5
+    ) throws -> HTTPClient {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let trustedPEM {
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(trustedPEM.utf8)))
+        }
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        configuration.httpVersion = .automatic
+        configuration.timeout = .init(connect: .seconds(connectTimeoutInSeconds))
+        configuration.redirectConfiguration = .disallow
+        // "Sending notification requests to APNs": keep connections open. Opening many looks like an attack.
+        configuration.connectionPool.idleTimeout = .hours(1)
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    public func send(_ request: PushRequest, providerToken: String) async throws -> PushResponse {
+        var http = HTTPClientRequest(url: "\(base)/3/device/\(request.token)")
+        http.method = .POST
+        http.headers = [
+            "authorization": "bearer \(providerToken)", "apns-id": request.id, "apns-topic": request.topic,
+            "apns-push-type": request.pushType, "apns-priority": "\(request.priority)",
+            "apns-expiration": "\(request.expiration)", "content-type": "application/json",
+        ]
+        if let id = request.collapseID { http.headers.add(name: "apns-collapse-id", value: id) }
+        http.body = .bytes(request.body)
+        let response = try await client.execute(http, timeout: timeout)
+        // A body that isn't read would reset its stream, and APNs closes connections with many resets.
+        let bytes = try await response.body.collect(upTo: 16_384)
+        let body = response.status == .ok ? nil : try? JSONDecoder().decode(Body.self, from: bytes)
+        return PushResponse(
+            status: Int(response.status.code), reason: body?.reason, timestamp: body?.timestamp,
+            retryAfter: response.headers.first(name: "retry-after").flatMap { Int64($0) })
+    }
+}

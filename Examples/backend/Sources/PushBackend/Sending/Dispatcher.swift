@@ -1,0 +1,71 @@
+import Logging
+import NIOConcurrencyHelpers
+public import ServiceLifecycle
+
+/// Sends what is due to one of Apple's servers, until the service ends. Then it takes nothing new, and waits until the attempts
+/// that run have ended and are stored.
+public struct Dispatcher: Service {
+    /// How much it does at once.
+    public struct Options: Sendable {
+        /// How many attempts run at the same time.
+        public var width = 256
+        /// How long a claim is valid, in milliseconds: longer than an attempt takes.
+        public var leaseInMilliseconds: Int64 = 60_000
+        /// How often it looks for what has become due, in milliseconds.
+        public var tickInMilliseconds: Int64 = 200
+
+        /// Creates options with the defaults.
+        public init() {}
+    }
+
+    let store: any PushStore
+    let worker: DeliveryWorker
+    let writer: OutcomeWriter
+    let options: Options
+    let wakeUps: WakeUps
+    let sleep: @Sendable (Int64) async throws -> Void
+    let logger: Logger
+
+    /// Runs until the graceful shutdown.
+    public func run() async throws {
+        let isEnding = NIOLockedValueBox(false)
+        let ticker = Task {
+            while (try? await sleep(options.tickInMilliseconds)) != nil { wakeUps.signal() }
+        }
+        defer { ticker.cancel() }
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                var running = 0
+                while !isEnding.withLockedValue({ $0 }), !Task.isCancelled {
+                    running -= wakeUps.takeEnded()
+                    let claimed = await claim(options.width - running)
+                    running += claimed.count
+                    for delivery in claimed {
+                        group.addTask {
+                            await writer.write(await worker.attempt(delivery))
+                            wakeUps.attemptEnded()
+                        }
+                    }
+                    if claimed.isEmpty { await wakeUps.next() }
+                }
+            }
+        } onGracefulShutdown: {
+            isEnding.withLockedValue { $0 = true }
+            wakeUps.signal()
+        }
+        logger.info("every attempt has ended", metadata: ["environment": "\(worker.environment.rawValue)"])
+    }
+
+    /// - Parameter free: how many more attempts may run. Few are not worth a transaction.
+    private func claim(_ free: Int) async -> [ClaimedDelivery] {
+        let time = worker.milliseconds()
+        guard free >= max(options.width / 4, 1), worker.gate.isOpen(at: time) else { return [] }
+        do {
+            return try await store.claim(
+                free, for: worker.environment, at: time, until: time + options.leaseInMilliseconds)
+        } catch {
+            logger.warning("the queue can't be read yet", metadata: ["reason": "\(error)"])
+            return []
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import NIOConcurrencyHelpers
+
+/// Holds back everything for one server while it is busy or can't be reached.
+final class Gate: Sendable {
+    private struct State {
+        var failures = 0
+        var opensAt: Int64 = 0
+    }
+
+    private let backoff: Backoff
+    private let state = NIOLockedValueBox(State())
+
+    init(_ backoff: Backoff) { self.backoff = backoff }
+
+    func isOpen(at time: Int64) -> Bool { state.withLockedValue { $0.opensAt <= time } }
+
+    func succeeded() { state.withLockedValue { $0.failures = 0 } }
+
+    /// Closes the gate. Answers to requests that were sent together count once.
+    ///
+    /// - Returns: when it opens.
+    func close(at time: Int64, requested: Int64? = nil) -> Int64 {
+        state.withLockedValue { state in
+            let isNew = state.opensAt <= time
+            if isNew { state.failures += 1 }
+            let opensAt = time + backoff.wait(afterFailures: state.failures, requested: requested)
+            state.opensAt = isNew ? opensAt : max(state.opensAt, requested == nil ? 0 : opensAt)
+            return state.opensAt
+        }
+    }
+}

@@ -1,0 +1,143 @@
+public import Foundation
+
+/// Whom a message is for.
+public enum Audience: Hashable, Sendable {
+    /// All installations of a user.
+    case user(String)
+    /// All installations of a segment.
+    case segment(String)
+}
+
+/// A notification that another part of the backend hands in.
+public struct NewMessage: Sendable {
+    /// The receivers, as registered at this moment.
+    public var audience: Audience
+    /// The payload to seal, UTF-8 JSON. It is kept until it isn't needed any more, and never logged.
+    public var payload: Data
+    /// `apns-priority`
+    public var priority: Int
+    /// `apns-collapse-id`, which Apple can read; nil for one of the delivery's own.
+    public var collapseID: String?
+    /// When nobody needs the message any more, in milliseconds since 1970.
+    public var expiresAt: Int64
+    /// A name of the caller, so that a repeated request adds the message once.
+    public var idempotencyKey: String?
+
+    /// Creates a message; the parameters are the properties of the same names.
+    public init(
+        to audience: Audience, payload: Data, priority: Int = 10, collapseID: String? = nil, expiresAt: Int64,
+        idempotencyKey: String? = nil
+    ) {
+        self.audience = audience
+        self.payload = payload
+        self.priority = priority
+        self.collapseID = collapseID
+        self.expiresAt = expiresAt
+        self.idempotencyKey = idempotencyKey
+    }
+}
+
+/// A message that is on the disk.
+public struct AcceptedMessage: Hashable, Sendable {
+    /// A random UUID. The messages' ids on the devices derive from it, so only this server knows it before the sender does.
+    public let id: String
+    /// How many installations it goes to.
+    public let deliveryCount: Int
+}
+
+/// What became of a message.
+public struct MessageReport: Hashable, Sendable {
+    /// How many installations it went to.
+    public var deliveries = 0
+    /// How many wait to be sent, also again.
+    public var queued = 0
+    /// How many APNs has accepted.
+    public var sent = 0
+    /// How many of ``sent`` a device has confirmed to have restored.
+    public var opened = 0
+    /// How many failed, by reason: one of APNs, of the sealer, of the device, or of this server.
+    public var failed: [String: Int] = [:]
+}
+
+/// What a delivery carries.
+public enum DeliveryKind: Int, Sendable {
+    /// The sealed notification.
+    case notification = 0
+    /// A silent push that asks the app to register again.
+    case registrationRequest = 1
+}
+
+/// A delivery that a worker has taken, with the registration as it is now.
+public struct ClaimedDelivery: Sendable {
+    /// Its number in the queue.
+    public let id: Int64
+    /// What it carries.
+    public let kind: DeliveryKind
+    /// The message's id; nil for a registration request.
+    public let messageID: String?
+    /// The payload to seal.
+    public let payload: Data
+    /// `apns-id`, a UUID, the same for every attempt.
+    public let apnsID: String
+    /// `apns-priority`
+    public let priority: Int
+    /// `apns-collapse-id` of the caller.
+    public let collapseID: String?
+    /// In milliseconds since 1970.
+    public let expiresAt: Int64
+    /// How many attempts began, this one included.
+    public let attempts: Int
+    /// The device token.
+    public let token: String
+    /// The registration record to seal to.
+    public let record: Data
+    /// The id of the record's key.
+    public let kid: String
+    /// When the installation registered last, in milliseconds since 1970.
+    public let registeredAt: Int64
+}
+
+/// How an attempt ended.
+public struct DeliveryOutcome: Sendable {
+    /// What happens next.
+    public enum Result: Hashable, Sendable {
+        /// APNs has accepted it; `receiptName` is what a device's receipt will call it.
+        case sent(receiptName: String?)
+        /// It is due again at a time in milliseconds since 1970.
+        case retry(at: Int64, reason: String)
+        /// It is reported as failed.
+        case failed(reason: String)
+        /// The token ended at a time in milliseconds since 1970, so the installation is removed if it didn't register later.
+        case tokenEnded(at: Int64, reason: String)
+    }
+
+    /// The delivery's number.
+    public let id: Int64
+    /// The key that it was sealed to.
+    public let kid: String
+    /// How it ended.
+    public let result: Result
+}
+
+/// What a device says about one push.
+public struct DeviceReceipt: Hashable, Sendable {
+    /// The id of the receipt, the same each time that it is sent.
+    public let id: String
+    /// The name of the message; nil if the device couldn't open it.
+    public let name: String?
+    /// The failure's class; nil if the push was restored.
+    public let failure: String?
+    /// The key that the push named.
+    public let kid: String?
+    /// When the device has seen the push, by its clock, in milliseconds since 1970.
+    public let time: Int64
+
+    /// Creates a receipt; the parameters are the properties of the same names.
+    public init(id: String, name: String?, failure: String?, kid: String?, time: Int64) {
+        self.id = id
+        self.name = name
+        self.failure = failure
+        self.kid = kid
+        self.time = time
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+    /// The classes that a new seal can help: with a new registration, with the next signing key, or because the device was
+    /// unlocked or its clock was corrected meanwhile.
+    private static let sealableAgain: Set<String> = ["unknownKey", "keyRevoked", "keyExpired", "undecryptable"]
+    /// How long a device gets to fetch the sender keys, before a push is sealed again.
+    private static let patience: Int64 = 2_000
+
+    public func add(_ receipt: DeviceReceipt, of user: String, at time: Int64) async throws {
+        try await write { [options] db in
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO receipt VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [receipt.id, user, receipt.name, receipt.failure ?? "opened", receipt.kid, time])
+            guard db.changesCount > 0 else { return }
+            if let name = receipt.name {
+                try Self.confirm(name, receipt.failure ?? "opened", of: user, db)
+            } else if let kid = receipt.kid, let failure = receipt.failure {
+                try Self.handle(failure, kid: kid, seen: receipt.time, of: user, at: time, options, db)
+            }
+        }
+    }
+
+    private static func confirm(_ name: String, _ outcome: String, of user: String, _ db: Database) throws {
+        // A repeated push is reported as `replayed` after the first one was opened.
+        try db.execute(
+            sql: """
+                UPDATE delivery SET outcome = ?, state = 1, reason = NULL
+                WHERE receipt = ? AND (outcome IS NULL OR outcome <> 'opened')
+                    AND (? <> 'replayed' OR outcome IS NULL)
+                    AND user = ?
+                """,
+            arguments: [outcome, name, outcome, user])
+    }
+
+    /// A device that couldn't open a push doesn't know its name: it is one of those that were sealed to this key and that no
+    /// receipt has confirmed.
+    private static func handle(
+        _ failure: String, kid: String, seen: Int64, of user: String, at time: Int64, _ options: Options, _ db: Database
+    ) throws {
+        // The app may have registered after it has seen the failure, and wouldn't do it again.
+        if failure == "unknownKey",
+            let installation = try Int64.fetchOne(
+                db, sql: "SELECT id FROM installation WHERE kid = ? AND user = ? AND registered < ?",
+                arguments: [kid, user, seen + 1_000])
+        {
+            try askForRegistration(of: installation, at: time, db)
+        }
+        guard sealableAgain.contains(failure) else { return }
+        try sealAgain("user = ? AND kid = ? AND state = 1 AND kind = 0", [user, kid], failure, at: time, options, db)
+    }
+
+    /// Queues pushes that a device couldn't open, or reports them as failed if they can't be sealed again: after three seals, without
+    /// the payload, or without an installation.
+    ///
+    /// A push that was attempted twice may have been opened, and its repetition may have covered its text with the placeholder.
+    private static func sealAgain(
+        _ condition: String, _ arguments: StatementArguments, _ failure: String, at time: Int64, _ options: Options,
+        _ db: Database
+    ) throws {
+        let due: StatementArguments = [time + patience, failure, time]
+        let limits: StatementArguments = [options.largestSealCount, time]
+        try db.execute(
+            sql: """
+                UPDATE delivery SET state = 0, due = ?, leased = 0, reason = ?, changed = ?
+                WHERE \(condition) AND (outcome IS NULL OR attempts > 1) AND seals < ? AND expires > ?
+                    AND message IN (SELECT id FROM message WHERE payload IS NOT NULL)
+                    AND installation IN (SELECT id FROM installation)
+                """,
+            arguments: due + arguments + limits)
+        try db.execute(
+            sql: """
+                UPDATE delivery SET state = 2, reason = ?, changed = ?
+                WHERE \(condition) AND (outcome IS NULL OR attempts > 1)
+                """,
+            arguments: [failure, time] + arguments)
+    }
+
+    /// A device may have said that it couldn't open a push before it is known here that APNs has accepted it.
+    static func handleEarlyReceipt(for delivery: Int64, at time: Int64, _ options: Options, _ db: Database) throws {
+        let failure = try db.cachedStatement(
+            sql: """
+                SELECT r.outcome FROM delivery d JOIN receipt r ON r.user = d.user AND r.kid = d.kid AND r.name IS NULL
+                    AND r.added >= d.claimed
+                WHERE d.id = ? AND d.state = 1 AND d.outcome IS NULL AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
+                """)
+        guard let failure = try String.fetchOne(failure, arguments: [delivery]), sealableAgain.contains(failure) else {
+            return
+        }
+        try sealAgain("id = ? AND state = 1", [delivery], failure, at: time, options, db)
+    }
+
+    /// Seals nothing more to the key, and asks the app by a silent push.
+    private static func askForRegistration(of installation: Int64, at time: Int64, _ db: Database) throws {
+        try db.execute(sql: "UPDATE installation SET asks = 1 WHERE id = ? AND asks = 0", arguments: [installation])
+        guard db.changesCount > 0 else { return }
+        try db.execute(
+            sql: """
+                INSERT INTO delivery (installation, user, environment, kind, priority, expires, due, apns_id, changed)
+                SELECT id, user, environment, 1, 5, ?, ?, \(Self.randomUUID), ? FROM installation WHERE id = ?
+                """,
+            arguments: [time + 86_400_000, time, time, installation])
+    }
+
+    public func report(on messageID: String) async throws -> MessageReport? {
+        try await read { db in
+            guard
+                let deliveries = try Int.fetchOne(
+                    db, sql: "SELECT deliveries FROM message WHERE id = ?", arguments: [messageID])
+            else { return nil }
+            var report = MessageReport(deliveries: deliveries)
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT state, outcome, reason, count(*) AS count FROM delivery WHERE message = ? AND kind = 0
+                    GROUP BY state, outcome, reason
+                    """,
+                arguments: [messageID])
+            for row in rows { report.add(row) }
+            return report
+        }
+    }
+}
+
+extension MessageReport {
+    fileprivate mutating func add(_ row: Row) {
+        let count: Int = row["count"]
+        let outcome: String? = row["outcome"]
+        switch row["state"] as Int {
+        case 0: queued += count
+        case 2: failed[row["reason"] ?? "unknown", default: 0] += count
+        default:
+            sent += count
+            if outcome == "opened" || outcome == "replayed" { opened += count }
+            if let outcome, outcome != "opened", outcome != "replayed" { failed[outcome, default: 0] += count }
+        }
+    }
+}

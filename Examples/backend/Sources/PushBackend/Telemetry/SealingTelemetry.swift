@@ -1,0 +1,31 @@
+import Metrics
+import PushCryptSender
+
+/// Reports each seal to swift-metrics: how many, how long, how large, and why one failed. Nothing of a payload, a key or a token is
+/// in a label.
+struct SealingTelemetry: Sendable {
+    private let duration = Metrics.Timer(label: "push_seal_duration_seconds", preferredDisplayUnit: .seconds)
+    private let size = Recorder(label: "push_sealed_bytes")
+    private let keyAge = Meter(label: "push_signing_key_age_seconds")
+    private let sequence = Meter(label: "push_signing_keyset_seq")
+
+    /// The observer of a `Sealer`.
+    func observe(_ seal: SealObservation) {
+        duration.recordNanoseconds(seal.duration.nanoseconds)
+        if let count = seal.byteCount { size.record(count) }
+        if let age = seal.signingKeyAge { keyAge.set(age.components.seconds) }
+        if let number = seal.keysetSequence { sequence.set(number) }
+        if let code = seal.refusal {
+            Counter(label: "push_seal_failures_total", dimensions: [("code", code.description)]).increment()
+        }
+    }
+}
+
+extension Duration {
+    /// The whole nanoseconds; `Int64.max` for more than 292 years.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let product = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return product.overflow ? .max : product.partialValue + attoseconds / 1_000_000_000
+    }
+}

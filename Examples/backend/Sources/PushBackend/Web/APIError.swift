@@ -1,0 +1,53 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. It never quotes the request.
+struct APIError: Error, HTTPResponseError {
+    let status: HTTPResponse.Status
+    let code: String
+    let message: String
+    var headers: HTTPFields = [:]
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    static func invalid(_ message: String) -> APIError { APIError(.unprocessableContent, "invalid", message) }
+
+    static let unauthorized: APIError = {
+        var error = APIError(.unauthorized, "unauthorized", "a valid bearer token is required")
+        error.headers[.wwwAuthenticate] = "Bearer"
+        return error
+    }()
+
+    static let notFound = APIError(.notFound, "notFound", "there is none of this name")
+
+    static let unavailable: APIError = {
+        var error = APIError(.serviceUnavailable, "unavailable", "nothing was stored; try again")
+        error.headers[.retryAfter] = "1"
+        return error
+    }()
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        try Response.json(["error": code, "message": message], status: status, headers: headers)
+    }
+}
+
+extension Response {
+    /// A response with a JSON body.
+    static func json(
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var headers = headers
+        headers[.contentType] = "application/json"
+        return Response(
+            status: status, headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try encoder.encode(value))))
+    }
+}

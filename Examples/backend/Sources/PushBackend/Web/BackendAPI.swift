@@ -1,0 +1,93 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Metrics
+import NIOCore
+
+/// The service's HTTP interface; `openapi.yaml` describes it.
+public struct BackendAPI: Sendable {
+    let store: any PushStore
+    let sealer: PushSealer
+    let host: String
+    let userTokens: UserToken
+    let serviceTokens: ServiceTokens
+    let senderSet: SenderSet?
+    let metrics: PrometheusMetrics
+    let wakeUp: @Sendable () -> Void
+    let milliseconds: @Sendable () -> Int64
+
+    /// Creates the interface.
+    ///
+    /// - Parameters:
+    ///   - sealer: makes challenges.
+    ///   - host: the host of this service's address, as the app knows it.
+    ///   - senderSet: nil if the set is published elsewhere.
+    ///   - wakeUp: called when something may be due.
+    ///   - milliseconds: the clock, in milliseconds since 1970.
+    public init(
+        store: any PushStore, sealer: PushSealer, host: String, userTokens: UserToken, serviceTokens: ServiceTokens,
+        senderSet: SenderSet?,
+        metrics: PrometheusMetrics, wakeUp: @escaping @Sendable () -> Void,
+        milliseconds: @escaping @Sendable () -> Int64
+    ) {
+        self.store = store
+        self.sealer = sealer
+        self.host = host
+        self.userTokens = userTokens
+        self.serviceTokens = serviceTokens
+        self.senderSet = senderSet
+        self.metrics = metrics
+        self.wakeUp = wakeUp
+        self.milliseconds = milliseconds
+    }
+
+    /// The routes.
+    func router() -> Router<APIContext> {
+        let router = Router(context: APIContext.self)
+        router.add(middleware: MetricsMiddleware())
+        router.add(middleware: RequestLog())
+        router.add(middleware: MethodCheck())
+        router.get("health", use: health)
+        router.get("v1/senders", use: senders)
+        let users = UserAuthentication(tokens: userTokens) { milliseconds() / 1_000 }
+        RegistrationRoutes(store: store, sealer: sealer, host: host, wakeUp: wakeUp, milliseconds: milliseconds)
+            .add(to: router.group("v1").add(middleware: users))
+        let services = ServiceAuthentication(tokens: serviceTokens)
+        MessageRoutes(store: store, wakeUp: wakeUp, milliseconds: milliseconds)
+            .add(to: router.group("v1").add(middleware: services))
+        router.group().add(middleware: services).get("metrics", use: metricsText)
+        return router
+    }
+
+    @Sendable private func health(_ request: Request, _ context: APIContext) async throws -> Response {
+        do {
+            return try .json(["status": "ok", "queued": "\(try await store.queueDepth())"])
+        } catch {
+            return try .json(["status": "unavailable"], status: .serviceUnavailable)
+        }
+    }
+
+    @Sendable private func senders(_ request: Request, _ context: APIContext) async throws -> Response {
+        guard let document = senderSet?.document else { throw APIError.notFound }
+        let headers: HTTPFields = [.eTag: document.etag, .cacheControl: "no-cache"]
+        let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        if let known, known.contains(document.etag) || known == ["*"] {
+            return Response(status: .notModified, headers: headers)
+        }
+        var full = headers
+        full[.contentType] = "application/json"
+        return Response(status: .ok, headers: full, body: ResponseBody(byteBuffer: ByteBuffer(bytes: document.bytes)))
+    }
+
+    @Sendable private func metricsText(_ request: Request, _ context: APIContext) async throws -> Response {
+        Meter(label: "push_queue_depth").set(try await store.queueDepth())
+        Meter(label: "push_signing_keys_healthy").set(sealer.isHealthy ? 1 : 0)
+        return Response(
+            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
+    }
+}
+
+extension HTTPField.Name {
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+}

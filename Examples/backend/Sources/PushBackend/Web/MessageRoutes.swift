@@ -1,0 +1,93 @@
+import Foundation
+import Hummingbird
+
+/// What other parts of the backend call: send to a user or a segment, and look what became of it.
+struct MessageRoutes {
+    private static let largestMessageInBytes = 16_384
+    private static let longestLifetimeInSeconds: Int64 = 30 * 86_400
+
+    private struct Body: Decodable {
+        /// `{"user": NAME}` or `{"segment": NAME}`
+        let to: [String: String]
+        let payload: JSONValue
+        let priority: Int?
+        let collapseID: String?
+        let expiresAfter: Int64?
+    }
+
+    private struct Accepted: Encodable {
+        let id: String
+        let deliveries: Int
+    }
+
+    private struct Report: Encodable {
+        let id: String
+        let deliveries: Int
+        let queued: Int
+        let sent: Int
+        let opened: Int
+        let failed: [String: Int]
+    }
+
+    let store: any PushStore
+    let wakeUp: @Sendable () -> Void
+    let milliseconds: @Sendable () -> Int64
+
+    func add(to group: RouterGroup<APIContext>) {
+        group.post("messages", use: send)
+        group.get("messages/{id}", use: report)
+    }
+
+    @Sendable private func send(_ request: Request, _ context: APIContext) async throws -> Response {
+        let body = try await request.decoded(Body.self, upTo: Self.largestMessageInBytes)
+        let audience: Audience
+        switch (body.to.count, body.to.first?.key, body.to.first?.value) {
+        case (1, "user", let user?) where (1...256).contains(user.unicodeScalars.count):
+            audience = .user(user)
+        case (1, "segment", let segment?) where segment.isName: audience = .segment(segment)
+        default: throw APIError.invalid("to has to name one user or one segment")
+        }
+        guard body.payload.isObject, body.payload["aps"]?["alert"]?.isText == true else {
+            throw APIError.invalid("payload has to be an object with aps.alert")
+        }
+        let priority = body.priority ?? 10
+        guard [1, 5, 10].contains(priority) else { throw APIError.invalid("priority is 10, 5 or 1") }
+        let lifetime = body.expiresAfter ?? 86_400
+        guard (1...Self.longestLifetimeInSeconds).contains(lifetime) else {
+            throw APIError.invalid("expiresAfter is 1 second to 30 days")
+        }
+        if let id = body.collapseID {
+            guard (1...64).contains(id.utf8.count), id.allSatisfy({ $0.isASCII && !$0.isWhitespace && $0 > " " }) else {
+                throw APIError.invalid("collapseID has 1 to 64 printable ASCII characters")
+            }
+        }
+        let key = request.headers[.idempotencyKey]
+        guard key?.isIdempotencyKey != false else {
+            throw APIError.invalid("the idempotency key has 1 to 255 characters of A-Z a-z 0-9 . _ : -")
+        }
+        let time = milliseconds()
+        let accepted = try await store.accept(
+            NewMessage(
+                to: audience, payload: try body.payload.json, priority: priority, collapseID: body.collapseID,
+                expiresAt: time + lifetime * 1_000, idempotencyKey: key), at: time)
+        wakeUp()
+        return try .json(Accepted(id: accepted.id, deliveries: accepted.deliveryCount), status: .accepted)
+    }
+
+    @Sendable private func report(_ request: Request, _ context: APIContext) async throws -> Response {
+        let id = try context.parameters.require("id")
+        guard let report = try await store.report(on: id) else { throw APIError.notFound }
+        return try .json(
+            Report(
+                id: id, deliveries: report.deliveries, queued: report.queued, sent: report.sent, opened: report.opened,
+                failed: report.failed))
+    }
+}
+
+extension String {
+    /// 1 to 255 characters of `[A-Za-z0-9._:-]`
+    fileprivate var isIdempotencyKey: Bool {
+        (1...255).contains(utf8.count)
+            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._:-".contains($0)) }
+    }
+}

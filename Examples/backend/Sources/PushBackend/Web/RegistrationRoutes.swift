@@ -1,0 +1,139 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import PushCryptSender
+
+/// What apps call: a challenge, register, renew, sign out, and receipts.
+struct RegistrationRoutes {
+    private static let largestRegistrationInBytes = 16_384
+    private static let largestReceiptInBytes = 4_096
+    private static let largestSegmentCount = 64
+
+    private struct Body: Decodable {
+        let token: String
+        let environment: APNsEnvironment
+        let record: String
+        let segments: [String]?
+        let senderSet: String?
+    }
+
+    private struct Answer: Encodable {
+        let name: String
+        let kid: String
+        let register: Bool
+
+        init(_ state: RegistrationState) {
+            name = state.name
+            kid = state.kid
+            register = state.asksForRegistration
+        }
+    }
+
+    let store: any PushStore
+    let sealer: PushSealer
+    /// The host of this service's address, as the app knows it.
+    let host: String
+    let wakeUp: @Sendable () -> Void
+    let milliseconds: @Sendable () -> Int64
+
+    func add(to group: RouterGroup<APIContext>) {
+        group.post("registrations") { try await upload($0, $1, name: nil) }
+        group.put("registrations/{name}") { try await upload($0, $1, name: $1.parameters.require("name")) }
+        group.post("answers", use: answer)
+        group.get("registrations/{name}", use: state)
+        group.delete("registrations/{name}", use: signOut)
+        group.post("receipts", use: receipt)
+    }
+
+    /// The first step: keeps the upload, and answers with a challenge.
+    private func upload(_ request: Request, _ context: APIContext, name: String?) async throws -> Response {
+        let user = try context.currentUser
+        let body = try await request.decoded(Body.self, upTo: Self.largestRegistrationInBytes)
+        let segments = body.segments ?? []
+        guard (2...200).contains(body.token.utf8.count), body.token.utf8.count.isMultiple(of: 2),
+            body.token.allSatisfy({ $0.isASCII && $0.isHexDigit })
+        else { throw APIError.invalid("token has to be hexadecimal digits") }
+        guard segments.count <= Self.largestSegmentCount, segments.allSatisfy(\.isName) else {
+            throw APIError.invalid("segments are at most 64 names of 1 to 64 characters of A-Z a-z 0-9 . _ -")
+        }
+        let registration: Registration
+        do {
+            registration = try Registration(json: Data(body.record.utf8), requiring: PushSealer.requirements)
+            if let version = body.senderSet { _ = try SenderSetVersion(json: Data(version.utf8)) }
+        } catch { throw APIError.invalid("\(error.code)") }
+        if let name { _ = try await self.state(of: name, user) }
+        let challenge = try sealer.challenge(registration, host: host)
+        try await store.keep(
+            PendingUpload(
+                pending: challenge.pending, user: user, token: body.token.lowercased(), environment: body.environment,
+                segments: segments, senderSet: body.senderSet, name: name, record: Data(body.record.utf8)),
+            at: milliseconds())
+        return Response(
+            status: .created, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: challenge.json)))
+    }
+
+    /// The second step: the device has the private key of the record.
+    @Sendable private func answer(_ request: Request, _ context: APIContext) async throws -> Response {
+        let user = try context.currentUser
+        let answer = try await request.json(upTo: Self.largestReceiptInBytes)
+        let time = milliseconds()
+        guard let id = try? PendingRegistration.id(ofAnswer: answer) else {
+            throw APIError(.badRequest, "malformed", "the body isn't an answer")
+        }
+        guard let upload = try await store.takePending(id, of: user) else { throw APIError.notFound }
+        do { _ = try upload.pending.confirm(answer: answer, at: UnixTime(time / 1_000)) } catch {
+            throw APIError(.forbidden, "\(error.code)", "the answer doesn't prove that the device has the key")
+        }
+        let state = try await store.register(upload.upload, at: time)
+        // What waited for this registration is due now.
+        wakeUp()
+        return try .json(Answer(state))
+    }
+
+    @Sendable private func state(_ request: Request, _ context: APIContext) async throws -> Response {
+        try .json(Answer(try await state(of: context.parameters.require("name"), context.currentUser)))
+    }
+
+    private func state(of name: String, _ user: String) async throws -> RegistrationState {
+        guard let state = try await store.registration(named: name, of: user) else { throw APIError.notFound }
+        return state
+    }
+
+    @Sendable private func signOut(_ request: Request, _ context: APIContext) async throws -> Response {
+        let name = try context.parameters.require("name")
+        guard try await store.signOut(name, of: try context.currentUser, at: milliseconds()) else {
+            throw APIError.notFound
+        }
+        return Response(status: .noContent)
+    }
+
+    @Sendable private func receipt(_ request: Request, _ context: APIContext) async throws -> Response {
+        let user = try context.currentUser
+        let receipt: Receipt
+        do { receipt = try Receipt(json: try await request.json(upTo: Self.largestReceiptInBytes)) } catch let error
+            as SenderError
+        {
+            throw APIError(.badRequest, "\(error.code)", error.reason)
+        }
+        try await store.add(DeviceReceipt(receipt), of: user, at: milliseconds())
+        wakeUp()
+        return Response(status: .noContent)
+    }
+}
+
+extension DeviceReceipt {
+    init(_ receipt: Receipt) {
+        self.init(
+            id: receipt.id, name: receipt.name?.description, failure: receipt.failure?.rawValue,
+            kid: receipt.kid?.description, time: min(max(receipt.time.seconds, 0), 1 << 40) * 1_000)
+    }
+}
+
+extension String {
+    /// 1 to 64 characters of `[A-Za-z0-9._-]`
+    var isName: Bool {
+        (1...64).contains(utf8.count)
+            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "_" || $0 == "-") }
+    }
+}

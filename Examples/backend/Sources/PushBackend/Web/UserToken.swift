@@ -1,0 +1,71 @@
+import Crypto
+public import Foundation
+
+/// The bearer token of a signed-in user, which the part of the backend that signs users in makes with a key that it shares with
+/// this service.
+///
+/// ```
+/// token = BASE64URL(user) "." EXPIRY IN UNIX SECONDS "." BASE64URL(HMAC-SHA256(key, "pushes/1 user" 0x00 BASE64URL(user) "." EXPIRY))
+/// ```
+public struct UserToken: Sendable {
+    private let key: SymmetricKey
+
+    /// - Parameter key: 32 random bytes.
+    public init(key: Data) { self.key = SymmetricKey(data: key) }
+
+    /// Makes a token.
+    ///
+    /// - Parameter expiry: UNIX seconds.
+    public func token(for user: String, until expiry: Int64) -> String {
+        let text = "\(Data(user.utf8).base64URL).\(expiry)"
+        return "\(text).\(Data(code(text)).base64URL)"
+    }
+
+    /// Returns the user of a token; nil for one that this service didn't get from its backend, or that has expired.
+    ///
+    /// - Parameter time: UNIX seconds.
+    func user(of token: String, at time: Int64) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let code = Data(base64URL: parts[2]) else { return nil }
+        let text = Data("pushes/1 user\0\(parts[0]).\(parts[1])".utf8)
+        // Compares in constant time.
+        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text, using: key),
+            let expiry = Int64(parts[1]), time < expiry, let user = Data(base64URL: parts[0])
+        else { return nil }
+        return String(decoding: user, as: UTF8.self)
+    }
+
+    private func code(_ text: String) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: Data("pushes/1 user\0\(text)".utf8), using: key)
+    }
+}
+
+/// The bearer tokens of other parts of the backend, compared in constant time.
+public struct ServiceTokens: Sendable {
+    private let key = SymmetricKey(size: .bits256)
+    private let codes: [HMAC<SHA256>.MAC]
+
+    /// - Parameter tokens: each at least 20 characters.
+    public init(_ tokens: [String]) {
+        codes = tokens.map { [key] in HMAC<SHA256>.authenticationCode(for: Data($0.utf8), using: key) }
+    }
+
+    /// Compares with every token, whichever matches: two codes under a random key, so that the time tells nothing about a token.
+    func contains(_ token: String) -> Bool {
+        let code = HMAC<SHA256>.authenticationCode(for: Data(token.utf8), using: key)
+        return codes.reduce(false) { found, other in (code == other) || found }
+    }
+}
+
+extension Data {
+    var base64URL: String {
+        base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+
+    init?(base64URL text: some StringProtocol) {
+        var text = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        self.init(base64Encoded: text)
+    }
+}

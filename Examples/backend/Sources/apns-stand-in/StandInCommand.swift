@@ -1,0 +1,40 @@
+import APNsStandIn
+import ArgumentParser
+import Crypto
+import Foundation
+
+/// Stands in for one of Apple's servers on this machine. It prints the payload of each accepted push as a line, which
+/// `pushcrypt simulate` can read.
+@main struct StandInCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apns-stand-in", abstract: "Behaves as APNs is documented to, on 127.0.0.1.")
+
+    @Option(help: "The provider key, a .p8 file; it is made if it doesn't exist.") var providerKey: String
+    @Option(help: "The id of this key.") var providerKeyID: String
+    @Option(help: "The id of the team.") var teamID: String
+    @Option(help: "The file that gets the certificate for clients to trust.") var certificate: String
+    @Option(help: "The port; 0 for a free one.") var port = 0
+    @Option(help: "A file that gets the port.") var portFile: String?
+    @Option(help: "How many streams a connection may have after a request with a valid token.") var streams = 1_000
+
+    func run() async throws {
+        if !FileManager.default.fileExists(atPath: providerKey) {
+            let pem = Data(P256.Signing.PrivateKey().pemRepresentation.utf8)
+            _ = FileManager.default.createFile(
+                atPath: providerKey, contents: pem, attributes: [.posixPermissions: 0o600])
+        }
+        let key = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: providerKey, encoding: .utf8))
+        let identity = try SelfSignedIdentity()
+        try Data(identity.certificatePEM.utf8).write(to: URL(fileURLWithPath: certificate), options: .atomic)
+        let standIn = APNsStandIn(
+            tokens: ProviderTokenCheck(teamID: teamID, keys: [providerKeyID: key.publicKey]), identity: identity,
+            streamLimit: streams, allowsControl: true
+        ) { push in
+            try? FileHandle.standardOutput.write(contentsOf: Data(push.payload + [UInt8(ascii: "\n")]))
+        }
+        let port = try await standIn.start(port: port)
+        if let portFile { try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic) }
+        try FileHandle.standardError.write(contentsOf: Data("listening on https://127.0.0.1:\(port)\n".utf8))
+        try await Task.sleep(for: .seconds(86_400))
+    }
+}

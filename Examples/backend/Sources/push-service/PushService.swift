@@ -1,0 +1,88 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import Logging
+import Metrics
+import PushBackend
+import PushCryptSender
+
+/// Accepts notifications over HTTP, seals them for each device, and sends them to APNs.
+@main struct PushService: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push-service", abstract: "Seals notifications for devices and sends them to APNs.")
+
+    @Option(help: "The app's bundle identifier.") var topic: String
+    @Option(help: "The host of this service's address, as the app knows it.") var registrationHost: String
+    @Option(help: "The database's file.") var database: String
+    @Option(help: "The keyset that signs, as in Keys/backend.") var signingKeys: String
+    @Option(help: "The file with the keyset's passphrase.") var passphraseFile: String?
+    @Option(help: "The signed set of sender keys that apps fetch.") var senders: String?
+    @Option(help: "The key from Apple's developer site, a .p8 file.") var providerKey: String
+    @Option(help: "The id of this key.") var providerKeyID: String
+    @Option(help: "The id of the team.") var teamID: String
+    @Option(help: "A file with 32 random bytes, which makes the tokens of users.") var userTokenKey: String
+    @Option(help: "A file with the tokens of other parts of the backend, one on each line.") var serviceTokens: String
+    @Option(help: "Apple's server for builds from Xcode.") var sandbox = "https://api.sandbox.push.apple.com"
+    @Option(help: "Apple's server for TestFlight and the App Store.") var production = "https://api.push.apple.com"
+    @Option(help: "A certificate to trust in place of the system's, for the stand-in.") var trust: String?
+    @Option(help: "The address to listen on.") var host = "127.0.0.1"
+    @Option(help: "The port to listen on; 0 for a free one.") var port = 8080
+    @Option(help: "A file that gets the port, once the service answers.") var portFile: String?
+    @Option(help: "How many pushes are sent at the same time, for each of Apple's servers.") var width = 256
+    @Option(help: "How many pages of 4,096 bytes the database may have, to try a full disk.") var pageLimit: Int?
+    @Option(help: "The longest wait after a failure, in milliseconds.") var longestWait: Int64 = 60_000
+    @Option(help: "How long one request to APNs may take, in seconds.") var requestTimeout: Int64 = 15
+    @Option(help: "trace, debug, info, notice, warning or error.") var logLevel = "info"
+
+    func validate() throws {
+        guard Logger.Level(rawValue: logLevel) != nil else { throw ValidationError("unknown log level") }
+    }
+
+    func run() async throws {
+        let level = Logger.Level(rawValue: logLevel) ?? .info
+        LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: level) }
+        let metrics = PrometheusMetrics()
+        MetricsSystem.bootstrap(metrics)
+        let logger = Logger(label: "push-service")
+        var storeOptions = SQLiteStore.Options()
+        storeOptions.pageLimit = pageLimit
+        let store = try SQLiteStore(path: database, options: storeOptions)
+        let secret: KeysetSecret? = try passphraseFile.map { try .passphraseFile($0) }
+        let watcher = try KeysetWatcher(
+            folder: signingKeys, secret: secret, logger: logger)
+        let client = try APNsClient.httpClient(trustedPEM: trust.map { try text($0) })
+        let service = try BackendService(
+            configuration(), store: store, signingKeys: watcher,
+            userTokens: UserToken(key: try Data(contentsOf: URL(fileURLWithPath: userTokenKey))),
+            serviceTokens: ServiceTokens(try text(serviceTokens).split(separator: "\n").map(String.init)),
+            senderSet: senders.map(SenderSet.init), metrics: metrics, logger: logger)
+        do {
+            try await service.run(client: client) { [portFile] port in
+                logger.notice("ready", metadata: ["port": "\(port)"])
+                if let portFile {
+                    try? Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
+                }
+            }
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+        logger.notice("ended")
+    }
+
+    private func configuration() throws -> BackendService.Configuration {
+        var configuration = BackendService.Configuration(
+            topic: topic, registrationHost: registrationHost, providerKey: try text(providerKey),
+            providerKeyID: providerKeyID, teamID: teamID)
+        configuration.host = host
+        configuration.port = port
+        configuration.apns = [.sandbox: sandbox, .production: production]
+        configuration.dispatch.width = width
+        configuration.backoff.longest = longestWait
+        configuration.requestTimeoutInSeconds = requestTimeout
+        return configuration
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+}

@@ -1,0 +1,102 @@
+import APNsStandIn
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import PushBackend
+import PushCryptExtension
+import Synchronization
+
+/// Lets pushes flow while the service is killed, its database is locked and full, APNs fails in every documented way, and keys
+/// are rotated, revoked and lost. Then it looks at every screen.
+struct FaultRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "faults", abstract: "Counts what phones show after faults.")
+
+    @OptionGroup var tools: Tools
+    @Option(help: "How many pushes flow, at least 500.") var pushes = 2_000
+    @Option(help: "To how many phones.") var phones = 20
+    @Option(help: "How many minutes everything may take after the last push was accepted.") var patience = 5
+
+    func validate() throws {
+        guard pushes >= 500, phones >= 4 else { throw ValidationError("at least 500 pushes and 4 phones") }
+    }
+
+    func run() async throws {
+        let scene = try await Scene(tools)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let service = try await SupervisedService(scene)
+        let result: Result<Void, any Error>
+        do {
+            let backend = BackendClient(
+                client: client, base: "http://127.0.0.1:\(service.port)", serviceToken: scene.serviceToken)
+            try await flow(scene, service, backend)
+            result = .success(())
+        } catch { result = .failure(error) }
+        let status = await service.end()
+        try? await client.shutdown()
+        await scene.end()
+        try result.get()
+        guard status == 0 else { throw RehearsalError("the service ended with status \(status)") }
+    }
+
+    private func flow(_ scene: Scene, _ service: SupervisedService, _ backend: BackendClient) async throws {
+        var all: [Phone] = []
+        for number in 0..<phones {
+            // Both of Apple's servers have phones.
+            let environment: APNsEnvironment = number % 4 == 3 ? .sandbox : .production
+            all.append(try await Phone("user-\(number)", environment, scene: scene, backend: backend))
+        }
+        let ledger = Ledger(all, pushes: pushes)
+        let start = ContinuousClock.now
+        let faults = FaultPlan(scene: scene, service: service, phones: all)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await faults.run { ledger.acceptedShare } }
+            for _ in 0..<8 {
+                group.addTask { while let message = ledger.next() { try await ledger.send(message, backend) } }
+            }
+            try await group.waitForAll()
+        }
+        let accepted = ContinuousClock.now
+        let reports = try await settle(ledger.ids, backend, scene, all)
+        let ended = ContinuousClock.now
+        for line in faults.log { print("  \(line)") }
+        try ledger.check(reports, all, scene, (accepted - start, ended - start))
+    }
+
+    private func settle(
+        _ ids: [String], _ backend: BackendClient, _ scene: Scene, _ phones: [Phone]
+    ) async throws -> [BackendClient.Report] {
+        let flushing = Task {
+            while !Task.isCancelled {
+                for phone in phones { _ = try? await phone.flushReceipts() }
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+        defer { flushing.cancel() }
+        return try await waitForEnd(of: ids, backend, scene, limit: .seconds(60 * patience))
+    }
+}
+
+/// The service's process, which the faults kill and start again on the same port.
+actor SupervisedService {
+    nonisolated let port: Int
+    private let scene: Scene
+    private var process: ChildProcess
+
+    init(_ scene: Scene) async throws {
+        self.scene = scene
+        (process, port) = try await scene.startService()
+    }
+
+    /// Ends the process with a signal and starts it again.
+    ///
+    /// - Returns: the status with which it ended.
+    @discardableResult
+    func restart(_ signal: Int32, _ more: [String] = []) async throws -> Int32 {
+        let status = await process.end(signal)
+        (process, _) = try await scene.startService(port: port, more)
+        return status
+    }
+
+    func end() async -> Int32 { await process.end(SIGTERM) }
+}

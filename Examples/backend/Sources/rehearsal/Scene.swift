@@ -1,0 +1,169 @@
+import APNsStandIn
+import Crypto
+import Dispatch
+import Foundation
+import PushBackend
+import PushCryptExtension
+
+/// A folder with keys that the tool has made, both stand-ins, and the service as a process of its own.
+final class Scene: Sendable {
+    static let topic = "com.example.clinic"
+    /// The host that the app registers with. It is in the app; on this machine the service has another address.
+    static let host = "push.example.com"
+    private static let teamID = "TEAM123456"
+    private static let providerKeyID = "KEY1234567"
+
+    let folder: String
+    let userTokens: UserToken
+    let serviceToken: String
+    /// Apple's two servers.
+    let apns: [APNsEnvironment: APNsStandIn]
+    /// What a push on its way goes to.
+    let phones: PhoneBook
+    private let ports: [APNsEnvironment: Int]
+    private let tools: Tools
+    private let log: FileHandle
+    private let signals = SignalSources(sources: ChildProcess.endWithThisProcess())
+
+    /// - Parameter tools: the programs.
+    init(_ tools: Tools) async throws {
+        self.tools = tools
+        folder =
+            tools.keep
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("rehearsal." + UUID().uuidString).path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        _ = FileManager.default.createFile(atPath: "\(folder)/service.log", contents: nil)
+        log = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(folder)/service.log"))
+        let userKey = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+        userTokens = UserToken(key: userKey)
+        serviceToken = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64EncodedString() }
+        let providerKey = P256.Signing.PrivateKey()
+        let identity = try SelfSignedIdentity()
+        let files = [
+            "user.key": userKey, "service.tokens": Data(serviceToken.utf8),
+            "provider.p8": Data(providerKey.pemRepresentation.utf8), "apns.pem": Data(identity.certificatePEM.utf8),
+        ]
+        for (name, data) in files {
+            _ = FileManager.default.createFile(
+                atPath: "\(folder)/\(name)", contents: data, attributes: [.posixPermissions: 0o600])
+        }
+        let tokens = ProviderTokenCheck(teamID: Self.teamID, keys: [Self.providerKeyID: providerKey.publicKey])
+        let phones = PhoneBook()
+        self.phones = phones
+        var apns: [APNsEnvironment: APNsStandIn] = [:]
+        var ports: [APNsEnvironment: Int] = [:]
+        for environment in APNsEnvironment.allCases {
+            let standIn = APNsStandIn(tokens: tokens, identity: identity) { phones.deliver($0) }
+            ports[environment] = try await standIn.start()
+            apns[environment] = standIn
+        }
+        self.apns = apns
+        self.ports = ports
+        try await makeKeys()
+    }
+
+    // MARK: Keys, with the real tool
+
+    private func makeKeys() async throws {
+        try await pushcrypt("keys", "create", "\(folder)/Keys/senders", "--kind", "sender", "--insecure-plaintext")
+        try await pushcrypt("keys", "create", "\(folder)/Publisher/app", "--kind", "publisher", "--insecure-plaintext")
+        try await pushcrypt("keys", "policy", "\(folder)/Keys/senders", "--publish-topic", Self.topic)
+        let pins = try await pushcrypt(
+            "keys", "export", "\(folder)/Publisher/app", "--pins-for", "\(folder)/Keys/senders")
+        try pins.write(to: URL(fileURLWithPath: "\(folder)/sender-pins.json"))
+        try await publishSenders()
+    }
+
+    /// Signs the set of sender keys, and replaces the file that the service serves.
+    func publishSenders() async throws {
+        let set = try await pushcrypt(
+            "keys", "export", "\(folder)/Keys/senders", "--signed-by", "\(folder)/Publisher/app")
+        try set.write(to: URL(fileURLWithPath: "\(folder)/senders.json"), options: .atomic)
+    }
+
+    private struct ListedKey: Decodable {
+        let kid: String
+        let state: String
+    }
+
+    /// Returns the signing key with a state of its lifecycle.
+    func senderKey(_ state: String) async throws -> String {
+        let json = try await pushcrypt("keys", "list", "\(folder)/Keys/senders", "--json")
+        guard let key = try JSONDecoder().decode([ListedKey].self, from: json).first(where: { $0.state == state })
+        else {
+            throw RehearsalError("the keyset has no \(state) key")
+        }
+        return key.kid
+    }
+
+    /// The publishers that the app pins.
+    var pins: SenderSetPins {
+        get throws {
+            try SenderSetPins(json: Array(try Data(contentsOf: URL(fileURLWithPath: "\(folder)/sender-pins.json"))))
+        }
+    }
+
+    /// Runs the tool, and returns its stdout.
+    @discardableResult
+    func pushcrypt(_ arguments: String...) async throws -> Data {
+        let path = tools.pushcrypt
+        return try await withCheckedThrowingContinuation { continuation in
+            // Not on the concurrency runtime's threads, which the phones need.
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try ChildProcess.output(of: path, arguments) })
+            }
+        }
+    }
+
+    // MARK: The service
+
+    /// Starts the service, and waits until it answers.
+    ///
+    /// - Returns: the process and its port.
+    func startService(port: Int = 0, _ more: [String] = []) async throws -> (process: ChildProcess, port: Int) {
+        let portFile = "\(folder)/port"
+        try? FileManager.default.removeItem(atPath: portFile)
+        guard let sandbox = ports[.sandbox], let production = ports[.production] else {
+            throw RehearsalError("a stand-in has no port")
+        }
+        let process = try ChildProcess(
+            tools.service,
+            [
+                "--topic", Self.topic, "--registration-host", Self.host, "--database", "\(folder)/pushes.sqlite",
+                "--signing-keys",
+                "\(folder)/Keys/senders",
+                "--senders", "\(folder)/senders.json", "--provider-key", "\(folder)/provider.p8",
+                "--provider-key-id", Self.providerKeyID, "--team-id", Self.teamID,
+                "--user-token-key", "\(folder)/user.key", "--service-tokens", "\(folder)/service.tokens",
+                "--sandbox", "https://127.0.0.1:\(sandbox)", "--production", "https://127.0.0.1:\(production)",
+                "--trust", "\(folder)/apns.pem", "--port", "\(port)", "--port-file", portFile,
+                "--longest-wait", "2000", "--request-timeout", "10", "--width", "48", "--log-level", "warning",
+            ] + more, log: log)
+        for _ in 0..<600 {
+            if let text = try? String(contentsOfFile: portFile, encoding: .utf8), text.hasSuffix("\n"),
+                let port = Int(text.dropLast())
+            {
+                return (process, port)
+            }
+            guard process.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        await process.end(SIGKILL)
+        throw RehearsalError("the service didn't start; its log is \(folder)/service.log")
+    }
+
+    /// Stops the stand-ins and removes the folder, unless it is kept.
+    func end() async {
+        for standIn in apns.values { await standIn.stop() }
+        phones.end()
+        try? log.close()
+        if tools.keep == nil { try? FileManager.default.removeItem(atPath: folder) }
+    }
+}
+
+/// Keeps the sources of signals.
+private struct SignalSources: @unchecked Sendable {
+    // Unchecked because Dispatch doesn't declare its sources as Sendable; they are only kept.
+    let sources: [any DispatchSourceSignal]
+}

@@ -1,0 +1,141 @@
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
+import PushBackend
+import Testing
+
+@testable import APNsStandIn
+
+/// A stand-in, and the service's own client for it, over TLS and HTTP/2.
+private struct Connection {
+    let standIn: APNsStandIn
+    let client: HTTPClient
+    let base: String
+    let token: String
+    let accepted: NIOLockedValueBox<[AcceptedPush]>
+
+    static func with(_ body: (Connection) async throws -> Void) async throws {
+        let key = P256.Signing.PrivateKey()
+        let identity = try SelfSignedIdentity()
+        let accepted = NIOLockedValueBox<[AcceptedPush]>([])
+        let standIn = APNsStandIn(
+            tokens: ProviderTokenCheck(teamID: "TEAM", keys: ["KEY": key.publicKey]), identity: identity
+        ) { push in accepted.withLockedValue { $0.append(push) } }
+        let port = try await standIn.start()
+        standIn.add(token: "aa11", topic: "com.example.app")
+        let client = try APNsClient.httpClient(trustedPEM: identity.certificatePEM, connectTimeoutInSeconds: 60)
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("StandIn." + UUID().uuidString).path
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        let token = try await ProviderToken(
+            pem: key.pemRepresentation, keyID: "KEY", teamID: "TEAM", store: SQLiteStore(path: path)
+        ) { Int64(Date().timeIntervalSince1970 * 1_000) }
+        let connection = Connection(
+            standIn: standIn, client: client, base: "https://127.0.0.1:\(port)", token: try await token.current(),
+            accepted: accepted)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(connection)) } catch { result = .failure(error) }
+        try await client.shutdown()
+        await standIn.stop()
+        try result.get()
+    }
+
+    func send(
+        token: String = "aa11", body: String = #"{"aps":{"alert":"Hi"}}"#, providerToken: String? = nil,
+        _ change: (inout PushRequest) -> Void = { _ in }
+    ) async throws -> PushResponse {
+        var request = PushRequest(
+            token: token, body: Array(body.utf8), id: UUID().uuidString, topic: "com.example.app", pushType: "alert",
+            priority: 10, expiration: 2_000_000_000, collapseID: nil)
+        change(&request)
+        return try await APNsClient(client, base: base, timeoutInSeconds: 60)
+            .send(request, providerToken: providerToken ?? self.token)
+    }
+
+    func failsToSend() async -> Bool {
+        do { _ = try await send() } catch { return true }
+        return false
+    }
+}
+
+/// One after the other: each opens connections, which takes long on a busy machine.
+@Suite("the stand-in for APNs, over the network", .serialized) struct StandInTests {
+    @Test("a push is accepted, and arrives with its headers")
+    func accepted() async throws {
+        try await Connection.with { apns async throws in
+            #expect(try await apns.send { $0.collapseID = "c" }.status == 200)
+            let push = try #require(apns.accepted.withLockedValue { $0.first })
+            #expect(push.token == "aa11" && push.collapseID == "c" && push.priority == 10)
+            #expect(push.payload == Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        }
+    }
+
+    @Test("wrong requests are refused as Apple documents it")
+    func refusals() async throws {
+        try await Connection.with { apns async throws in
+            func reason(_ response: PushResponse) -> String { "\(response.status) \(response.reason ?? "")" }
+            #expect(try await reason(apns.send(token: "bb")) == "400 BadDeviceToken")
+            #expect(try await reason(apns.send(token: "xyz")) == "400 BadDeviceToken")
+            #expect(try await reason(apns.send(body: "")) == "400 PayloadEmpty")
+            let large = String(repeating: "x", count: 4_097)
+            #expect(try await reason(apns.send(body: large)) == "413 PayloadTooLarge")
+            #expect(try await apns.send(body: String(large.dropLast())).status == 200)
+            #expect(try await reason(apns.send(providerToken: "x")) == "403 InvalidProviderToken")
+            #expect(try await reason(apns.send { $0.topic = "com.example.other" }) == "400 TopicDisallowed")
+            apns.standIn.add(token: "cc", topic: "com.example.other")
+            #expect(try await reason(apns.send(token: "cc")) == "400 DeviceTokenNotForTopic")
+            #expect(try await reason(apns.send { $0.pushType = "x" }) == "400 InvalidPushType")
+            #expect(try await reason(apns.send { $0.priority = 7 }) == "400 BadPriority")
+            #expect(try await reason(apns.send { $0.id = "x" }) == "400 BadMessageId")
+            #expect(try await reason(apns.send { $0.expiration = -1 }) == "400 BadExpirationDate")
+            let long = String(repeating: "c", count: 65)
+            #expect(try await reason(apns.send { $0.collapseID = long }) == "400 BadCollapseId")
+            apns.standIn.end(token: "aa11")
+            let ended = try await apns.send()
+            #expect(reason(ended) == "410 Unregistered" && ended.timestamp != nil)
+        }
+    }
+
+    @Test("a test orders every status and reason of Apple's page", arguments: Refusal.all)
+    func orders(refusal: Refusal) async throws {
+        try await Connection.with { apns async throws in
+            var refusal = refusal
+            refusal.retryAfterInSeconds = 3
+            apns.standIn.order(.answer(refusal))
+            let response = try await apns.send()
+            #expect(response.status == refusal.status && response.reason == refusal.reason)
+            #expect(response.retryAfter == 3)
+            #expect(apns.accepted.withLockedValue { $0.isEmpty })
+            #expect(try await apns.send().status == 200)
+        }
+    }
+
+    @Test("after GOAWAY, a reset or a cut the client opens another connection")
+    func reconnects() async throws {
+        try await Connection.with { apns async throws in
+            #expect(try await apns.send().status == 200)
+            apns.standIn.goAway()
+            // The first request after GOAWAY may still take the old connection.
+            _ = await apns.failsToSend()
+            #expect(try await apns.send().status == 200)
+            apns.standIn.order(.reset(afterAccepting: true))
+            #expect(await apns.failsToSend())
+            apns.standIn.order(.close(afterAccepting: false))
+            #expect(await apns.failsToSend())
+            #expect(try await apns.send().status == 200)
+            #expect(apns.standIn.counts.connections == 3)
+        }
+    }
+
+    @Test("many pushes at once share one connection")
+    func streams() async throws {
+        try await Connection.with { apns async throws in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<500 { group.addTask { try await apns.send().status } }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(apns.standIn.counts.connections == 1)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Crypto
+import Foundation
+import NIOConcurrencyHelpers
+import Testing
+
+@testable import PushBackend
+
+@Suite("provider tokens") struct ProviderTokenTests {
+    private let test: TestStore
+    private let key = P256.Signing.PrivateKey()
+    private let clock = NIOLockedValueBox<Int64>(1_000_000_000_000)
+
+    init() throws { test = try TestStore() }
+
+    private func make(keyID: String = "KEY1234567") async throws -> ProviderToken {
+        try await ProviderToken(
+            pem: key.pemRepresentation, keyID: keyID, teamID: "TEAM123456", store: test.store
+        ) { [clock] in clock.withLockedValue { $0 } }
+    }
+
+    private func pass(minutes: Int64) { clock.withLockedValue { $0 += minutes * 60_000 } }
+
+    @Test("one token is used for 50 minutes, and another one after that")
+    func renewal() async throws {
+        let token = try await make()
+        let first = try await token.current()
+        pass(minutes: 49)
+        #expect(try await token.current() == first)
+        pass(minutes: 1)
+        #expect(try await token.current() != first)
+    }
+
+    @Test("a restarted service uses the same token, and one with another key doesn't")
+    func restart() async throws {
+        let first = try await make().current()
+        #expect(try await make().current() == first)
+        #expect(try await make(keyID: "KEY0000000").current() != first)
+    }
+
+    @Test("a token that APNs calls expired is replaced at the earliest after 20 minutes")
+    func replacement() async throws {
+        let token = try await make()
+        let first = try await token.current()
+        pass(minutes: 19)
+        await token.replace(first)
+        #expect(try await token.current() == first)
+        pass(minutes: 1)
+        await token.replace(first)
+        #expect(try await token.current() != first)
+    }
+
+    @Test("many that need a token at once get the same one")
+    func concurrency() async throws {
+        let token = try await make()
+        let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 { group.addTask { try await token.current() } }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1)
+    }
+}
+
+@Suite("bearer tokens") struct BearerTokenTests {
+    private let tokens = UserToken(key: Data(repeating: 7, count: 32))
+
+    @Test("a token names its user until it expires")
+    func user() {
+        let token = tokens.token(for: "zoë.1", until: 100)
+        #expect(tokens.user(of: token, at: 99) == "zoë.1")
+        #expect(tokens.user(of: token, at: 100) == nil)
+    }
+
+    @Test("a token that was changed in any character is refused")
+    func changed() {
+        let token = tokens.token(for: "zoe", until: 100)
+        for index in token.indices {
+            var changed = token
+            changed.replaceSubrange(index...index, with: token[index] == "A" ? "B" : "A")
+            #expect(tokens.user(of: changed, at: 1) != "zoe" || changed == token)
+        }
+        #expect(tokens.user(of: String(token.dropLast()), at: 1) == nil)
+        #expect(UserToken(key: Data(repeating: 8, count: 32)).user(of: token, at: 1) == nil)
+    }
+
+    @Test("a service token is one of the list")
+    func service() {
+        let tokens = ServiceTokens(["first-token-of-the-backend", "second-token-of-the-backend"])
+        #expect(tokens.contains("second-token-of-the-backend"))
+        #expect(!tokens.contains("second-token-of-the-backenD"))
+        #expect(!tokens.contains(""))
+    }
+}

@@ -1,0 +1,65 @@
+import APNsStandIn
+import Testing
+
+@testable import PushBackend
+
+@Suite("what an answer of APNs means") struct VerdictTests {
+    private static let pausing: Set<String> = [
+        "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
+        "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken", "TooManyProviderTokenUpdates", "ServiceUnavailable",
+        "Shutdown",
+    ]
+    private static let retried: Set<String> = ["TooManyRequests", "InternalServerError", "IdleTimeout"]
+
+    @Test("every reason of Apple's page has its meaning", arguments: Refusal.all)
+    func everyReason(refusal: Refusal) {
+        let response = PushResponse(status: refusal.status, reason: refusal.reason, timestamp: 7, retryAfter: 3)
+        let expected: Verdict =
+            if refusal.reason == "ExpiredProviderToken" {
+                .renewToken
+            } else if refusal.status == 410 {
+                .tokenEnded(at: 7)
+            } else if Self.pausing.contains(refusal.reason) {
+                .pause(forSeconds: 3)
+            } else if Self.retried.contains(refusal.reason) {
+                .retry(afterInSeconds: 3)
+            } else {
+                .fail
+            }
+        #expect(Verdict(response) == expected)
+    }
+
+    @Test("an accepted push is sent") func accepted() { #expect(Verdict(PushResponse(status: 200)) == .sent) }
+
+    @Test("a 410 without a time removes no token") func noTime() {
+        #expect(Verdict(PushResponse(status: 410, reason: "Unregistered")) == .tokenEnded(at: 0))
+    }
+}
+
+@Suite("waiting after failures") struct BackoffTests {
+    @Test(
+        "the wait doubles up to the longest one", arguments: zip(1...6, [100, 200, 400, 800, 1_000, 1_000] as [Int64]))
+    func doubling(failures: Int, expected: Int64) {
+        let backoff = Backoff(first: 100, longest: 1_000, random: { 1 })
+        #expect(backoff.wait(afterFailures: failures) == expected)
+    }
+
+    @Test("jitter takes at most half of the wait") func jitter() {
+        #expect(Backoff(first: 100, longest: 1_000, random: { 0 }).wait(afterFailures: 2) == 100)
+    }
+
+    @Test("Retry-After is the shortest wait") func requested() {
+        #expect(Backoff(first: 100, longest: 1_000, random: { 1 }).wait(afterFailures: 1, requested: 5) == 5_000)
+    }
+
+    @Test("answers to requests that were sent together close the gate once") func gate() {
+        let gate = Gate(Backoff(first: 100, longest: 1_000, random: { 1 }))
+        #expect(gate.close(at: 0) == 100)
+        #expect(gate.close(at: 10) == 100)
+        #expect(!gate.isOpen(at: 99))
+        #expect(gate.isOpen(at: 100))
+        #expect(gate.close(at: 100) == 300)
+        gate.succeeded()
+        #expect(gate.close(at: 400) == 500)
+    }
+}
