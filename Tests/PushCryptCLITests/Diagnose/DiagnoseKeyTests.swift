@@ -28,7 +28,7 @@ struct DiagnoseKeyTests {
             try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic).errors == ["sealed-to-another-key"])
     }
 
-    @Test("a backend that has the record from before a reinstallation: the device's keys show it, whatever else is given")
+    @Test("a backend with the record from before a reinstallation: more inputs find no less")
     func reinstalled() async throws {
         let (app, former) = try await (InstalledApp(), InstalledApp())
         let push = try app.seal(to: former.record())

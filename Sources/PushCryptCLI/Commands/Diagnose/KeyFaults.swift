@@ -392,7 +392,8 @@ enum KeyFaults {
     /// The inputs that weren't given and can show more.
     private static func narrowing(_ evidence: Evidence) -> String {
         let inputs = [
-            ("--topic", evidence.topic != nil || evidence.report != nil), ("--keys of a test device", evidence.keys != nil),
+            ("--topic", evidence.topic != nil || evidence.report != nil),
+            ("--keys of a test device", evidence.keys != nil),
             ("--registration", evidence.registration != nil),
             ("--trust", evidence.senders != nil || evidence.report?.senders != nil),
             ("--report", evidence.report != nil),

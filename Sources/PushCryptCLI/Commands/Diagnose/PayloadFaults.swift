@@ -350,7 +350,9 @@ enum PayloadFaults {
     private static func sealedOtherCharacters(_ evidence: Evidence) -> Fault? {
         guard sealedForm(evidence, .otherCharacters) else { return nil }
         let text = String(decoding: evidence.payload.sealedCharacters ?? [], as: UTF8.self)
-        let others = text.unicodeScalars.filter { !($0.isASCII && UInt8($0.value).isAlphanumeric) && $0 != "-" && $0 != "_" }
+        let others = text.unicodeScalars.filter {
+            !($0.isASCII && UInt8($0.value).isAlphanumeric) && $0 != "-" && $0 != "_"
+        }
         let hasDash = others.contains { ("\u{2010}"..."\u{2015}").contains($0) || $0 == "\u{2212}" }
         return Fault(
             "sealed-other-characters", "\"sealed\" contains characters that base64url doesn't have.",

@@ -5,7 +5,8 @@ import PushCryptKeystore
 /// What the request to APNs and its answer show.
 enum RequestFaults {
     static let all: [Detector] = [
-        topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing, pushTypeWrong, priority, expirationInMilliseconds,
+        topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing, pushTypeWrong, priority,
+        expirationInMilliseconds,
         expirationPassed, expirationZero,
         collapseID, refused,
     ]
@@ -128,7 +129,8 @@ enum RequestFaults {
             "push-type-wrong",
             "The push isn't sent as an alert, so iOS doesn't run the "
                 + "extension\(type == "background" ? " and shows nothing" : "").",
-            ["headers: apns-push-type is \(RequestHeaders.printable(type))"], do: "Send apns-push-type: alert.", hides: ["apns-invalid-push-type"]
+            ["headers: apns-push-type is \(RequestHeaders.printable(type))"], do: "Send apns-push-type: alert.",
+            hides: ["apns-invalid-push-type"]
         )
     }
 
@@ -195,7 +197,8 @@ enum RequestFaults {
         guard let headers = evidence.headers else { return nil }
         let reason = headers.reason
         guard reason != nil || headers.status.map({ $0 != 200 }) == true else { return nil }
-        let answer = [headers.status.map { "\($0)" }, reason.map(RequestHeaders.printable)].compactMap(\.self).joined(separator: " ")
+        let answer = [headers.status.map { "\($0)" }, reason.map(RequestHeaders.printable)].compactMap(\.self).joined(
+            separator: " ")
         let known = reason.flatMap { answers[$0] }
         let environment = evidence.app?.entitlements.compactMap(\.environment).first.map {
             "app: aps-environment is \($0)"
