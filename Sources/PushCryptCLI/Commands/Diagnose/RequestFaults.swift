@@ -129,7 +129,8 @@ enum RequestFaults {
             "push-type-wrong",
             "The push isn't sent as an alert, so iOS doesn't run the "
                 + "extension\(type == "background" ? " and shows nothing" : "").",
-            ["headers: apns-push-type is \(RequestHeaders.printable(type))"], do: "Send apns-push-type: alert.",
+            ["headers: apns-push-type is \(RequestHeaders.printable(type, limitInBytes: 16))"],
+            do: "Send apns-push-type: alert.",
             hides: ["apns-invalid-push-type"]
         )
     }
@@ -140,7 +141,7 @@ enum RequestFaults {
         guard ["1", "5"].contains(priority) else {
             return Fault(
                 "priority-invalid", "APNs refuses this priority.",
-                ["headers: apns-priority is \(RequestHeaders.printable(priority))"],
+                ["headers: apns-priority is \(RequestHeaders.printable(priority, limitInBytes: 4))"],
                 do: "Send apns-priority: 10.", hides: ["apns-bad-priority"])
         }
         return Fault(
@@ -197,8 +198,8 @@ enum RequestFaults {
         guard let headers = evidence.headers else { return nil }
         let reason = headers.reason
         guard reason != nil || headers.status.map({ $0 != 200 }) == true else { return nil }
-        let answer = [headers.status.map { "\($0)" }, reason.map(RequestHeaders.printable)].compactMap(\.self).joined(
-            separator: " ")
+        let shownReason = reason.map { RequestHeaders.printable($0, limitInBytes: 40) }
+        let answer = [headers.status.map { "\($0)" }, shownReason].compactMap(\.self).joined(separator: " ")
         let known = reason.flatMap { answers[$0] }
         let environment = evidence.app?.entitlements.compactMap(\.environment).first.map {
             "app: aps-environment is \($0)"

@@ -57,9 +57,11 @@ struct RequestHeaders {
     }
 
     /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics.
-    static func printable(_ value: String) -> String {
+    ///
+    /// - Parameter limitInBytes: of a longer value, only the length is shown. Topics have up to 155 bytes.
+    static func printable(_ value: String, limitInBytes: Int = 155) -> String {
         let isName = value.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
-        return isName && value.utf8.count <= 155 ? value : "a value of \(value.utf8.count) bytes"
+        return isName && value.utf8.count <= limitInBytes ? value : "a value of \(value.utf8.count) bytes"
     }
 
     /// Headers are optional in APNs' documentation, except where a fault says otherwise.
