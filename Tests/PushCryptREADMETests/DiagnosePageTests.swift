@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptExtension
 import Testing
 
 @Suite("docs/diagnose.md") struct DiagnosePageTests {
@@ -14,6 +15,18 @@ import Testing
         // The pattern doesn't find names that are made of APNs' reasons, and one after another text.
         let others: Set = ["apns-bad-device-token", "apns-refused", "store-unavailable"]
         #expect(Set(listed) == found.union(others))
+    }
+
+    @Test("The sample of a device's report is read, and written with the same members")
+    func sampleReport() throws {
+        let block = try #require(Documents.blocks(of: "json", in: "docs/diagnose.md").first)
+        let sample = Data(block.text.utf8)
+        let written = try DeviceReport(json: sample).json()
+        let (shown, known) = try (
+            JSONSerialization.jsonObject(with: sample) as? NSDictionary,
+            JSONSerialization.jsonObject(with: written) as? NSDictionary
+        )
+        #expect(shown != nil && shown == known)
     }
 
     /// The name is the first text of a fault, or the first two where a condition chooses one.

@@ -59,7 +59,7 @@ struct DiagnoseHealthyTests {
         let app = try await InstalledApp()
         let diagnosed = try app.diagnose(app.seal())
         #expect(diagnosed.found.isEmpty)
-        for option in ["--headers", "--registration", "--report", "--trust", "--keys", "--app"] {
+        for option in ["--topic", "--headers", "--registration", "--report", "--trust", "--keys", "--app"] {
             #expect(diagnosed.text.contains("  \(option) "), "\(diagnosed.text)")
         }
     }

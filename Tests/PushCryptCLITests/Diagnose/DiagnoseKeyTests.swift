@@ -28,6 +28,19 @@ struct DiagnoseKeyTests {
             try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic).errors == ["sealed-to-another-key"])
     }
 
+    @Test("a backend with the record from before a reinstallation: more inputs find no less")
+    func reinstalled() async throws {
+        let (app, former) = try await (InstalledApp(), InstalledApp())
+        let push = try app.seal(to: former.record())
+        #expect(await app.fail(push).failure == .unknownKey)
+        let record = try app.write(former.record(), to: "record.json")
+        for more in [[], ["--topic", Self.topic], ["--trust", "none"]] {
+            let inputs = ["--keys", try app.keyFile(), "--registration", record] + more
+            let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
+            #expect(diagnosed.errors == ["registered-key-not-on-device"], "\(diagnosed.text)")
+        }
+    }
+
     @Test("a record of a key that the device couldn't store, because its storage was locked")
     func madeWhileLocked() async throws {
         let app = try await InstalledApp()
@@ -306,6 +319,21 @@ struct DiagnoseSharedKeyTests {
         #expect(known.errors == ["sealed-to-another-device"], "\(known.text)")
         let unknown = try diagnose(push, "--keys", "master.json", "--device", "phone-1")
         #expect(unknown.errors == ["undecryptable"], "\(unknown.text)")
+    }
+
+    @Test("the shared key without the id of the device: the id is asked for, or taken from the record")
+    func withoutDevice() throws {
+        let push = try seal(master.device(DeviceID("phone-1")))
+        let unknown = try diagnose(push, "--keys", "master.json")
+        #expect(unknown.errors == [] && unknown.warnings == ["device-not-given"], "\(unknown.text)")
+        for name in ["phone-1", "phone-2"] {
+            try place.write(Data(master.device(DeviceID(name)).jwkSet(withHistory: false)), to: name + ".json")
+        }
+        let known = try diagnose(push, "--keys", "master.json", "--registration", "phone-1.json")
+        #expect(known.found.isEmpty, "\(known.text)")
+        let other = try diagnose(
+            push, "--keys", "master.json", "--registration", "phone-2.json", "--device", "phone-1")
+        #expect(other.errors == [] && other.warnings == ["inputs-contradict"], "\(other.text)")
     }
 
     @Test("a push to the derived key of this device is healthy")

@@ -123,8 +123,48 @@ struct DiagnosePayloadTests {
         Change("codes for an address", "sealed-percent-encoded") { payload in
             try Relay.sealed(payload) { $0.replacing("-", with: "%2B").replacing("_", with: "%2F") + "%3D" }
         },
-        Change("sealed cut to 255 characters", "sealed-truncated") { try Relay.sealed($0) { String($0.prefix(255)) } },
-        Change("sealed cut to 256 characters", "sealed-truncated") { try Relay.sealed($0) { String($0.prefix(256)) } },
+        Change("other codes for an address", "sealed-percent-encoded") { payload in
+            try Relay.sealed(payload) { $0.replacing("-", with: "%252D").replacing("_", with: "%5F") }
+        },
+        Change("an empty sealed", "sealed-empty") { try Relay.sealed($0) { _ in "" } },
+        Change("sealed as null", "sealed-not-a-string") {
+            try Relay.changing($0, "pushcrypt") { $0["sealed"] = NSNull() }
+        },
+        Change("sealed as a number", "sealed-not-a-string") {
+            try Relay.changing($0, "pushcrypt") { $0["sealed"] = 5 }
+        },
+        Change("sealed as false", "sealed-not-a-string") {
+            try Relay.changing($0, "pushcrypt") { $0["sealed"] = false }
+        },
+        Change("sealed as an array of bytes", "sealed-not-a-string") {
+            try Relay.changing($0, "pushcrypt") { $0["sealed"] = [1, 2, 3] }
+        },
+        Change("sealed as a Buffer of Node", "sealed-not-a-string") {
+            try Relay.changing($0, "pushcrypt") { $0["sealed"] = ["type": "Buffer", "data": [1, 2, 3]] }
+        },
+        Change("sealed in hexadecimal", "sealed-hexadecimal") { payload in
+            try Relay.sealed(payload) { sealed in
+                let bytes = Base64URL.decode(Array(sealed.utf8)[...]) ?? []
+                return bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            }
+        },
+        Change("sealed in lower case", "sealed-case-changed") { try Relay.sealed($0) { $0.lowercased() } },
+        Change("sealed in upper case", "sealed-case-changed") { try Relay.sealed($0) { $0.uppercased() } },
+        Change("typographic dashes in sealed", "sealed-other-characters") {
+            try Relay.sealed($0) { $0.replacing("-", with: "–") }
+        },
+        Change("pushcrypt as a plain string", "envelope-not-an-object") {
+            try Relay.rebuilt($0) { $0["pushcrypt"] = "SECRET" }
+        },
+        Change("a line of seal --batch", "payload-wrapped") { payload in
+            let summary: [String: Any] = ["line": 1, "id": "x", "expiresAt": 1_900_000_000]
+            return try Relay.data(["payload": try Relay.object(payload), "to": "x", "pushcrypt": summary])
+        },
+        Change("a line of a log", "payload-not-json") { Data("10:31:02 sending ".utf8) + $0 },
+        Change("two lines", "payload-not-json") { $0 + Data("\n".utf8) + $0 },
+        Change("a dictionary as Swift prints it", "payload-not-json") { _ in
+            Data("[AnyHashable(\"aps\"): {\n    alert = x;\n}]".utf8)
+        },
         Change("sealed shortened by a log", "sealed-truncated") { payload in
             try Relay.sealed(payload) { $0.prefix(100) + "..." }
         },
@@ -174,6 +214,84 @@ struct DiagnosePayloadTests {
             let diagnosed = try Diagnosed(app.place, payload, inputs, at: app.clock.time)
             #expect(diagnosed.errors == [change.fault], "\(diagnosed.text)")
         }
+    }
+
+    @Test("sealed that was cut to a usual limit: an error with keys, at least a warning without", arguments: [255, 256])
+    func cut(_ count: Int) async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.sealed(app.seal()) { String($0.prefix(count)) }
+        await app.fail(push)
+        #expect(try app.diagnose(push).found.map(\.name) == ["sealed-truncated"])
+        let known = try app.diagnose(push, "--topic", InstalledApp.topic, "--keys", app.keyFile())
+        #expect(known.errors == ["sealed-truncated"], "\(known.text)")
+    }
+
+    @Test("sealed that was cut elsewhere: with keys, the cause names a cut", arguments: [320, 380])
+    func cutElsewhere(_ count: Int) async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.sealed(app.seal()) { String($0.prefix(count)) }
+        await app.fail(push)
+        let unknown = try app.diagnose(push)
+        #expect(unknown.found.isEmpty && unknown.text.contains("is complete"), "\(unknown.text)")
+        let known = try app.diagnose(push, "--topic", InstalledApp.topic, "--keys", app.keyFile())
+        let found = try #require(known.found.first)
+        #expect(known.errors == ["undecryptable"] && found.cause.contains("cut off"), "\(known.text)")
+        #expect(found.advice.contains("--registration") && !found.advice.contains("--keys"), "\(known.text)")
+    }
+
+    @Test("a whole message whose length is a usual limit is no error", arguments: [500, 512, 1_000, 1_024])
+    func naturalLength(_ count: Int) async throws {
+        let app = try await InstalledApp()
+        func seal(_ filler: Int) throws -> (push: Data, count: Int) {
+            let push = try app.seal(
+                options: .init(padding: .none), custom: ["filler": String(repeating: "x", count: filler)])
+            return (push, (try Payload.string("pushcrypt.sealed", of: push) ?? "").count)
+        }
+        let missing = Base64URL.decodedCapacity(count) - Base64URL.decodedCapacity(try seal(0).count)
+        let (push, length) = try seal(missing)
+        try #require(length == count)
+        await app.succeed(push)
+        #expect(try app.diagnose(push).errors == [])
+        #expect(try app.diagnose(push, "--topic", InstalledApp.topic, "--keys", app.keyFile()).found.isEmpty)
+    }
+
+    @Test("text that isn't JSON: the advice says what it is")
+    func hints() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let inputs: [(Data, String)] = [
+            (Data("10:31:02 sending ".utf8) + push, "line of a log"), (push + Data("\n".utf8) + push, "2 lines"),
+            (Data("[AnyHashable(\"aps\"): {\n    alert = x;\n}]".utf8), "Swift's print"),
+        ]
+        for (input, hint) in inputs {
+            let diagnosed = try app.diagnose(input)
+            #expect(diagnosed.found.first?.advice.contains(hint) == true, "\(diagnosed.text)")
+        }
+    }
+
+    @Test("a Buffer that Node's JSON encoder wrote is named")
+    func buffer() async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.changing(app.seal(), "pushcrypt") {
+            $0["sealed"] = ["type": "Buffer", "data": [1, 2, 3]]
+        }
+        #expect(try app.diagnose(push).found.first?.evidence.first?.contains("Buffer") == true)
+    }
+
+    @Test("a push to a published demo key is an error, unless demo keys are accepted")
+    func demoKey() async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.changing(app.seal(), "pushcrypt") { $0["kid"] = "nMfbZ7h-wC0" }
+        #expect(try app.diagnose(push).errors == ["demo-key"])
+        #expect(try app.diagnose(push, "--allow-demo-keys").errors == [])
+    }
+
+    @Test("an alert that only names texts of the app gets a note")
+    func textsByKey() async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.changing(app.seal(), "aps") { $0["alert"] = ["loc-key": "NEW_MESSAGE"] }
+        let diagnosed = try app.diagnose(push)
+        #expect(diagnosed.found.map(\.name) == ["texts-by-key"] && diagnosed.errors == [], "\(diagnosed.text)")
     }
 
     private static func hasBothCharacters(_ payload: Data) -> Bool {

@@ -94,6 +94,54 @@ struct DiagnoseRequestTests {
         #expect(late.errors == [] && late.warnings == ["expiration-passed"], "\(late.text)")
     }
 
+    @Test("headers as curl -v shows them are read")
+    func headerLines() async throws {
+        let app = try await InstalledApp()
+        let text = """
+            > apns-topic: \(Self.topic)
+            > apns-push-type: background
+            > authorization: bearer SECRET
+            < HTTP/2 400
+            {"reason":"BadDeviceToken"}
+            """
+        let file = try app.write(Data(text.utf8), to: "headers.txt")
+        let diagnosed = try app.diagnose(app.seal(), "--topic", Self.topic, "--headers", file)
+        #expect(Set(diagnosed.errors) == ["push-type-wrong", "apns-bad-device-token"], "\(diagnosed.text)")
+        #expect(!diagnosed.text.contains("SECRET"))
+    }
+
+    @Test("text without headers is refused with an example of headers")
+    func noHeaders() async throws {
+        let app = try await InstalledApp()
+        let file = try app.write(Data("curl failed\n".utf8), to: "headers.txt")
+        let output = try app.place.run(["diagnose", "--headers", file], stdin: app.seal())
+        #expect(output.exit == 65 && output.hasOneLineOnStderr && output.stderr.contains("apns-topic"), "\(output)")
+    }
+
+    @Test("an expiration in milliseconds")
+    func milliseconds() async throws {
+        let app = try await InstalledApp()
+        let file = try headers(app, ["apns-expiration": (app.clock.time + 60).seconds * 1_000])
+        #expect(try app.diagnose(app.seal(), "--headers", file).errors == ["expiration-in-milliseconds"])
+    }
+
+    @Test("a header's value that may be content isn't printed")
+    func content() async throws {
+        let app = try await InstalledApp()
+        let file = try headers(app, ["apns-priority": "Private words", "apns-push-type": "Private words"])
+        let diagnosed = try app.diagnose(app.seal(), "--headers", file)
+        #expect(Set(diagnosed.errors) == ["priority-invalid", "push-type-wrong"])
+        #expect(!diagnosed.text.contains("Private"), "\(diagnosed.text)")
+    }
+
+    @Test("a topic that looks like an extension's is a warning where nothing names the app")
+    func perhapsExtension() async throws {
+        let app = try await InstalledApp()
+        let file = try headers(app, ["apns-topic": InstalledApp.extensionID])
+        let diagnosed = try app.diagnose(app.seal(), "--headers", file)
+        #expect(diagnosed.errors == [] && diagnosed.warnings == ["topic-may-be-extension"], "\(diagnosed.text)")
+    }
+
     @Test("a token of a deleted app is refused by APNs")
     func unregistered() async throws {
         let app = try await InstalledApp()

@@ -62,6 +62,8 @@ struct DiagnoseSenderTests {
         let push = try app.seal(by: Backend().signer())
         #expect(await app.fail(push).failure == .unknownKey)
         try expect("signature-unexpected", app, nil, push)
+        #expect(try app.diagnose(push, "--trust", "none").errors == ["signature-unexpected"])
+        #expect(try app.diagnose(app.seal(), "--trust", "none").found.isEmpty)
     }
 
     @Test("a push that is signed by a sender that the app doesn't pin")
@@ -71,6 +73,8 @@ struct DiagnoseSenderTests {
         let push = try app.seal(by: Backend().signer())
         #expect(await app.fail(push).failure == .unknownKey)
         try expect("sender-not-pinned", app, backend, push)
+        let found = try #require(try app.diagnose(push, "--trust", backend.write(app)).found.first)
+        #expect(found.advice.contains("destroyed") && found.advice.contains("current key"))
     }
 
     @Test("a push that is signed by a sender key that has ended", arguments: [true, false])

@@ -18,8 +18,11 @@ struct Diagnose: ParsableCommand {
             Reads the payload from stdin: as it was sent to APNs, or as a relay or the device received it. Give what you \
             have; each input can show more. --report is a file that the app exports with DeviceReport. --headers is a \
             JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its answer, \
-            ":status" and "reason". --app reads every Info.plist, .entitlements and .swift below \
+            ":status" and "reason", or lines name: value as curl -v shows them. --app reads every Info.plist, .entitlements and .swift below \
             the folder, and project.pbxproj.
+
+            Examples: pushcrypt diagnose --topic com.example.app < payload.json, or with all that a backend has: \
+            pushcrypt diagnose --topic com.example.app --registration record.json --headers headers.json < payload.json
 
             Neither the content of the push nor a key is printed. Errors are causes; warnings may be causes; notes need no \
             action. The names of the findings are in docs/diagnose.md.
@@ -32,7 +35,8 @@ struct Diagnose: ParsableCommand {
     @Option(help: .init("The registration record that the backend has stored for the device.", "FILE"))
     var registration: String?
     @Option(help: .init("The device's id, if it has a key of a shared keyset.", "ID")) var device: String?
-    @Option(help: .init("The sender keys that the app pins.", "FILE")) var trust: String?
+    @Option(help: .init("The sender keys that the app pins; none if it opens unsigned pushes.", "FILE|none"))
+    var trust: String?
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
     @Option(help: .init("The headers of the request to APNs, and of its answer.", "FILE")) var headers: String?
     @Option(help: .init("The device's report.", "FILE")) var report: String?
@@ -43,7 +47,9 @@ struct Diagnose: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
+        guard pins == nil || trust != nil && trust != "none" else {
+            throw ValidationError("--pins needs --trust FILE.")
+        }
         guard pins == nil || topic != nil else {
             throw ValidationError("--pins needs --topic: a signed set names its apps.")
         }
@@ -56,7 +62,8 @@ struct Diagnose: ParsableCommand {
         guard payload.count <= Self.inputLimitInBytes else {
             throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin: not a payload")
         }
-        let evidence = try evidence(ReceivedPayload(payload))
+        var evidence = try evidence(ReceivedPayload(payload))
+        evidence.acceptsDemoKeys = demoKeys.isAllowed
         let faults = Diagnosis.faults(in: evidence)
         try StandardStreams.write(faults, asJSON: json) { terminal in
             DiagnosisText(faults: faults, evidence: evidence, terminal: terminal).text
@@ -95,6 +102,7 @@ struct Diagnose: ParsableCommand {
     }
 
     private func senders(_ path: String) throws -> Evidence.Senders {
+        if path == "none" { return .unsigned }
         guard let (document, app) = try SignedSetFile.contents(path, pins: pins) else {
             return .trusted(try KeySource(path, keyAccess, allowsPublic: true).trustedSenders())
         }
@@ -160,6 +168,10 @@ struct DiagnosisText {
         let opens = evidence.trial?.differences?.isEmpty == true
         return [
             ("payload", true, "the form of the payload"),
+            (
+                "--topic", evidence.topic != nil || evidence.report != nil || evidence.app?.app?.identifier != nil,
+                "whether the topic is the app's bundle identifier"
+            ),
             ("--headers", evidence.headers != nil, "the request to APNs and its answer"),
             (
                 "--registration", evidence.registration != nil,
@@ -174,7 +186,7 @@ struct DiagnosisText {
                 "--keys", opens,
                 evidence.keys != nil && !opens
                     ? "whether the push opens; this needs --topic and the key that the push is sealed to"
-                    : "whether the push opens, and its age"
+                    : "whether the push is complete and opens, and its age"
             ),
             ("--app", evidence.app != nil, "entitlements, property lists and targets of app and extension"),
         ]

@@ -15,6 +15,8 @@ struct Evidence {
     /// The sender keys that the app pins.
     enum Senders {
         case trusted(TrustedSenders)
+        /// The app pins no sender and opens unsigned pushes only.
+        case unsigned
         case refused(KeyError)
     }
 
@@ -30,6 +32,8 @@ struct Evidence {
     let report: DeviceReport?
     let app: AppFolder?
     let time: UnixTime
+    /// Whether the published demo keys are expected, as in a test.
+    var acceptsDemoKeys = false
     /// How the push opens; nil without keys, a topic or a readable envelope.
     private(set) var trial: Trial?
 
@@ -44,6 +48,9 @@ struct Evidence {
         self.keys = keys ?? shared
         trial = Trial(self)
     }
+
+    /// The device whose key is derived from a shared key, as given, or as its record names it.
+    var recipientDevice: DeviceID? { device ?? registration?.entry?.record.deviceID }
 
     /// The app's bundle identifier, from the best source.
     var expectedTopic: String? {

@@ -9,7 +9,7 @@ enum KeyFaults {
         keyDamaged,
         keyEnded,
         noKeys, pskMissingAtBackend, pskUnknown, pskMissingOnDevice, pskDiffers, bareSharedKey, otherDevice,
-        sealedForAnotherTopic,
+        contradiction, deviceUnknown, sealedForAnotherTopic,
         undecryptable, notAMessage,
     ]
 
@@ -130,9 +130,19 @@ enum KeyFaults {
             hides: ["key-not-on-device"])
     }
 
+    /// The ids of the device's keys, with the evidence: those of its report, else those of --keys.
+    private static func deviceKeys(_ evidence: Evidence) -> (kids: Set<String>, seen: String)? {
+        if let onDevice = kids(evidence.report) {
+            let seen = onDevice.isEmpty ? "the device has no key" : "the device has \(list(onDevice.sorted()))"
+            return (onDevice, "report: \(seen)")
+        }
+        let given = evidence.keys?.keyIDs.map(\.description)
+        return given.map { (Set($0), "keys: they are \(list($0))") }
+    }
+
     /// The backend's record belongs to a key that the device doesn't have.
     private static func recordOfOtherKey(_ evidence: Evidence) -> Fault? {
-        guard let record = evidence.registration?.entry?.record, let onDevice = kids(evidence.report),
+        guard let record = evidence.registration?.entry?.record, let (onDevice, seen) = deviceKeys(evidence),
             !onDevice.contains(record.kid.description)
         else { return nil }
         let isUsed = evidence.payload.kid.map { !onDevice.contains($0.description) } ?? true
@@ -142,9 +152,7 @@ enum KeyFaults {
                 + "the app was reinstalled, restored from a backup or signed out, or the key was made while the "
                 + "device's storage was locked, or it is the record of another device.",
             [
-                "registration: key \(record.kid)",
-                onDevice.isEmpty
-                    ? "report: the device has no key" : "report: the device has \(list(onDevice.sorted()))",
+                "registration: key \(record.kid)", seen,
             ] + evidence.counted(.unknownKey),
             do: registerAgain
                 + " If the app has uploaded it already, the backend keeps an old record, perhaps from a backup, or "
@@ -314,6 +322,34 @@ enum KeyFaults {
             ["the push opens with the key of device \(id)"], do: "Use the id under which this device was registered.")
     }
 
+    /// Inputs that aren't of one device.
+    private static func contradiction(_ evidence: Evidence) -> Fault? {
+        var seen: [String] = []
+        if let device = evidence.device, let other = evidence.registration?.entry?.record.deviceID, other != device {
+            seen.append("--device is \(device); registration: the record of device \(other)")
+        }
+        if let kid = evidence.payload.kid, kids(evidence.report)?.contains(kid.description) == true,
+            let given = evidence.keys?.keyIDs, !given.contains(kid)
+        {
+            seen.append("report: the device has key \(kid); keys: they are \(list(given.map(\.description)))")
+        }
+        guard !seen.isEmpty else { return nil }
+        return Fault(
+            .warning, "inputs-contradict", "What was given isn't of one device.", seen,
+            do: "Give the record, the report and the keys of the device that received the push, and its id.")
+    }
+
+    /// Only the shared key is given, from which each device has a key of its own.
+    private static func deviceUnknown(_ evidence: Evidence) -> Fault? {
+        guard let trial = evidence.trial, trial.lacksDevice, trial.differences == nil else { return nil }
+        return Fault(
+            .warning, "device-not-given",
+            "--keys is the shared (master) key. Whether the push opens can't be checked without the device's id, because "
+                + "each device has a key of its own.",
+            ["keys: the shared key itself; the push doesn't open with it"],
+            do: "Give --device ID, or --registration with the device's record, which contains the id.")
+    }
+
     private static func sealedForAnotherTopic(_ evidence: Evidence) -> Fault? {
         let name = evidence.trial?.differences?.lazy.compactMap { difference -> String? in
             if case .topic(let name) = difference { name } else { nil }
@@ -330,7 +366,7 @@ enum KeyFaults {
 
     /// The key is right, and nothing explains that the push doesn't open.
     private static func undecryptable(_ evidence: Evidence) -> Fault? {
-        let hasFailed = evidence.trial.map { $0.differences == nil } ?? false
+        let hasFailed = evidence.trial.map { $0.differences == nil && !$0.lacksDevice } ?? false
         let counter = evidence.recent(.undecryptable).flatMap { evidence.concernsThisPush($0) ? $0 : nil }
         guard
             hasFailed || (counter != nil && evidence.trial == nil) || evidence.payload.reportedFailure == .undecryptable
@@ -340,17 +376,31 @@ enum KeyFaults {
         let reasons =
             isShared
             ? "it was sealed for another device id or to the shared key itself, for another topic, or it was changed "
-                + "on the way"
+                + "or cut off on the way"
             : "it was sealed for another topic (the extension's bundle identifier, a beta's), without or with another "
-                + "psk, it isn't signed as the app demands, or it was changed on the way"
+                + "psk, it isn't signed as the app demands, or it was changed or cut off on the way"
         return Fault(
             "undecryptable", "The device has the key, but the push doesn't open: \(reasons).",
             (hasFailed ? ["keys: the push doesn't open, whatever is assumed"] : []) + evidence.counted(.undecryptable),
             do:
                 "Compare the topic of your backend with the app's bundle identifier; store the whole registration "
-                + "record; send the sealed bytes unchanged. --keys of a test device, --registration and --trust "
-                + "narrow it down.",
+                + "record; send the sealed bytes unchanged, and compare their number with what was sealed."
+                + narrowing(evidence),
             isSymptom: true)
+    }
+
+    /// The inputs that weren't given and can show more.
+    private static func narrowing(_ evidence: Evidence) -> String {
+        let inputs = [
+            ("--topic", evidence.topic != nil || evidence.report != nil),
+            ("--keys of a test device", evidence.keys != nil),
+            ("--registration", evidence.registration != nil),
+            ("--trust", evidence.senders != nil || evidence.report?.senders != nil),
+            ("--report", evidence.report != nil),
+        ].filter { !$0.1 }.map(\.0)
+        guard let last = inputs.last else { return "" }
+        let others = inputs.dropLast().joined(separator: ", ")
+        return " " + (others.isEmpty ? "\(last) narrows" : "\(others) and \(last) narrow") + " it down."
     }
 
     private static func notAMessage(_ evidence: Evidence) -> Fault? {

@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
+import PushCryptKeysets
 import PushCryptKeystore
 
 /// What can be seen in the payload alone.
@@ -7,10 +8,11 @@ enum PayloadFaults {
     static let all: [Detector] = [
         empty, notJSON, utf16, byteOrderMark, textInText, base64Payload, wrapped, notAnObject, moved, renamed,
         envelopeIsText,
-        notSealed, version, numbersAsText, missingMembers, malformedIDs, sealedPadded, sealedStandardBase64,
-        sealedPercentEncoded, sealedWhiteSpace, sealedTruncated, apsMissing, apsNotAnObject, mutableContent,
+        notSealed, version, numbersAsText, missingMembers, malformedIDs, sealedUnusable, sealedPadded,
+        sealedStandardBase64, sealedPercentEncoded, sealedWhiteSpace, sealedHexadecimal, sealedCaseChanged,
+        sealedOtherCharacters, sealedTruncated, apsMissing, apsNotAnObject, mutableContent,
         alertMissing,
-        tooLarge, insecureAttachment,
+        tooLarge, insecureAttachment, demoKey, textsByKey,
     ]
 
     static let sendUnchanged =
@@ -48,14 +50,23 @@ enum PayloadFaults {
                 "payload-not-utf8", "The payload isn't UTF-8: something converted its characters.", seen,
                 do: "Send the sealed bytes without converting them to another character set.")
         default:
-            let hint = Self.hint(evidence.payload.text)
+            let hint = Self.hint(evidence.payload.text, error)
             return Fault(
                 "payload-not-json", "The payload isn't JSON.", seen, do: hint + sendUnchanged)
         }
     }
 
     /// What the text looks like, from its first bytes.
-    private static func hint(_ text: [UInt8]) -> String {
+    private static func hint(_ text: [UInt8], _ error: JSONError) -> String {
+        if text.starts(with: "[AnyHashable(".utf8) || text.starts(with: "Optional(".utf8) {
+            return "It is a dictionary as Swift's print writes it: write the data of JSONSerialization instead. "
+        }
+        if error.code == .trailingBytes {
+            let lines = text.split(separator: UInt8(ascii: "\n")).count
+            return lines > 1
+                ? "There are \(lines) lines: give one payload at a time. "
+                : "Something follows the JSON: give the payload alone. "
+        }
         if ["{'", "b'", "b\""].contains(where: { text.starts(with: $0.utf8) }) {
             return "It looks like a value that Python printed: use json.dumps, or the sealed bytes themselves. "
         }
@@ -69,6 +80,11 @@ enum PayloadFaults {
         }
         if text.starts(with: "%7B".utf8) || text.starts(with: "payload=".utf8) {
             return "It looks like a form: send the JSON itself. "
+        }
+        if text.first != UInt8(ascii: "{"), let brace = text.firstIndex(of: UInt8(ascii: "{")),
+            text[brace...].contains(UInt8(ascii: ":"))
+        {
+            return "It looks like a line of a log, in which an object begins at byte \(brace): give only this object. "
         }
         return ""
     }
@@ -222,7 +238,7 @@ enum PayloadFaults {
         guard envelope.kind == .object else {
             return Fault(
                 "envelope-not-an-object", "The member \"pushcrypt\" isn't an object.",
-                ["payload: it is another kind of value"],
+                ["payload: it is \(envelope.kindText)"],
                 do: sendUnchanged)
         }
         var missing = ["v", "kid", "sealed"].filter { envelope[$0] == nil }
@@ -276,7 +292,7 @@ enum PayloadFaults {
         return Fault(
             "sealed-percent-encoded", "\"sealed\" was encoded for an address: it contains codes such as %2B.",
             ["payload: pushcrypt.sealed contains \"%\""], do: sendUnchanged,
-            hides: ["sealed-standard-base64", "sealed-padded"])
+            hides: ["sealed-standard-base64", "sealed-padded", "sealed-other-characters", "sealed-truncated"])
     }
 
     private static func sealedWhiteSpace(_ evidence: Evidence) -> Fault? {
@@ -291,6 +307,62 @@ enum PayloadFaults {
                 + "JSON instead.", hides: ["sealed-padded"])
     }
 
+    /// `sealed` that is no text at all.
+    private static func sealedUnusable(_ evidence: Evidence) -> Fault? {
+        guard let sealed = evidence.payload.envelope?["sealed"], sealed.kind != .string || sealed.utf8?.isEmpty == true
+        else { return nil }
+        let isEmpty = sealed.kind == .string
+        var seen = "payload: pushcrypt.sealed is \(isEmpty ? "an empty string" : sealed.kindText)"
+        let isBuffer = sealed["type"]?.isString("Buffer") == true || sealed["0"]?.kind == .number
+        let isBytes = sealed.kind == .array && sealed.elements.first?.kind == .number
+        if isBuffer { seen += ", a Buffer or typed array that a JSON encoder wrote" }
+        if isBytes { seen += " of numbers, a byte array that a JSON encoder wrote" }
+        return Fault(
+            isEmpty ? "sealed-empty" : "sealed-not-a-string",
+            isEmpty
+                ? "\"sealed\" is empty: the encrypted message is gone."
+                : "\"sealed\" isn't a string. It must be the encrypted message in base64url.", [seen],
+            do: (isBuffer || isBytes
+                ? "Something decoded \"sealed\" to bytes and gave them to a JSON encoder: encode them as base64url without "
+                    + "\"=\" (in Node: buffer.toString(\"base64url\")), or don't decode it. "
+                : "") + sendUnchanged)
+    }
+
+    private static func sealedHexadecimal(_ evidence: Evidence) -> Fault? {
+        guard sealedForm(evidence, .hexadecimal) else { return nil }
+        return Fault(
+            "sealed-hexadecimal", "\"sealed\" is hexadecimal. The protocol uses base64url.",
+            ["payload: pushcrypt.sealed contains only hexadecimal digits"],
+            do: "Something decoded \"sealed\" and encoded it again: use base64url without \"=\" (RFC 4648, section 5).")
+    }
+
+    private static func sealedCaseChanged(_ evidence: Evidence) -> Fault? {
+        let isLower = sealedForm(evidence, .lowerCase)
+        guard isLower || sealedForm(evidence, .upperCase) else { return nil }
+        return Fault(
+            "sealed-case-changed", "Something changed the case of letters in \"sealed\", so the message is destroyed.",
+            ["payload: pushcrypt.sealed contains no \(isLower ? "capital" : "small") letter"],
+            do:
+                "Look for a database, header or template that writes texts in \(isLower ? "lower" : "upper") case. In "
+                + "base64url, capital and small letters differ.", hides: ["key-id-case-changed"])
+    }
+
+    private static func sealedOtherCharacters(_ evidence: Evidence) -> Fault? {
+        guard sealedForm(evidence, .otherCharacters) else { return nil }
+        let text = String(decoding: evidence.payload.sealedCharacters ?? [], as: UTF8.self)
+        let others = text.unicodeScalars.filter {
+            !($0.isASCII && UInt8($0.value).isAlphanumeric) && $0 != "-" && $0 != "_"
+        }
+        let hasDash = others.contains { ("\u{2010}"..."\u{2015}").contains($0) || $0 == "\u{2212}" }
+        return Fault(
+            "sealed-other-characters", "\"sealed\" contains characters that base64url doesn't have.",
+            [
+                "payload: \(NumberText.counted(others.count, "character")) of pushcrypt.sealed "
+                    + (hasDash ? "aren't base64url, such as a typographic dash" : "aren't base64url")
+            ],
+            do: (hasDash ? "An editor, mail or chat program replaced \"-\" by a longer dash. " : "") + sendUnchanged)
+    }
+
     /// Lengths at which databases, logs and tools cut a text.
     private static let usualLimits = [
         100, 128, 160, 191, 200, 250, 255, 256, 300, 400, 500, 512, 767, 768, 1_000, 1_023, 1_024, 1_500, 2_000, 2_047,
@@ -302,11 +374,13 @@ enum PayloadFaults {
     private static func sealedTruncated(_ evidence: Evidence) -> Fault? {
         let payload = evidence.payload
         guard let sealed = payload.sealed, let characters = payload.sealedCharacters, !characters.isEmpty,
-            evidence.trial?.differences == nil
+            evidence.trial?.differences == nil,
+            !sealed.forms.contains(where: \.hasOwnName)
         else { return nil }
-        let text = String(decoding: characters, as: UTF8.self)
-        let hasDots = text.hasSuffix("...") || text.hasSuffix("…")
+        let hasDots = payload.sealedEndsWithDots
         let count = characters.count
+        // A whole message can have such a length, too. Only keys that don't open it show that it was cut.
+        var isCertain = true
         var seen = "payload: pushcrypt.sealed has \(count) characters"
         if hasDots {
             seen += " and ends with dots"
@@ -316,11 +390,17 @@ enum PayloadFaults {
             seen += ", fewer than the shortest message has"
         } else if usualLimits.contains(count), let bytes = sealed.bytes, !isPadded(bytes.count, payload.skid != nil) {
             seen += ", a usual limit of databases and logs"
+            isCertain = evidence.trial.map { !$0.lacksDevice } ?? false
+            if isCertain { seen += "; keys: the push doesn't open" }
         } else {
             return nil
         }
         return Fault(
-            "sealed-truncated", "\"sealed\" was cut off or damaged on the way.", [seen],
+            isCertain ? .error : .warning, "sealed-truncated",
+            isCertain
+                ? "\"sealed\" was cut off or damaged on the way."
+                : "\"sealed\" may have been cut off on the way: its length is a usual limit. --keys of a test device shows "
+                    + "whether it opens.", [seen],
             do:
                 "Look for a limit where the payload is stored, queued or logged, for example a database column of 255 "
                 + "characters. A sealed push has up to 4096 bytes. Don't copy payloads from a log that shortens them.")
@@ -411,5 +491,29 @@ enum PayloadFaults {
             "attachment-over-http", "An attachment has an http: address. The extension fetches only https: addresses.",
             visible.map { "payload: \($0)" } + sealed.map { "the sealed message: \($0)" },
             do: "Serve the file over https, and write that address.", hides: ["attachment-failed"])
+    }
+
+    private static func demoKey(_ evidence: Evidence) -> Fault? {
+        let seen = [("kid", evidence.payload.kid), ("skid", evidence.payload.skid)].compactMap { name, kid in
+            kid.flatMap { DemoKeys.covers([$0]) ? "payload: pushcrypt.\(name) is the demo key \($0)" : nil }
+        }
+        guard !seen.isEmpty else { return nil }
+        return Fault(
+            evidence.acceptsDemoKeys ? .note : .error, "demo-key",
+            "The push is sealed to a published demo key, or signed with one: everyone can read or forge it.", seen,
+            do: "Make own keys (`pushcrypt keys create`), and let the device register its own key.")
+    }
+
+    private static func textsByKey(_ evidence: Evidence) -> Fault? {
+        guard let alert = evidence.payload.aps?["alert"], alert.kind == .object,
+            !["title", "subtitle", "body"].contains(where: { alert[$0]?.isNonEmptyString == true })
+        else { return nil }
+        let keys = ["title-loc-key", "subtitle-loc-key", "loc-key"].filter { alert[$0]?.isNonEmptyString == true }
+        guard !keys.isEmpty else { return nil }
+        return Fault(
+            .note, "texts-by-key",
+            "The visible alert names only texts of the app. If the app lacks them, iOS shows the names or nothing.",
+            keys.map { "payload: aps.alert has \"\($0)\" and no literal text" },
+            do: "Check that the app's Localizable.strings or string catalog has these keys in each language.")
     }
 }

@@ -112,6 +112,11 @@ extension ReceivedPayload {
 
     private mutating func find(in top: JSONValue) {
         root = top.kind == .object ? top : nil
+        if let payload = Self.payload(ofBatchLine: top) {
+            enter(Found(path: ["payload"], holder: payload, envelope: payload))
+            if let envelope = payload["pushcrypt"] { take(envelope) }
+            return
+        }
         if let envelope = root?["pushcrypt"] { return take(envelope) }
         var visited = 0
         if let found = Self.search(top, [], &visited, where: { $0["pushcrypt"] }) {
@@ -132,6 +137,14 @@ extension ReceivedPayload {
         if root?["aps"] == nil, let found = Self.search(top, [], &visited, where: { $0["aps"] }) { enter(found) }
     }
 
+    /// The payload in a line of `seal --batch`, whose own member "pushcrypt" has the number of the line.
+    private static func payload(ofBatchLine top: JSONValue) -> JSONValue? {
+        guard top["aps"] == nil, let summary = top["pushcrypt"], summary["line"] != nil, summary["sealed"] == nil,
+            let payload = top["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil
+        else { return nil }
+        return payload
+    }
+
     private mutating func enter(_ found: Found) {
         root = found.holder
         wrappings.append(.inside(found.path.joined(separator: ".")))
@@ -139,8 +152,9 @@ extension ReceivedPayload {
     }
 
     private mutating func take(_ value: JSONValue) {
-        envelopeIsText = value.kind == .string
-        envelope = value.kind == .string ? Self.parsedText(value) ?? value : value
+        let inner = Self.parsedText(value).flatMap { $0.kind == .object ? $0 : nil }
+        envelopeIsText = inner != nil
+        envelope = inner ?? value
     }
 
     /// Searches objects, arrays and texts that contain JSON, at most 5 levels deep and 2,000 values.
@@ -173,8 +187,18 @@ extension ReceivedPayload {
     /// The alterations of `sealed` that can be undone.
     enum SealedForm: Hashable {
         case intact, padded, standardBase64, percentEncoded, whiteSpace
+        /// Alterations that the alphabet shows, and that aren't undone.
+        case hexadecimal, lowerCase, upperCase, otherCharacters
         /// Characters are missing, or it isn't base64 at all.
         case damaged
+
+        /// Whether a fault names this alteration, so that it isn't called a cut.
+        var hasOwnName: Bool {
+            switch self {
+            case .hexadecimal, .lowerCase, .upperCase, .otherCharacters: true
+            default: false
+            }
+        }
     }
 
     /// Why the extension couldn't restore it, in the `userInfo` of a delivered notification; nil for other payloads.
@@ -190,17 +214,17 @@ extension ReceivedPayload {
     /// The bytes of `sealed`, with alterations undone, and the alterations.
     var sealed: (bytes: [UInt8]?, forms: [SealedForm])? {
         guard let characters = sealedCharacters else { return nil }
+        if let form = Self.form(ofAlphabet: characters) { return (nil, [form]) }
         if let bytes = Base64URL.decode(characters), !bytes.isEmpty { return (bytes, [.intact]) }
         var forms: [SealedForm] = []
-        var text = String(decoding: characters, as: UTF8.self)
-        for (code, character) in [("%2B", "+"), ("%2F", "/"), ("%3D", "="), ("%2b", "+"), ("%2f", "/"), ("%3d", "=")]
-        where text.utf8.contains(UInt8(ascii: "%")) {
-            let parts = text.components(of: code)
-            if parts.count > 1 {
-                text = parts.joined(separator: character)
-                if !forms.contains(.percentEncoded) { forms.append(.percentEncoded) }
-            }
+        var decoded = Array(characters)
+        // Some senders encode twice: %252B.
+        for _ in 0..<3 {
+            let next = Self.removingPercentCodes(decoded)
+            if next != decoded, !forms.contains(.percentEncoded) { forms.append(.percentEncoded) }
+            decoded = next
         }
+        var text = String(decoding: decoded, as: UTF8.self)
         if text.utf8.contains(where: \.isWhiteSpace) {
             forms.append(.whiteSpace)
             // A form decoder makes a space of each plus; a line break is added.
@@ -210,24 +234,59 @@ extension ReceivedPayload {
         }
         if text.utf8.contains(where: { $0.isOne(of: "+/") }) { forms.append(.standardBase64) }
         if text.utf8.last == UInt8(ascii: "=") { forms.append(.padded) }
-        let decoded = Base64.decode(Array(text.utf8).bytes, .any).map { Array($0.bytes) }
-        return (decoded, decoded == nil ? forms + [.damaged] : forms)
+        if !sealedEndsWithDots, !text.utf8.allSatisfy({ $0.isAlphanumeric || $0.isOne(of: "-_+/=") }) {
+            return (nil, forms + [.otherCharacters])
+        }
+        let bytes = Base64.decode(Array(text.utf8).bytes, .any).map { Array($0.bytes) }
+        return (bytes, bytes == nil ? forms + [.damaged] : forms)
+    }
+
+    /// Whether a log or a tool shortened it.
+    var sealedEndsWithDots: Bool {
+        guard let characters = sealedCharacters else { return false }
+        return characters.suffix(3).elementsEqual("...".utf8) || characters.suffix(3).elementsEqual("…".utf8)
+    }
+
+    /// A form that only the characters show. In base64url of this length, small and capital letters are certain.
+    private static func form(ofAlphabet characters: ArraySlice<UInt8>) -> SealedForm? {
+        guard characters.count >= 64 else { return nil }
+        let hasSmall = characters.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+        let hasCapital = characters.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        guard hasSmall != hasCapital else { return nil }
+        if characters.allSatisfy({ $0.isOne(of: hasSmall ? "0123456789abcdef" : "0123456789ABCDEF") }) {
+            return .hexadecimal
+        }
+        return hasSmall ? .lowerCase : .upperCase
+    }
+
+    /// Replaces `%` and two hexadecimal digits by the character.
+    private static func removingPercentCodes(_ text: [UInt8]) -> [UInt8] {
+        var output: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, rest.prefix(2).allSatisfy(\.isAlphanumeric),
+                let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            {
+                output.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                output.append(byte)
+            }
+        }
+        return output
     }
 }
 
-extension String {
-    /// The parts between the occurrences of a separator that isn't empty.
-    fileprivate func components(of separator: String) -> [String] {
-        var parts: [String] = [""]
-        var rest = Substring(self)
-        while !rest.isEmpty {
-            if rest.hasPrefix(separator) {
-                parts.append("")
-                rest = rest.dropFirst(separator.count)
-            } else {
-                parts[parts.count - 1].append(rest.removeFirst())
-            }
+extension JSONValue {
+    /// The kind with its article.
+    var kindText: String {
+        switch kind {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .null: "null"
         }
-        return parts
     }
 }

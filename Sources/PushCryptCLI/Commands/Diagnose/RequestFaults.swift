@@ -5,8 +5,9 @@ import PushCryptKeystore
 /// What the request to APNs and its answer show.
 enum RequestFaults {
     static let all: [Detector] = [
-        topicIsExtension, topicMissing, topicDiffers, pushTypeMissing, pushTypeWrong, priority, expirationPassed,
-        expirationZero,
+        topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing, pushTypeWrong, priority,
+        expirationInMilliseconds,
+        expirationPassed, expirationZero,
         collapseID, refused,
     ]
 
@@ -38,7 +39,7 @@ enum RequestFaults {
             return Fault(
                 "topic-is-extension",
                 "The topic is the bundle identifier of the extension. It must be that of the app.",
-                ["\(place) is \(name)", "the app is \(app)"],
+                ["\(place) is \(RequestHeaders.printable(name))", "the app is \(app)"],
                 do: "Use \(app) as the topic everywhere: in apns-topic, where your backend seals, and in the "
                     + "extension (there Bundle.main is the extension, not the app).",
                 hides: [
@@ -58,6 +59,30 @@ enum RequestFaults {
                 do: "Use \(app) as the topic where your backend seals.", hides: ["sealed-for-another-topic"])
         }
         return nil
+    }
+
+    /// A topic that looks like an extension's, where nothing names the app.
+    private static func topicMayBeExtension(_ evidence: Evidence) -> Fault? {
+        let app = evidence.app?.app?.identifier
+        let named = [
+            ("headers: apns-topic", evidence.headers?.topic), ("--topic", evidence.topic),
+            ("report: topic", evidence.report?.topic),
+        ]
+        guard topicIsExtension(evidence) == nil,
+            let (place, name) = named.first(where: { $0.1.map { $0 != app && looksLikeExtension($0) } ?? false }),
+            let name
+        else { return nil }
+        return Fault(
+            .warning, "topic-may-be-extension",
+            "The topic looks like the bundle identifier of an extension. It must be that of the app.",
+            ["\(place) is \(RequestHeaders.printable(name))"],
+            do: "Look up the app's bundle identifier in Xcode, and give it with --topic or --app.")
+    }
+
+    private static func looksLikeExtension(_ name: String) -> Bool {
+        let parts = name.lowercased().split(separator: ".")
+        guard parts.count > 2, let last = parts.last else { return false }
+        return last.contains("notificationservice") || last.hasSuffix("extension") || last == "nse"
     }
 
     private static func topicMissing(_ evidence: Evidence) -> Fault? {
@@ -80,7 +105,7 @@ enum RequestFaults {
         return Fault(
             "topic-differs",
             "Backend and app use different topics. A push opens only with the topic that it was sealed for.",
-            named.map { "\($0) \($1)" },
+            named.map { "\($0) \(RequestHeaders.printable($1))" },
             do:
                 "Use the app's bundle identifier everywhere, with the same capital letters: in apns-topic, where your "
                 + "backend seals, and in the extension.",
@@ -104,7 +129,9 @@ enum RequestFaults {
             "push-type-wrong",
             "The push isn't sent as an alert, so iOS doesn't run the "
                 + "extension\(type == "background" ? " and shows nothing" : "").",
-            ["headers: apns-push-type is \(type)"], do: "Send apns-push-type: alert.", hides: ["apns-invalid-push-type"]
+            ["headers: apns-push-type is \(RequestHeaders.printable(type, limitInBytes: 16))"],
+            do: "Send apns-push-type: alert.",
+            hides: ["apns-invalid-push-type"]
         )
     }
 
@@ -113,12 +140,26 @@ enum RequestFaults {
         if priority == "10" { return nil }
         guard ["1", "5"].contains(priority) else {
             return Fault(
-                "priority-invalid", "APNs refuses this priority.", ["headers: apns-priority is \(priority)"],
+                "priority-invalid", "APNs refuses this priority.",
+                ["headers: apns-priority is \(RequestHeaders.printable(priority, limitInBytes: 4))"],
                 do: "Send apns-priority: 10.", hides: ["apns-bad-priority"])
         }
         return Fault(
             .note, "priority-low", "The push has a low priority: the device may receive it later, to save power.",
             ["headers: apns-priority is \(priority)"], do: "Send apns-priority: 10 if it should be shown at once.")
+    }
+
+    /// Milliseconds of a time of this century are more than this, and seconds less.
+    private static let latestSeconds: Int64 = 100_000_000_000
+
+    private static func expirationInMilliseconds(_ evidence: Evidence) -> Fault? {
+        guard let expiration = evidence.headers?.expiration, expiration > latestSeconds else { return nil }
+        return Fault(
+            "expiration-in-milliseconds",
+            "The apns-expiration is in milliseconds: as seconds it is a time thousands of years ahead.",
+            ["headers: apns-expiration has \("\(expiration)".count) digits; seconds since 1970 have 10"],
+            do: "Send seconds since 1970: divide by 1000. A JavaScript Date counts milliseconds.",
+            hides: ["apns-bad-expiration-date"])
     }
 
     private static func expirationPassed(_ evidence: Evidence) -> Fault? {
@@ -157,7 +198,8 @@ enum RequestFaults {
         guard let headers = evidence.headers else { return nil }
         let reason = headers.reason
         guard reason != nil || headers.status.map({ $0 != 200 }) == true else { return nil }
-        let answer = [headers.status.map { "\($0)" }, reason].compactMap(\.self).joined(separator: " ")
+        let shownReason = reason.map { RequestHeaders.printable($0, limitInBytes: 40) }
+        let answer = [headers.status.map { "\($0)" }, shownReason].compactMap(\.self).joined(separator: " ")
         let known = reason.flatMap { answers[$0] }
         let environment = evidence.app?.entitlements.compactMap(\.environment).first.map {
             "app: aps-environment is \($0)"

@@ -5,15 +5,24 @@ import PushCryptFiles
 struct RequestHeaders {
     private let members: [String: String]
 
-    /// - Throws: `Failure` if the file isn't a JSON object of strings and numbers.
+    /// Reads a JSON object, or lines `name: value` as tools show them, such as `curl -v`.
+    ///
+    /// - Throws: `Failure` if the file is neither.
     init(file path: String) throws {
-        let root: JSONValue
-        do { root = try JSONText(FileSystem.readFile(path)).root } catch let error as JSONError {
-            throw Failure(.dataError, "\(path): \(error)")
+        let bytes = try FileSystem.readFile(path)
+        guard let root = (try? JSONText(bytes))?.root, root.kind == .object else {
+            members = Self.lines(String(decoding: bytes, as: UTF8.self))
+            guard members.isEmpty else { return }
+            throw Failure(
+                .dataError,
+                "\(path) has no headers: write a JSON object such as {\"apns-topic\": \"com.example.app\", "
+                    + "\"apns-push-type\": \"alert\", \":status\": 400, \"reason\": \"BadDeviceToken\"}, or lines name: value"
+            )
         }
-        guard root.kind == .object else {
-            throw Failure(.dataError, "\(path) is not a JSON object with the headers of the request")
-        }
+        members = Self.members(of: root)
+    }
+
+    private static func members(of root: JSONValue) -> [String: String] {
         var members: [String: String] = [:]
         for member in root.members {
             switch member.value.kind {
@@ -22,7 +31,37 @@ struct RequestHeaders {
             default: break
             }
         }
-        self.members = members
+        return members
+    }
+
+    /// The headers for APNs in lines, the status in `HTTP/2 400`, and the reason in APNs' answer. Other lines are ignored.
+    private static func lines(_ text: String) -> [String: String] {
+        var members: [String: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            // curl -v writes > before what it sends and < before what it receives.
+            let line = line.drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
+            if line.hasPrefix("{") {
+                guard let root = (try? JSONText(Array(line.utf8)))?.root else { continue }
+                members["reason"] = root["reason"]?.string
+            } else if line.hasPrefix("HTTP/") {
+                let parts = line.split(separator: " ")
+                if parts.count > 1 { members[":status"] = String(parts[1]) }
+            } else if let colon = line.dropFirst().firstIndex(of: ":") {
+                let name = line[..<colon].lowercased()
+                guard name.hasPrefix("apns-") || ["reason", "status", ":status"].contains(name) else { continue }
+                let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+                members[name] = String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+            }
+        }
+        return members
+    }
+
+    /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics.
+    ///
+    /// - Parameter limitInBytes: of a longer value, only the length is shown. Topics have up to 155 bytes.
+    static func printable(_ value: String, limitInBytes: Int = 155) -> String {
+        let isName = value.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
+        return isName && value.utf8.count <= limitInBytes ? value : "a value of \(value.utf8.count) bytes"
     }
 
     /// Headers are optional in APNs' documentation, except where a fault says otherwise.

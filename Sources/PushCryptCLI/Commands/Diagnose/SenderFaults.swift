@@ -73,11 +73,15 @@ enum SenderFaults {
     }
 
     private static func signatureUnexpected(_ evidence: Evidence) -> Fault? {
-        guard let skid = evidence.payload.skid, evidence.report?.senders?.unsigned == true else { return nil }
+        guard let skid = evidence.payload.skid else { return nil }
+        var seen: [String] = []
+        if case .unsigned? = evidence.senders { seen.append("--trust none: the app pins no sender") }
+        if evidence.report?.senders?.unsigned == true { seen.append("report: the app pins no sender") }
+        guard !seen.isEmpty else { return nil }
         return Fault(
             "signature-unexpected",
             "The push is signed, but the app is set up for unsigned pushes and refuses signed ones.",
-            ["payload: signed by key \(skid)", "report: the app pins no sender"] + evidence.counted(.unknownKey),
+            ["payload: signed by key \(skid)"] + seen + evidence.counted(.unknownKey),
             do: "Pin the backend's sender keys in the app (SenderTrust.pinned), or stop signing.")
     }
 
@@ -127,7 +131,8 @@ enum SenderFaults {
             "sender-not-pinned", "The push is signed by a sender key that the app doesn't know.",
             ["payload: signed by key \(skid)"] + seen + evidence.counted(.unknownKey),
             do:
-                "Publish this key in the set that the app fetches, before the backend signs with it, or sign with a "
-                + "key that the app pins.")
+                "If the key is new, publish it in the set that the app fetches, before the backend signs with it. If it was "
+                + "retired or destroyed, it can't be published again: let the backend sign with the current key of the "
+                + "set, and seal queued pushes again.")
     }
 }

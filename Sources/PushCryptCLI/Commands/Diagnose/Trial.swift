@@ -29,6 +29,8 @@ struct Trial {
     let insecureAddresses: [String]
     /// Whether the key has a psk or is shared; for the advice.
     let suite: Suite
+    /// Whether the key is the shared (master) key, and nothing names the device whose key is derived from it.
+    let lacksDevice: Bool
 
     private struct KeyVariant {
         let entry: Keyset.Entry
@@ -39,6 +41,8 @@ struct Trial {
         guard let kid = evidence.payload.kid, let sealed = evidence.payload.sealed?.bytes,
             let entry = evidence.keys?.entry(kid), let topic = evidence.expectedTopic
         else { return nil }
+        let isMaster = entry.record.kind == .shared && !entry.record.isDeviceKey
+        let lacksDevice = isMaster && evidence.recipientDevice == nil
         let keys = Self.keyVariants(entry, evidence)
         guard let first = keys.first, let usual = try? RecipientKey(first.entry) else { return nil }
         let topics: [(String, Difference?)] = Self.topics(evidence, topic).map { ($0, $0 == topic ? nil : .topic($0)) }
@@ -55,16 +59,20 @@ struct Trial {
         for count in 0...3 {
             for (topic, entry, sender, differences) in attempts where differences.count == count {
                 guard let message = Self.open(sealed, entry, sender, topic) else { continue }
-                self.init(message, differences, isSigned: sender != nil, suite: usual.suite)
+                self.init(
+                    message, differences, isSigned: sender != nil, suite: usual.suite, lacksDevice: lacksDevice)
                 return
             }
         }
-        self.init(nil, nil, isSigned: false, suite: usual.suite)
+        self.init(nil, nil, isSigned: false, suite: usual.suite, lacksDevice: lacksDevice)
     }
 
-    private init(_ message: [UInt8]?, _ differences: [Difference]?, isSigned: Bool, suite: Suite) {
+    private init(
+        _ message: [UInt8]?, _ differences: [Difference]?, isSigned: Bool, suite: Suite, lacksDevice: Bool
+    ) {
         self.differences = differences
         self.suite = suite
+        self.lacksDevice = lacksDevice
         let inner = message.flatMap { try? InnerPayload(message: $0) }
         header = inner?.header(proof: isSigned ? [.secret, .signature] : .secret)
         isWellFormed = header != nil
@@ -98,13 +106,13 @@ struct Trial {
         case .shared:
             var variants: [KeyVariant] = []
             let known: [DeviceID] = [evidence.registration?.entry?.record.deviceID].compactMap(\.self)
-            if let device = evidence.device, let own = try? entry.device(device) {
+            if let device = evidence.recipientDevice, let own = try? entry.device(device) {
                 variants.append(KeyVariant(entry: own, difference: nil))
                 if !entry.record.isDeviceKey { variants.append(KeyVariant(entry: entry, difference: .bareSharedKey)) }
             } else {
                 variants.append(KeyVariant(entry: entry, difference: nil))
             }
-            for id in known where id != evidence.device {
+            for id in known where id != evidence.recipientDevice {
                 if let other = try? entry.device(id) {
                     variants.append(KeyVariant(entry: other, difference: .otherDevice(id)))
                 }
