@@ -78,7 +78,7 @@ import Testing
             (["--serve", "https://example.com/p.png=p.png", "--slow-network", "3s"], nil, 3.0, "restored"),
             (
                 ["--serve", "https://example.com/p.png=p.png", "--slow-network", "40s"], "attachmentFailed", 14.0,
-                "The attachment of image_url took longer than 14 s"
+                "The attachment of image_url wasn't complete in time: all attachments together have 14 s."
             ),
             ([], "attachmentFailed", 0.0, "The attachment of image_url isn't on the simulated network (see --serve)."),
         ] as [([String], String?, Double, String)])
@@ -177,17 +177,18 @@ import Testing
         "the system's language is the most exact one that a catalog has, and otherwise its source language, with a note",
         arguments: [
             ("de-CH", "Termin", "de"), ("de", "Termin", nil), ("it", "Appointment", "en"), ("en", "Appointment", nil),
-        ])
+        ] as [(String, String, String?)])
     func language(_ wanted: String, title: String, shown: String?) throws {
-        let text = { #"{"stringUnit":{"state":"translated","value":"\#($0)"}}"# }
+        func text(_ value: String) -> String { #"{"stringUnit":{"state":"translated","value":"\#(value)"}}"# }
+        let (english, german) = (text("Appointment"), text("Termin"))
         let catalog =
-            #"{"sourceLanguage":"en","strings":{"T":{"localizations":{"en":\#(text("Appointment")),"de":\#(text("Termin"))}}},"version":"1.0"}"#
+            #"{"sourceLanguage":"en","strings":{"T":{"localizations":{"en":\#(english),"de":\#(german)}}},"version":"1.0"}"#
         try place.write(Data(catalog.utf8), to: "all.xcstrings")
         let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":{"title-loc-key":"T"}}}"#.utf8))
         let output = try simulate(sealed, "--json", "--strings", "all.xcstrings", "--language", wanted)
         #expect(try output.exit == 0 && Self.title(output.object()) == title)
         let note = shown.map { "pushcrypt: all.xcstrings has no texts in \(wanted): those in \($0) are shown\n" }
-        #expect(output.stderr == note ?? "")
+        #expect(output.stderr == (note ?? ""))
     }
 
     @Test(

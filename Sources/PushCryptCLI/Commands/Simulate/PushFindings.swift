@@ -89,8 +89,11 @@ struct PushFindings {
     }
 
     private static func text(of error: any Error) -> String {
-        let limit = "14 s, or less if several attachments share them"
-        guard let error = error as? TransferError, error.code != .cancelled else { return "took longer than \(limit)." }
+        guard let error = error as? TransferError, error.code != .cancelled else {
+            // The stage keeps one second to finish.
+            let limit = AttachmentStage.Configuration(folder: "").timeLimit - .seconds(1)
+            return "wasn't complete in time: all attachments together have \(NumberText.decimal(limit.inSeconds, 1)) s."
+        }
         return error.code == .status ? "isn't on the simulated network (see --serve)." : "was refused: \(error.reason)."
     }
 

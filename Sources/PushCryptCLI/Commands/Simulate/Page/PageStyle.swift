@@ -109,6 +109,7 @@ enum PageStyle {
         }
         th { white-space: nowrap; }
         th:last-child, td:last-child { padding-right: 0; }
+        @media (max-width: 359px) { th, td { padding-right: 9px; } }
         td { color: var(--muted); }
         thead th { color: var(--muted); font-size: 13px; }
         .count { color: var(--text); text-align: right; font-variant-numeric: tabular-nums; }
