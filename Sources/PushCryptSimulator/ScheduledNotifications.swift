@@ -113,7 +113,10 @@ extension SimulatedNotificationCenter {
             return time + Int64(seconds.rounded(.up))
         case .calendar(let match, _):
             guard let calendar else {
-                throw NotificationError(.invalidTrigger, "this simulator has no calendar: see NotificationCalendar")
+                throw NotificationError(
+                    .invalidTrigger,
+                    "this simulator has no calendar: import PushCryptSimulatorCalendar, and create the device or centre with "
+                        + "calendar: GregorianCalendar(timeZone: .gmt) or another time zone")
             }
             guard let next = calendar.next(after: time, matching: match) else {
                 throw NotificationError(.invalidTrigger, "no later time matches")

@@ -89,10 +89,12 @@ public final class SimulatedClock: DeadlineTimer {
         await run(patience: patience, unless: { false }, work)
     }
 
-    /// - Parameter isOver: whether nothing of the work is awaited any more, asked after each event that it didn't add.
+    /// - Parameters:
+    ///   - isOver: whether nothing of the work is awaited any more, asked after each event that it didn't add.
+    ///   - onImpatience: called when the patience has ended, before the clock moves.
     func run<Value: Sendable>(
         patience: Duration?, unless isOver: @escaping @Sendable () -> Bool,
-        _ work: @escaping @Sendable () async -> Value
+        onImpatience: @escaping @Sendable () -> Void = {}, _ work: @escaping @Sendable () async -> Value
     ) async -> Value {
         let (waits, continuation) = AsyncStream<Void>.makeStream()
         let number = state.withLock { state in
@@ -103,7 +105,10 @@ public final class SimulatedClock: DeadlineTimer {
         let mover = Task { [self] in for await _ in waits { advanceToNextEvent(of: number, unless: isOver) } }
         let impatience = patience.map { patience in
             Task { [self] in
-                while (try? await Task.sleep(for: patience)) != nil { advanceToNextEvent(of: number, unless: isOver) }
+                while (try? await wait(patience)) != nil {
+                    onImpatience()
+                    advanceToNextEvent(of: number, unless: isOver)
+                }
             }
         }
         let value = await work()
@@ -112,6 +117,21 @@ public final class SimulatedClock: DeadlineTimer {
         continuation.finish()
         await mover.value
         return value
+    }
+
+    /// How often the simulator looks, while it waits, whether code uses the clock.
+    private static let looksPerWait = 20
+
+    /// Waits until code hasn't used the clock for this real time. The time is counted in short sleeps, so that a process that
+    /// was stopped for a while doesn't count as one that waits.
+    private func wait(_ patience: Duration) async throws {
+        var (count, last) = (0, state.withLock { $0.number })
+        while count < Self.looksPerWait {
+            try await Task.sleep(for: patience / Self.looksPerWait)
+            let number = state.withLock { $0.number }
+            count = number == last ? count + 1 : 0
+            last = number
+        }
     }
 
     private func add(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> Int {

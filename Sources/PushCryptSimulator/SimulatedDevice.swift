@@ -25,12 +25,26 @@ public final class SimulatedDevice: Sendable {
         public var memoryLimitInBytes = 24 << 20
         /// When the system ends the extension's process for another reason, after the start of each push; nil for never.
         public var endsProcessAfter: Duration?
-        /// How long the simulator waits, in real time, for code that waits for something else than the simulated clock. nil
-        /// waits for ever.
-        public var patience: Duration?
+        /// How long the simulator waits, in real time, for code that waits for something else than the simulated clock. Then the
+        /// clock moves to the next event, such as the extension's deadline, and ``Reception/ranOutOfPatience`` is true. nil waits
+        /// for ever. Code that waits only for the simulated clock or network ends long before.
+        public var patience: Duration? = .seconds(10)
+        /// Which pushes APNs keeps for a device that is off line.
+        public var storage = OfflineStorage.last
 
         /// Creates options with the defaults.
         public init() {}
+    }
+
+    /// Which pushes APNs keeps for a device that is off line.
+    public struct OfflineStorage: Hashable, Sendable {
+        private let name: String
+
+        /// One push of each app, the last. "Viewing the status of push notifications using Metrics and APNs": APNs keeps one
+        /// push of an app, in most cases the last.
+        public static let last = OfflineStorage(name: "last")
+        /// All pushes. No page of Apple's says so today; it is a test of what an app does with several.
+        public static let all = OfflineStorage(name: "all")
     }
 
     /// What became of a push.
@@ -47,6 +61,9 @@ public final class SimulatedDevice: Sendable {
         public var presentation: Presentation?
         /// The extension's report; nil if it didn't run, or ended without one.
         public var report: DeliveryReport?
+        /// Whether the clock was moved after ``Options/patience``, because code waited for something that the simulated clock
+        /// doesn't know, such as a real server. ``report`` names a stage that didn't end.
+        public var ranOutOfPatience = false
 
         /// What this device shows; nil for nothing.
         public var content: NotificationContent? { presentation?.content }
@@ -77,11 +94,17 @@ public final class SimulatedDevice: Sendable {
         var isOffline = false
         var isBeforeFirstUnlock = false
         var clockError: Duration = .zero
-        /// "Viewing the status of push notifications using Metrics and APNs": APNs keeps one push of an app, in most cases the
-        /// last.
-        var stored: StoredPush?
+        /// The pushes that APNs keeps, in their order.
+        var stored: [StoredPush] = []
         var pushCount = 0
         var reports: [String: AwaitedReport] = [:]
+
+        /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.
+        mutating func keep(_ push: StoredPush, _ storage: OfflineStorage) {
+            if storage == .last { stored = [] }
+            if let id = push.headers.collapseID { stored.removeAll { $0.headers.collapseID == id } }
+            stored.append(push)
+        }
     }
 
     /// The app's bundle identifier.
@@ -166,24 +189,29 @@ public final class SimulatedDevice: Sendable {
     /// Whether the device is off line.
     public var isOffline: Bool { state.withLock { $0.isOffline } }
 
-    /// Switches airplane mode on. APNs keeps the last push until it expires, and for 30 days at most.
+    /// Switches airplane mode on. APNs keeps the pushes of ``Options/storage`` until they expire, and for 30 days at most.
     public func goOffline() {
         network.isOffline = true
         state.withLock { $0.isOffline = true }
     }
 
-    /// Switches airplane mode off, and receives the push that APNs has kept.
+    /// Switches airplane mode off, and receives the push that APNs has kept; with ``OfflineStorage/all`` each of them.
     ///
-    /// - Returns: nil if there is none, or it has expired.
+    /// - Returns: what became of the last one; nil if there is none, or it has expired.
     @discardableResult
-    public func goOnline() async -> Reception? {
+    public func goOnline() async -> Reception? { await goOnlineReceivingAll().last }
+
+    /// Switches airplane mode off, and receives the pushes that APNs has kept and that haven't expired, in their order.
+    public func goOnlineReceivingAll() async -> [Reception] {
         network.isOffline = false
         let stored = state.withLock { state in
             state.isOffline = false
-            return state.stored.take()
+            defer { state.stored = [] }
+            return state.stored
         }
-        guard let stored, clock.time < stored.expiration else { return nil }
-        return await deliver(stored)
+        var receptions: [Reception] = []
+        for push in stored where clock.time < push.expiration { receptions.append(await deliver(push)) }
+        return receptions
     }
 
     /// Receives a request to APNs for this device.
@@ -201,7 +229,7 @@ public final class SimulatedDevice: Sendable {
         guard !isOffline else {
             // "Sending notification requests to APNs": with the expiration 0 a push isn't stored.
             guard headers.expiration != UnixTime(0) else { return Reception() }
-            state.withLock { $0.stored = push }
+            state.withLock { $0.keep(push, options.storage) }
             return Reception(isStored: true)
         }
         return await deliver(push)
@@ -225,7 +253,11 @@ public final class SimulatedDevice: Sendable {
         }
         let report = AwaitedReport()
         state.withLock { $0.reports[requestID] = report }
-        let presentation = await presentation(of: push.payload, original, requestID)
+        let hasWaited = Locked(false)
+        let presentation = await presentation(of: push.payload, original, requestID) {
+            hasWaited.withLock { $0 = true }
+        }
+        reception.ranOutOfPatience = hasWaited.withLock { $0 }
         defer { _ = state.withLock { $0.reports.removeValue(forKey: requestID) } }
         reception.presentation = presentation
         // A session reports after it has called the handler, and one that didn't call it may never report.
@@ -268,13 +300,16 @@ public final class SimulatedDevice: Sendable {
     }
 
     private func presentation(
-        of payload: [UInt8], _ original: NotificationContent, _ requestID: String
+        of payload: [UInt8], _ original: NotificationContent, _ requestID: String,
+        onImpatience: @escaping @Sendable () -> Void
     ) async -> Presentation? {
         guard let configure else { return Presentation(content: original, origin: .notRun) }
         let limits = NotificationHost.TimeLimits(
             warning: options.timeLimit - options.grace, grace: options.grace)
         let hasEnded: @Sendable () -> Bool = { [process] in process.current == nil }
-        return await clock.run(patience: options.patience, unless: hasEnded) { [self, clock, options] in
+        return await clock.run(
+            patience: options.patience, unless: hasEnded, onImpatience: onImpatience
+        ) { [self, clock, options] in
             let process: SimulatedExtensionProcess
             do {
                 process = try runningProcess(configure)
@@ -340,6 +375,27 @@ public final class SimulatedDevice: Sendable {
         configuration.lockKeysAndStore(while: isLocked)
         return configuration
     }
+}
+
+extension SimulatedDevice.Reception: CustomStringConvertible, CustomReflectable {
+    /// What became of the push, without its content, as in `placeholder is shown: unknownKey` or `refused: 413 PayloadTooLarge`.
+    public var description: String {
+        if let refusal { return "refused: \(refusal)" }
+        if isStored { return "stored by APNs" }
+        guard let presentation else { return "nothing is shown: the push has no alert" }
+        let shown =
+            switch presentation.origin {
+            case .handedOver where isRestored: "restored"
+            case .handedOver: "placeholder is shown"
+            default: "\(presentation.origin)"
+            }
+        let stages = (report?.stageFailures ?? []).map { "stage \($0.stage) \($0.ending)" }
+        let reasons = [failure.map { "\($0)" }].compactMap(\.self) + stages
+        return shown + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", "))
+            + (ranOutOfPatience ? "; code waited for something else than the simulated clock" : "")
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The process of the extension that runs, if one runs.

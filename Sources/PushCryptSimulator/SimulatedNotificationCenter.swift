@@ -22,7 +22,8 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         var settings = NotificationSettings()
         var strings: (any StringTable)?
         var bundlePath: String?
-        var granted: NotificationOptions = []
+        /// What the app has asked for last, without `provisional`.
+        var requested: NotificationOptions = []
         var questionCount = 0
         var answer: @Sendable (NotificationOptions) -> Bool = { _ in true }
         var categories: [NotificationCategory] = []
@@ -40,6 +41,14 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         var shown: [String: ShownContentExtension] = [:]
         var files: [String: [UInt8]] = [:]
         var deliveries: [Task<Void, Never>] = []
+
+        /// Sets what a user has allowed; previews stay as they are.
+        mutating func allow(_ options: NotificationOptions) {
+            let showsAlerts = options.contains(.alert)
+            settings = NotificationSettings(
+                authorization: .authorized, allowed: options, showsOnLockScreen: showsAlerts, showsInList: showsAlerts,
+                showsBanners: showsAlerts, allowsTimeSensitive: true, previews: settings.previews)
+        }
     }
 
     struct Scheduled {
@@ -129,6 +138,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// recorded answer; a provisional one doesn't ask.
     public func requestAuthorization(_ options: NotificationOptions) async throws -> Bool {
         state.withLock { state in
+            state.requested = options.subtracting(.provisional)
             switch state.settings.authorization {
             case .denied: return false
             case .authorized: return !state.settings.allowed.isDisjoint(with: options)
@@ -147,11 +157,16 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
                 state.settings = NotificationSettings(authorization: .denied, previews: state.settings.previews)
                 return false
             }
-            state.settings = NotificationSettings(
-                authorization: .authorized, allowed: options, showsOnLockScreen: options.contains(.alert),
-                showsInList: options.contains(.alert), showsBanners: options.contains(.alert),
-                allowsTimeSensitive: true, previews: state.settings.previews)
+            state.allow(options)
             return true
+        }
+    }
+
+    /// Switches "Allow Notifications" on, as the user does in the Settings app: what the app has asked for is allowed. It does
+    /// nothing before the app has asked, because the Settings app doesn't list it then.
+    public func allowInSettings() {
+        state.withLock { state in
+            if state.settings.authorization != .notDetermined { state.allow(state.requested) }
         }
     }
 
@@ -200,15 +215,17 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// Removes all notifications from the list.
     public func removeAllDelivered() { remove(deliveredNotifications.map(\.id)) }
 
-    /// Sets the number on the icon, if the user allows badges. Apple's documentation doesn't say what happens otherwise.
+    /// Sets the number on the icon, if the user allows badges. Apple's documentation doesn't say what happens otherwise, and not
+    /// what a negative number does; the strictest reading is that both are errors.
     ///
-    /// - Throws: `NotificationError` with `notAllowed`.
+    /// - Throws: `NotificationError` with `notAllowed`, or `invalidContent` for a negative number.
     public func setBadgeCount(_ count: Int) async throws {
+        guard count >= 0 else { throw NotificationError(.invalidContent, "a badge is 0 or more, and this is \(count)") }
         try state.withLock { state in
             guard state.settings.allowed.contains(.badge) else {
                 throw NotificationError(.notAllowed, "the user doesn't allow badges")
             }
-            state.badge = max(count, 0)
+            state.badge = count
         }
     }
 

@@ -10,6 +10,8 @@ import Testing
 @Suite struct SimulatedDeviceTests {
     private static let topic = "com.example.app"
     private static let start = UnixTime(1_800_000_000)
+    private static let png: [UInt8] =
+        [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
 
     private let record: KeyRecord
     private let folder: TemporaryFolder
@@ -169,7 +171,7 @@ import Testing
     @Test("an address with http is refused, and not requested")
     func plainHTTP() async throws {
         let device = try await device()
-        device.network.serve([0x89, 0x50, 0x4e, 0x47], at: "http://example.com/p.png")
+        device.network.serve(Self.png, at: "http://example.com/p.png")
         let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"http://example.com/p.png"}"#)
         let reception = await device.receive(payload)
         #expect(reception.failure == .attachmentFailed && reception.content?.body.literal == "x")
@@ -191,11 +193,10 @@ import Testing
 
     @Test("a slow network takes the time of the clock, and the text is shown without the picture at its limit")
     func slowNetwork() async throws {
-        let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
         for (seconds, failure, count) in [(8, nil, 1), (20, FailureClass.attachmentFailed, 0)] {
             let device = try await device()
             let start = clock.elapsed
-            device.network.serve(png, at: "https://example.com/a.png", for: .seconds(seconds))
+            device.network.serve(Self.png, at: "https://example.com/a.png", for: .seconds(seconds))
             let payload = try seal(#"{"aps":{"alert":"Hi"},"image_url":"https://example.com/a.png","n":\#(seconds)}"#)
             let reception = await device.receive(payload)
             #expect(reception.isRestored && reception.failure == failure)
@@ -304,6 +305,72 @@ import Testing
         }
         clock.advance(by: .seconds(seconds))
         #expect(await device.goOnline()?.content?.title.literal == title)
+    }
+
+    @Test("with the option all, APNs keeps each push until it expires, and a collapse id replaces an earlier one")
+    func keepsAll() async throws {
+        #expect(SimulatedDevice.Options().storage == .last)
+        var options = SimulatedDevice.Options()
+        options.storage = .all
+        let device = try await device(options)
+        device.goOffline()
+        for (title, lifetime, id) in [("1", nil, "c"), ("2", 60, nil), ("3", nil, nil), ("4", nil, "c"), ("5", 0, nil)]
+            as [(String, Int64?, String?)]
+        {
+            let expiration = lifetime.map { $0 == 0 ? UnixTime(0) : clock.time + $0 }
+            let headers = PushHeaders(topic: Self.topic, expiration: expiration, collapseID: id)
+            let payload = #"{"aps":{"alert":{"title":"\#(title)"}}}"#
+            #expect(await device.receive(Array(payload.utf8), headers).isStored == (lifetime != 0))
+        }
+        clock.advance(by: .seconds(3_600))
+        #expect(await device.goOnlineReceivingAll().map { $0.content?.title.literal } == ["3", "4"])
+        #expect(await device.goOnlineReceivingAll().isEmpty)
+    }
+
+    /// Waits for something that the simulated clock doesn't know, and ignores that it is cancelled.
+    private struct Stuck: ContentStage {
+        let waiting: Locked<[CheckedContinuation<Void, Never>]>
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            await withCheckedContinuation { continuation in waiting.withLock { $0.append(continuation) } }
+            return content
+        }
+    }
+
+    @Test("a stage that never ends is left behind after the patience, and the reception names it")
+    func patience() async throws {
+        #expect(SimulatedDevice.Options().patience == .seconds(10))
+        var options = SimulatedDevice.Options()
+        options.patience = .seconds(1)
+        let waiting = Locked<[CheckedContinuation<Void, Never>]>([])
+        let device = try await device(options) { configuration, _ in configuration.stages = [Stuck(waiting: waiting)] }
+        let reception = await device.receive(try seal())
+        #expect(reception.isRestored && reception.ranOutOfPatience && reception.content?.title.literal == "Zoë")
+        #expect(reception.report?.stageFailures == [StageFailure(stage: "Stuck", ending: .timedOut)])
+        #expect(
+            reception.description
+                == "restored: stage Stuck timedOut; code waited for something else than the simulated clock")
+        for continuation in waiting.withLock({ $0 }) { continuation.resume() }
+    }
+
+    @Test("a reception describes what became of a push, and neither its content nor its bytes")
+    func description() async throws {
+        let device = try await device()
+        let restored = await device.receive(try seal())
+        #expect(!restored.ranOutOfPatience && "\(restored)" == "restored")
+        let refused = await device.receive(Array("{".utf8))
+        #expect(refused.description.hasPrefix("refused: 400"))
+        let silent = await device.receive(Array(#"{"aps":{}}"#.utf8))
+        #expect(silent.description == "nothing is shown: the push has no alert")
+        device.restart()
+        let locked = await device.receive(try seal())
+        #expect(locked.description == "placeholder is shown: keyLocked")
+        device.goOffline()
+        let stored = await device.receive(try seal())
+        #expect(stored.description == "stored by APNs")
+        var dumped = ""
+        dump(restored, to: &dumped)
+        #expect(!dumped.contains("Zoë") && dumped.count < 100)
     }
 
     @Test("a clock that is an hour slow makes pushes notYetValid, and one that is 30 days fast expired")
@@ -416,7 +483,7 @@ import Testing
         var options = SimulatedDevice.Options()
         options.endsProcessAfter = time
         let device = try await device(options)
-        device.network.serve([0x89, 0x50, 0x4e, 0x47], at: "https://example.com/p.png", for: .seconds(5))
+        device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(5))
         let payload = try seal(
             #"{"aps":{"alert":{"title":"Zoë"}},"image_url":"https://example.com/p.png"}"#)
         #expect(await device.receive(payload).content?.title.literal == title)

@@ -72,6 +72,8 @@ import Testing
         }
         #expect(error?.code == .notAllowed)
         await #expect(throws: NotificationError.self) { try await center.setBadgeCount(1) }
+        center.allowInSettings()
+        #expect(await center.settings().showsBanners && center.currentSettings.allowed == [.alert])
         center.changeSettings { settings in
             settings.authorization = .authorized
             settings.allowed = [.alert]
@@ -79,6 +81,38 @@ import Testing
         }
         try await center.add(NotificationRequest(id: "1", content: content("a")))
         #expect(center.deliveredNotifications.map(\.id) == ["1"])
+    }
+
+    @Test("the switch in the settings allows what the app has asked for, and does nothing before a question")
+    func allowedInSettings() async throws {
+        center.allowInSettings()
+        #expect(center.currentSettings == NotificationSettings())
+        center.changeSettings { $0.previews = .never }
+        try await allow([.alert, .badge, .provisional])
+        center.allowInSettings()
+        let settings = center.currentSettings
+        #expect(settings.authorization == .authorized && settings.allowed == [.alert, .badge])
+        #expect(settings.showsOnLockScreen && settings.showsInList && settings.previews == .never)
+    }
+
+    @Test("a negative badge of the app is invalidContent, and the number stays")
+    func negativeBadge() async throws {
+        try await allow()
+        try await center.setBadgeCount(2)
+        let error = await #expect(throws: NotificationError.self) { try await center.setBadgeCount(-1) }
+        #expect(error?.code == .invalidContent && center.badge == 2)
+    }
+
+    @Test("a calendar trigger without a calendar says which one to import")
+    func withoutCalendar() async throws {
+        let center = SimulatedNotificationCenter(clock)
+        #expect(try await center.requestAuthorization([.alert]))
+        let error = await #expect(throws: NotificationError.self) {
+            let trigger = NotificationTrigger.calendar(CalendarMatch(hour: 8), repeats: true)
+            try await center.add(NotificationRequest(id: "1", content: content("a"), trigger: trigger))
+        }
+        #expect(error?.reason.contains("import PushCryptSimulatorCalendar") == true)
+        #expect(error?.reason.contains("GregorianCalendar(timeZone:") == true)
     }
 
     @Test("provisional notifications need no question, and are only listed, without banner and sound")

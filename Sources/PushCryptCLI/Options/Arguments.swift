@@ -26,6 +26,14 @@ struct DurationArgument: ExpressibleByArgument {
         guard let seconds = DurationText.seconds(argument) else { return nil }
         self.seconds = seconds
     }
+
+    /// - Throws: `ValidationError` that says what a duration is.
+    init(option argument: String) throws {
+        guard let duration = DurationArgument(argument: argument) else {
+            throw ValidationError("A duration is a number with s, m, h, d or w, as in 20s.")
+        }
+        self = duration
+    }
 }
 
 extension PaddingPolicy: ExpressibleByArgument {
@@ -46,7 +54,14 @@ extension PaddingPolicy: ExpressibleByArgument {
 struct TimeOptions: ParsableArguments {
     static let help = ArgumentHelp("Work as if it were TIME.", "TIME")
 
-    @Option(name: .customLong("at"), help: help) var givenTime: UnixTime?
+    @Option(name: .customLong("at"), help: help, transform: Self.time(option:)) var givenTime: UnixTime?
+
+    private static func time(option argument: String) throws -> UnixTime {
+        guard let time = UnixTime(argument: argument) else {
+            throw ValidationError("A time is RFC 3339, as in 2026-03-01T09:00:00Z, or a number of Unix seconds.")
+        }
+        return time
+    }
 
     var time: UnixTime { givenTime ?? .now }
 }

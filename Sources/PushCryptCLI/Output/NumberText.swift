@@ -69,7 +69,7 @@ enum TimeDistance {
 }
 
 extension String {
-    func padded(to count: Int) -> String { self + String(repeating: " ", count: max(count - self.count, 0)) }
+    func padded(to columns: Int) -> String { self + String(repeating: " ", count: max(columns - columnCount, 0)) }
 
     func leftPadded(to count: Int, _ padding: String = " ") -> String {
         String(repeating: padding, count: max(count - self.count, 0)) + self

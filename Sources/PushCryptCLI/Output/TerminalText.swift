@@ -36,7 +36,7 @@ struct TerminalText {
     }
 
     func label(_ text: String, _ style: Style, width: Int) -> String {
-        styled(text, style) + String(repeating: " ", count: width - text.count)
+        styled(text, style) + String(repeating: " ", count: max(width - text.columnCount, 0))
     }
 
     /// The text with every control character except newlines replaced.
@@ -44,12 +44,20 @@ struct TerminalText {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }.joined(separator: "\n")
     }
 
-    /// The text with every control and format character replaced by U+FFFD.
+    /// Format characters within words: they join or separate letters and emoji, mark a direction or a place to break a word, and
+    /// change nothing else on a terminal. Others, such as the overrides of the direction, could make a text look like another one.
+    private static let harmlessFormats: Set<Unicode.Scalar> = [
+        "\u{ad}", "\u{200c}", "\u{200d}", "\u{200e}", "\u{200f}",
+    ]
+
+    /// The text with every control character, and every format character that isn't harmless, replaced by U+FFFD.
     static func harmless(_ bytes: some Sequence<UInt8>) -> String {
-        let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar in
-            let isControl =
-                scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
-            return isControl ? "\u{fffd}" : scalar
+        let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control: "\u{fffd}"
+            case .format where !harmlessFormats.contains(scalar): "\u{fffd}"
+            default: scalar
+            }
         }
         var text = ""
         text.unicodeScalars.append(contentsOf: scalars)
@@ -68,16 +76,17 @@ struct TerminalText {
         var rows = [""]
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
             var word = word
-            while word.count > width {
+            while word.columnCount > width {
                 if rows[rows.count - 1].isEmpty { rows.removeLast() }
-                rows.append(String(word.prefix(width)))
-                word = word.dropFirst(width)
+                let start = word.prefix(columns: width)
+                rows.append(String(start))
+                word = word[start.endIndex...]
                 rows.append("")
             }
             let last = rows[rows.count - 1]
             if last.isEmpty {
                 rows[rows.count - 1] = String(word)
-            } else if last.count + 1 + word.count <= width {
+            } else if last.columnCount + 1 + word.columnCount <= width {
                 rows[rows.count - 1] += " " + word
             } else {
                 rows.append(String(word))

@@ -39,7 +39,7 @@ struct TextTable {
         let heading = columns.map { column in Cell(text: column.heading) { terminal.styled($0, .heading) } }
         return ([heading] + rows).map { row in
             zip(row, widths).enumerated().map { index, cell in
-                let space = index + 1 < row.count ? cell.1 - cell.0.text.count : 0
+                let space = index + 1 < row.count ? cell.1 - cell.0.text.columnCount : 0
                 return cell.0.styled(cell.0.text) + String(repeating: " ", count: space)
             }.joined(separator: "  ")
         }
@@ -47,7 +47,7 @@ struct TextTable {
 
     private var widths: [Int] {
         columns.enumerated().map { index, column in
-            rows.map { $0[index].text.count }.reduce(column.heading.count, max)
+            rows.map { $0[index].text.columnCount }.reduce(column.heading.columnCount, max)
         }
     }
 

@@ -33,6 +33,7 @@ import Testing
         let output = try simulate(place.sealed(to: "phone"))
         #expect(output.isSuccess, "\(output)")
         for text in ["New message", "Results", "All clear.", "✓ restored"] { #expect(output.text.contains(text)) }
+        #expect(!output.text.contains("(line"))
         let json = try object(place.sealed(to: "phone"))
         #expect(Self.title(json, "before") == "New message" && Self.title(json) == "Results")
         #expect(json["restored"] as? Bool == true && json["failure"] is NSNull && json["badge"] as? Int == 2)
@@ -74,11 +75,14 @@ import Testing
     @Test(
         "a picture comes from --serve in simulated time; a slow network or an unknown address shows the text without it",
         arguments: [
-            (["--serve", "https://example.com/p.png=p.png", "--slow-network", "3s"], nil, 3.0),
-            (["--serve", "https://example.com/p.png=p.png", "--slow-network", "40s"], "attachmentFailed", 14.0),
-            ([], "attachmentFailed", 0.0),
-        ] as [([String], String?, Double)])
-    func attachment(_ options: [String], failure: String?, seconds: Double) throws {
+            (["--serve", "https://example.com/p.png=p.png", "--slow-network", "3s"], nil, 3.0, "restored"),
+            (
+                ["--serve", "https://example.com/p.png=p.png", "--slow-network", "40s"], "attachmentFailed", 14.0,
+                "The attachment of image_url wasn't complete in time: all attachments together have 14 s."
+            ),
+            ([], "attachmentFailed", 0.0, "The attachment of image_url isn't on the simulated network (see --serve)."),
+        ] as [([String], String?, Double, String)])
+    func attachment(_ options: [String], failure: String?, seconds: Double, verdict: String) throws {
         try place.write(Self.png, to: "p.png")
         let payload = Data(
             #"{"aps":{"alert":{"title":"Results"}},"image_url":"https://example.com/p.png"}"#.utf8)
@@ -90,7 +94,8 @@ import Testing
             ] + options, stdin: sealed)
         let json = try output.object()
         #expect(Self.title(json) == "Results" && json["failure"] as? String == failure, "\(output)")
-        #expect(json["seconds"] as? Double == seconds)
+        #expect(json["seconds"] as? Double == seconds && json["outcome"] as? String == "restored")
+        #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
         #expect((json["attachments"] as? [[String: Any]])?.first?["bytes"] as? Int == (failure == nil ? 28 : nil))
         #expect(json["missing"] as? [String] == (options.isEmpty ? ["https://example.com/p.png"] : nil))
         #expect(output.exit == (failure == nil ? 0 : 65))
@@ -113,10 +118,18 @@ import Testing
         let pretty = try JSONSerialization.data(
             withJSONObject: JSONSerialization.jsonObject(with: sealed), options: .prettyPrinted)
         #expect(try simulate(pretty).isSuccess)
+        let broken = try object(Data("{\n\"aps\": {},\n}".utf8))
+        #expect(broken["number"] as? Int == 1 && broken["line"] as? Int == 1)
+        #expect((broken["verdict"] as? String)?.hasSuffix("JSON refused at byte 13: syntax") == true, "\(broken)")
         let other = try place.sealed(to: "phone").dropLast()
-        let lines = sealed + Data("\n\n{\"payload\":".utf8) + other + Data(",\"to\":\"x\"}\n".utf8)
+        let lines = sealed + Data("\n\n{\"payload\":".utf8) + other + Data(",\"to\":\"x\",\"id\":\"i\"}\n".utf8)
         let output = try simulate(lines, "--json")
         #expect(output.isSuccess && output.text.split(separator: "\n").count == 2, "\(output)")
+        let last = try #require(output.text.split(separator: "\n").last)
+        let json = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
+        #expect(json["number"] as? Int == 2 && json["line"] as? Int == 4)
+        #expect(json["to"] as? String == "x" && json["id"] as? String == "i" && json["token"] == nil)
+        #expect(try simulate(sealed + Data("\n\n{}".utf8)).text.contains("2. (line 4) 2 of 4096 bytes"))
         expectRefusal(try simulate(Data()), 65, saying: "stdin has no payload")
     }
 
@@ -158,6 +171,175 @@ import Testing
             ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
             stdin: sealed)
         #expect(try Self.title(output.object()) == title, "\(output)")
+    }
+
+    @Test(
+        "the system's language is the most exact one that a catalog has, and otherwise its source language, with a note",
+        arguments: [
+            ("de-CH", "Termin", "de"), ("de", "Termin", nil), ("it", "Appointment", "en"), ("en", "Appointment", nil),
+        ] as [(String, String, String?)])
+    func language(_ wanted: String, title: String, shown: String?) throws {
+        func text(_ value: String) -> String { #"{"stringUnit":{"state":"translated","value":"\#(value)"}}"# }
+        let (english, german) = (text("Appointment"), text("Termin"))
+        let catalog =
+            #"{"sourceLanguage":"en","strings":{"T":{"localizations":{"en":\#(english),"de":\#(german)}}},"version":"1.0"}"#
+        try place.write(Data(catalog.utf8), to: "all.xcstrings")
+        let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":{"title-loc-key":"T"}}}"#.utf8))
+        let output = try simulate(sealed, "--json", "--strings", "all.xcstrings", "--language", wanted)
+        #expect(try output.exit == 0 && Self.title(output.object()) == title)
+        let note = shown.map { "pushcrypt: all.xcstrings has no texts in \(wanted): those in \($0) are shown\n" }
+        #expect(output.stderr == (note ?? ""))
+    }
+
+    @Test(
+        "a push whose texts the phone doesn't have isn't restored, and the keys are named",
+        arguments: [
+            (
+                #""title-loc-key":"TITLE","loc-key":"BODY""#, [], "malformed", "placeholder", ["TITLE", "BODY"],
+                "give --strings"
+            ),
+            (
+                #""title-loc-key":"TITLE","loc-key":"BODY""#, ["--strings", "texts.json"], "malformed", "placeholder",
+                ["TITLE", "BODY"], "the app's texts don't have them: TITLE, BODY"
+            ),
+            (
+                #""title-loc-key":"TITLE","body":"Hi""#, [], nil, "restored", ["TITLE"],
+                "that the app doesn't have: TITLE"
+            ),
+        ] as [(String, [String], String?, String, [String], String)])
+    func missingTexts(
+        _ alert: String, _ options: [String], failure: String?, outcome: String, keys: [String], verdict: String
+    ) throws {
+        try place.write(Data(#"{"OTHER":"x"}"#.utf8), to: "texts.json")
+        let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":{\#(alert)}}}"#.utf8))
+        let output = try place.run(
+            ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+            stdin: sealed)
+        let json = try output.object()
+        #expect(output.exit == 65 && json["restored"] as? Bool == false && json["failure"] as? String == failure)
+        #expect(json["outcome"] as? String == outcome && json["missingTexts"] as? [String] == keys, "\(json)")
+        #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
+    }
+
+    @Test(
+        "the outcome is one word, and an invalid payload is refused with what is wrong",
+        arguments: [
+            ("{", "refused", "JSON refused at byte 1: truncated"),
+            (#"{"aps":1}"#, "refused", "its member aps isn't an object"),
+            (#"{"x":{}}"#, "refused", "it has no member aps"), (#"{"aps":{}}"#, "nothing", "no alert with text"),
+            (#"{"aps":{"alert":"x"}}"#, "original", "mutable-content"),
+            (#"{"aps":{"alert":"x","mutable-content":1}}"#, "placeholder", "notSealed"),
+        ])
+    func outcome(_ payload: String, outcome: String, verdict: String) throws {
+        let json = try object(Data(payload.utf8))
+        #expect(json["outcome"] as? String == outcome, "\(json)")
+        #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
+    }
+
+    @Test("a push that only sets the badge and plays a sound has both in its JSON")
+    func badgeOnly() throws {
+        let json = try object(Data(#"{"aps":{"badge":3,"sound":"ping.caf"}}"#.utf8))
+        #expect(json["badge"] as? Int == 3 && json["sound"] as? String == "ping.caf")
+        #expect(json["outcome"] as? String == "nothing")
+    }
+
+    @Test("a key that is missing is named: the phone's, or that of the sender")
+    func missingKey() throws {
+        let sender = try place.create("backend", "sender")
+        try place.create("stranger", "sender")
+        try place.export("stranger", to: "stranger.json")
+        let signed = try place.sealed(to: "phone", "--sign-with", "backend")
+        func verdict(_ payload: Data, _ options: String...) throws -> String {
+            let output = try place.run(
+                ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+                stdin: payload)
+            return try output.object()["verdict"] as? String ?? ""
+        }
+        #expect(try verdict(signed).contains("signed with the key \(sender), and no --trust was given"))
+        #expect(try verdict(signed, "--trust", "stranger.json").contains("\(sender), and --trust doesn't have it"))
+        #expect(try verdict(place.sealed(to: "phone"), "--trust", "stranger.json").contains("The push isn't signed"))
+        let kid = try place.create("other", "recipient", "--psk")
+        #expect(try verdict(place.sealed(to: "other")).contains("sealed to the key \(kid), and the phone doesn't have"))
+    }
+
+    @Test("a served address that isn't requested is named, and the member that has it")
+    func forgottenMember() throws {
+        try place.write(Self.png, to: "p.png")
+        let payload = Data(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#.utf8)
+        let output = try simulate(
+            place.sealed(to: "phone", payload: payload), "--serve", "https://example.com/p.png=p.png")
+        #expect(output.exit == 0 && output.text.contains("--attachment-member image_url"), "\(output)")
+        #expect(output.stderr == "pushcrypt: served and never requested: https://example.com/p.png\n")
+    }
+
+    @Test(
+        "why an attachment was refused is said",
+        arguments: [
+            ("http://example.com/p.png", "p.png", "the address is not an https address"),
+            ("https://example.com/p.png", "p.txt", "the file is of no supported type"),
+            ("https://example.com/p.png", "short", "the file is too short to be of a supported type"),
+        ])
+    func refusedAttachment(_ address: String, file: String, reason: String) throws {
+        try place.write(Self.png, to: "p.png")
+        try place.write(Data("This is a text, and no picture.".utf8), to: "p.txt")
+        try place.write(Self.png.prefix(8), to: "short")
+        let payload = Data(#"{"aps":{"alert":"x"},"image_url":"\#(address)"}"#.utf8)
+        let json = try object(
+            place.sealed(to: "phone", payload: payload), "--attachment-member", "image_url", "--serve",
+            "\(address)=\(file)")
+        #expect(json["failure"] as? String == "attachmentFailed")
+        #expect((json["verdict"] as? String)?.contains(reason) == true, "\(json)")
+    }
+
+    @Test(
+        "an option with one value that is given twice is a usage error, and one that may be repeated isn't",
+        arguments: [
+            ["simulate", "--topic", "a", "--keys", "phone", "--keys", "other"],
+            ["simulate", "--at=2026-03-01T09:00:00Z", "--at", "2026-03-02T09:00:00Z"],
+            ["diagnose", "--report", "a", "--report", "b"], ["keys", "list", "phone", "--at", "1", "--at", "2"],
+        ])
+    func repeated(_ arguments: [String]) throws {
+        let output = try place.run(arguments, stdin: Data("{}".utf8))
+        expectUsageError(output)
+        #expect(output.stderr.contains("is given more than once, and has one value"), "\(output)")
+        let json = try object(
+            place.sealed(to: "phone"), "--attachment-member", "a", "--attachment-member", "b")
+        #expect(json["restored"] as? Bool == true)
+    }
+
+    @Test(
+        "joined emoji, wide characters and harmless format characters are shown, and the frame stays straight",
+        arguments: [
+            ("👨‍👩‍👧 家族", 7), ("a\u{ad}b\u{200e}c\u{200c}d", 4), ("한국어", 6), ("e\u{301}te\u{301}", 3), ("🇫🇷❤️", 4),
+            ("ｆｕｌｌ", 8),
+        ])
+    func widths(_ title: String, columns: Int) throws {
+        let payload = try JSONSerialization.data(withJSONObject: ["aps": ["alert": ["title": title]]])
+        let output = try simulate(place.sealed(to: "phone", payload: payload))
+        let row = "│ " + title + String(repeating: " ", count: 45 - columns) + " │"
+        #expect(output.text.contains(row), "\(output)")
+    }
+
+    @Test("characters that change the direction of other text don't reach the terminal")
+    func directions() throws {
+        let title = "a\u{202e}b\u{2066}c\u{2069}d\u{202a}e\u{feff}"
+        let payload = try JSONSerialization.data(withJSONObject: ["aps": ["alert": ["title": title]]])
+        let output = try simulate(place.sealed(to: "phone", payload: payload))
+        #expect(output.text.contains("a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}"), "\(output)")
+    }
+
+    @Test(
+        "a usage error says what is accepted, with an example",
+        arguments: [
+            ("--slow-network", "fast", "as in 20s"), ("--serve", "x", "https://example.com/p.png=p.png"),
+            ("--picture", "p.pdf", "as in push.html"), ("--picture", "p.svg", "as in push.html"),
+            ("--at", "now", "2026-03-01T09:00:00Z"), ("--time-limit", "0s", "1s or more"),
+            ("--kill-at", "31s", "after the time limit of 30s"),
+        ])
+    func example(_ option: String, value: String, text: String) throws {
+        let output = try place.run(["simulate", option, value])
+        expectUsageError(output)
+        #expect(output.stderr.contains(text), "\(output)")
     }
 
     @Test(

@@ -40,9 +40,7 @@ private struct Reminders {
         #expect(try await !reminders.isAllowed())
         #expect(try await !reminders.isAllowed() && center.questionCount == 1)
         await #expect(throws: NotificationError.self) { try await reminders.remind(of: "Water") }
-        center.changeSettings { settings in
-            (settings.authorization, settings.allowed, settings.showsInList) = (.authorized, [.alert], true)
-        }
+        center.allowInSettings()
         try await reminders.remind(of: "Water")
         #expect(try await reminders.isAllowed() && center.deliveredNotifications.count == 1)
     }

@@ -46,4 +46,12 @@ private struct DefaultBody: ContentStage {
         }
         #expect(badges == [3, 3, 0])
     }
+
+    @Test("the app sets the number on the icon when its messages are read")
+    func badgeOfTheApp() async throws {
+        let phone = try await TestDevice(topic: "com.example.app")
+        _ = try await phone.receive(sealed: #"{"aps":{"alert":"Hi","badge":3}}"#)
+        try await phone.device.center.setBadgeCount(0)
+        #expect(phone.device.center.badge == 0)
+    }
 }

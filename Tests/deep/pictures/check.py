@@ -26,6 +26,8 @@ FAULTS = [
     ('addEventListener("input"', 'addEventListener("change-of-nothing"', "the slider shows"),
     ("view.hidden =", "view.hidden ||=", "the slider shows"),
     ("Dr. Amara Osei", "Dr. Amara", "the lock screen doesn't show"),
+    ("th { white-space: nowrap; }", "th, td { width: 20px; word-break: break-all; }", "'placeholder' takes"),
+    ("line-height: 1.05; white-space: nowrap;", "line-height: 1.05; width: 99px; word-break: break-all;", "'09:10' takes"),
 ]
 
 

@@ -6,7 +6,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 from contrast import lowest_contrast
 
-WIDTHS = {"phone": 390, "desktop": 1280}
+WIDTHS = {"small": 320, "phone": 390, "desktop": 1280}
+# Names and numbers of the byte budget, and the clock: each is one line.
+ONE_LINE = ".budget th, .budget td.count, .clock"
 STEPS = ["Sent", "On the wire", "On the lock screen"]
 LEAST_CONTRAST = 4.5
 
@@ -57,6 +59,12 @@ class Look:
     def look(self, step):
         width = self.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         self.expect(width[0] <= width[1], f"{step}: {width[0]} pixels wide in a window of {width[1]}")
+        for box in self.page.locator(ONE_LINE).all():
+            lines = box.evaluate('''element => {
+              const range = document.createRange(); range.selectNodeContents(element);
+              const texts = [...range.getClientRects()].filter(r => r.width > 0 && r.height > 14);
+              return new Set(texts.map(r => Math.round(r.top))).size }''')
+            self.expect(lines <= 1, f"{step}: {box.inner_text()!r} takes {lines} lines")
         found = Axe().run(self.page)
         for violation in found.response["violations"]:
             nodes = "; ".join(node["html"][:120] for node in violation["nodes"][:3])

@@ -13,7 +13,7 @@ struct BannerText {
     /// The lines of the frame.
     func lines(width: Int) -> [String] {
         guard let banner else { return framed(["(nothing)"], width) }
-        var rows = [appName.padded(to: width - 3) + "now"]
+        var rows = [String(appName.prefix(columns: width - 4)).padded(to: width - 3) + "now"]
         if banner.isTimeSensitive { rows.append("TIME SENSITIVE") }
         rows += text(banner.title, 2, width) + text(banner.subtitle, 1, width)
         rows += text(banner.body, Self.bodyLineCount, width)
@@ -28,12 +28,12 @@ struct BannerText {
         let lines = TerminalText.harmless(lines: text).split(separator: "\n", omittingEmptySubsequences: false)
             .flatMap { TerminalText.wrap(String($0), width: width) }
         guard lines.count > lineCount else { return lines }
-        return lines.prefix(lineCount - 1) + [String(lines[lineCount - 1].prefix(width - 1)) + "…"]
+        return lines.prefix(lineCount - 1) + [String(lines[lineCount - 1].prefix(columns: width - 1)) + "…"]
     }
 
     private func framed(_ rows: [String], _ width: Int) -> [String] {
         let edge = String(repeating: "─", count: width + 2)
-        return ["╭\(edge)╮"] + rows.map { "│ \(String($0.prefix(width)).padded(to: width)) │" } + ["╰\(edge)╯"]
+        return ["╭\(edge)╮"] + rows.map { "│ \(String($0.prefix(columns: width)).padded(to: width)) │" } + ["╰\(edge)╯"]
     }
 }
 
@@ -48,14 +48,17 @@ extension SimulatedPush {
             (left.indices.contains(row) ? left[row] : empty) + (right.indices.contains(row) ? "  " + right[row] : "")
         }
         let mark = isRestored ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
-        let notes = missingAddresses.map { "  not on the simulated network (see --serve): \($0)" }
+        let notes = notes.flatMap { note in
+            TerminalText.wrap(TerminalText.harmless(note.utf8), width: columns - 4).map { "  " + $0 }
+        }
+        let place = line == number ? "" : " (line \(line))"
         let time = duration > .zero ? ", shown after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
         let verdict = TerminalText.wrap(TerminalText.harmless(self.verdict.utf8), width: columns - 4)
-        var lines = [terminal.styled("\(number). \(payload.count) of 4096 bytes\(time)", .heading)]
+        var lines = [terminal.styled("\(number).\(place) \(payload.count) of 4096 bytes\(time)", .heading)]
         lines.append("Without the extension".padded(to: width + 6) + "With the extension")
         lines += rows
         lines += verdict.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
-        lines += notes.map { TerminalText.harmless($0.utf8) }
+        lines += notes
         return lines.map { "  " + $0 + "\n" }.joined()
     }
 }

@@ -12,7 +12,8 @@ enum LocalizedStrings {
     /// Reads the texts of a language.
     ///
     /// - Parameter language: needed for a catalog, whose source language is the default.
-    static func read(_ path: String, language: String?) throws -> [String: String] {
+    /// - Returns: the texts, and a note if they are in another language.
+    static func read(_ path: String, language: String?) throws -> (texts: [String: String], note: String?) {
         let bytes = try FileSystem.readFile(path)
         if path.hasSuffix(".xcstrings") { return try catalog(bytes, path, language) }
         let texts =
@@ -22,7 +23,7 @@ enum LocalizedStrings {
         guard let texts else {
             throw Failure(.dataError, "\(path) is no .strings file, string catalog or JSON object of texts")
         }
-        return texts
+        return (texts, nil)
     }
 
     static func isCatalog(_ path: String) -> Bool { path.hasSuffix(".xcstrings") }
@@ -36,11 +37,13 @@ enum LocalizedStrings {
         let strings: [String: Text]
     }
 
-    private static func catalog(_ bytes: [UInt8], _ path: String, _ language: String?) throws -> [String: String] {
+    private static func catalog(
+        _ bytes: [UInt8], _ path: String, _ wanted: String?
+    ) throws -> (texts: [String: String], note: String?) {
         guard let catalog = try? JSONDecoder().decode(Catalog.self, from: Data(bytes)) else {
             throw Failure(.dataError, "\(path) isn't a string catalog")
         }
-        let language = language ?? catalog.sourceLanguage
+        let language = language(for: wanted ?? catalog.sourceLanguage, in: catalog)
         var texts: [String: String] = [:]
         for (key, text) in catalog.strings {
             let known = text.localizations ?? [:]
@@ -48,10 +51,19 @@ enum LocalizedStrings {
             texts[key] =
                 known[language]?.stringUnit?.value ?? known[catalog.sourceLanguage]?.stringUnit?.value ?? key
         }
-        guard
-            language == catalog.sourceLanguage
-                || catalog.strings.values.contains(where: { $0.localizations?[language] != nil })
-        else { throw Failure(.dataError, "\(path) has no texts in the language \(language)") }
-        return texts
+        let isOther = wanted != nil && wanted != language
+        return (texts, isOther ? "\(path) has no texts in \(wanted ?? ""): those in \(language) are shown" : nil)
+    }
+
+    /// The system takes the most exact language that the app has, de for de-CH, and otherwise the source language.
+    private static func language(for wanted: String, in catalog: Catalog) -> String {
+        let known = Set(catalog.strings.values.flatMap { ($0.localizations ?? [:]).keys })
+        var parts = wanted.split(separator: "-")
+        while !parts.isEmpty {
+            let name = parts.joined(separator: "-")
+            if name == catalog.sourceLanguage || known.contains(name) { return name }
+            parts.removeLast()
+        }
+        return catalog.sourceLanguage
     }
 }

@@ -8,8 +8,20 @@ import PushCryptCore
 /// ```
 /// The second form is what `seal --batch` writes.
 final class PayloadReader {
+    struct Input {
+        /// The number of the line, from 1; empty lines count.
+        let line: Int
+        let payload: [UInt8]
+        /// The members beside the payload that say whose it is.
+        var origin: [(name: String, value: String)] = []
+    }
+
+    /// The members of a line that are repeated in the output.
+    static let originMembers = ["id", "token", "device", "to", "tag"]
+
     private let lines: LineReader
     private var waiting: [[UInt8]]
+    private var lineNumber = 0
 
     init() throws {
         lines = try LineReader("-", limitInBytes: Self.limitInBytes)
@@ -19,25 +31,33 @@ final class PayloadReader {
         while whole.count <= Self.limitInBytes, let line = try lines.next() {
             waiting.append(line)
             whole += (whole.isEmpty ? [] : [.newline]) + line
-            if waiting.count == 1, (try? JSONText(line)) != nil { return }
+            if waiting.count == 1, Self.isJSON(line) { return }
         }
-        if waiting.count > 1, (try? JSONText(whole)) != nil { waiting = [whole] }
+        // Also a payload with an error: its place counts from the beginning.
+        let isOne = Self.isJSON(whole) || whole.first == UInt8(ascii: "{") && !waiting.contains(where: Self.isJSON)
+        guard waiting.count > 1, whole.count <= Self.limitInBytes, isOne else { return }
+        lineNumber = waiting.prefix { $0.isEmpty }.count
+        waiting = [whole]
     }
 
     /// The next payload; nil after the last one.
-    func next() throws -> [UInt8]? {
+    func next() throws -> Input? {
         while true {
             let line = try waiting.isEmpty ? lines.next() : waiting.removeFirst()
             guard let line else { return nil }
-            if !line.isEmpty { return Self.payload(in: line) }
+            lineNumber += 1
+            if !line.isEmpty { return Self.input(in: line, lineNumber) }
         }
     }
 
-    private static func payload(in line: [UInt8]) -> [UInt8] {
+    private static func isJSON(_ line: [UInt8]) -> Bool { (try? JSONText(line)) != nil }
+
+    private static func input(in line: [UInt8], _ number: Int) -> Input {
         guard let root = (try? JSONText(line))?.root, root["aps"] == nil, let payload = root["payload"] else {
-            return line
+            return Input(line: number, payload: line)
         }
-        return Array(payload.rawBytes)
+        let origin = originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
+        return Input(line: number, payload: Array(payload.rawBytes), origin: origin)
     }
 
     /// Sixteen times the limit of APNs.

@@ -16,24 +16,32 @@ struct Simulate: AsyncParsableCommand {
 
             Without --keys and --topic the phone has no keys, so no push is restored.
 
-            With --json, each line on stdout is {"version": 1, "number", "bytes", "restored", "failure", "refused", \
-            "verdict", "before", "after", "seconds", "badge"?, "sound"?, "category"?, "thread"?, "attachments"?, \
-            "missing"?}.
+            With --json, each line on stdout is {"version": 1, "number", "line", "bytes", "outcome", "restored", "failure", \
+            "refused", "verdict", "before", "after", "seconds", "badge"?, "sound"?, "category"?, "thread"?, "attachments"?, \
+            "missing"?, "missingTexts"?, "notes"?}, and "id", "token", "device", "to" and "tag" as they are beside \
+            "payload" in the input. "line" is the number of the line in the input. "outcome" is what is shown: "restored" \
+            (the sealed text; "restored" is false if an attachment or a text is missing), "placeholder", "original", \
+            "nothing", or "refused" by APNs.
 
             With --picture the page has all pushes: what was sent, what is on the wire with its byte budget, and both lock \
             screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
 
-            Exit status: 0 every push was restored with all its attachments; 65 one wasn't; anything else: see \
+            Exit status: 0 every push was restored with all its texts and attachments; 65 one wasn't; anything else: see \
             pushcrypt --help.
             """)
 
     @Flag(help: "Print one JSON object for each push.") var json = false
-    @Option(help: .init("Also write a page with the lock screen; an existing file is replaced.", "FILE.html"))
+    @Option(
+        help: .init("Also write a page with the lock screen; an existing file is replaced.", "FILE.html"),
+        transform: Self.page)
     var picture: PictureFile?
     @Option(help: .init("The phone's keys: private or shared.", "FILE|Keys/NAME")) var keys: String?
     @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
     @Option(help: .init("The phone has this device's key of a shared keyset.", "ID")) var device: String?
-    @Option(help: .init("The pinned sender keys; without it unsigned pushes are accepted.", "FILE")) var trust: String?
+    @Option(
+        help: .init(
+            "The pinned sender keys: only signed pushes are accepted. Without it only unsigned ones are.", "FILE"))
+    var trust: String?
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
     @Option(
         help: .init(
@@ -54,10 +62,14 @@ struct Simulate: AsyncParsableCommand {
         ] {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
-        guard picture?.isHTML != false else {
-            throw ValidationError("--picture writes a page here: the file's name must end with .html.")
-        }
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
+    }
+
+    private static func page(_ argument: String) throws -> PictureFile {
+        guard let file = PictureFile(argument: argument), file.isHTML else {
+            throw ValidationError("--picture writes a page: the file's name must end with .html, as in push.html.")
+        }
+        return file
     }
 
     @MainActor func run() async throws {
@@ -68,14 +80,17 @@ struct Simulate: AsyncParsableCommand {
             StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
         }
         var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
-        while let payload = try reader.next() {
-            let push = await phones.receive(payload)
+        while let input = try reader.next() {
+            let push = await phones.receive(input)
             count += 1
             if push.isRestored { restoredCount += 1 }
             if picture != nil { pictured.append(push) }
             try write(push)
         }
         guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
+        for address in phones.unrequestedAddresses {
+            StandardStreams.writeNote("served and never requested: \(address)")
+        }
         try writePicture(of: pictured, phones.lockScreens)
         guard restoredCount == count else {
             throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored")
@@ -112,11 +127,15 @@ struct Simulate: AsyncParsableCommand {
                 KeysetKeyring(try KeySource(keys, keyAccess).openingKeyset(device: DeviceID(option: device)))
             } ?? NoKeys()
         var settings = SimulatedPhones.Settings(
-            topic: topic, keyring: keyring,
+            topic: topic, keyring: keyring, hasKeys: keys != nil,
             senders: try SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess),
-            fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
+            hasTrust: trust != nil, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
         try phone.apply(to: &settings)
-        settings.strings = try texts.strings.map { try LocalizedStrings.read($0, language: texts.language) }
+        if let path = texts.strings {
+            let (strings, note) = try LocalizedStrings.read(path, language: texts.language)
+            settings.strings = strings
+            if let note { StandardStreams.writeNote(note) }
+        }
         return settings
     }
 }
@@ -126,18 +145,37 @@ struct PhoneOptions: ParsableArguments {
     @Flag(help: "The phone was restarted and not unlocked since: keys can't be read.") var locked = false
     @Option(help: .init("Whether the lock screen shows the text. (default: shown)", "hidden|shown"))
     var previews: Previews?
-    @Option(help: .init("A file on the simulated network; may be repeated.", "URL=FILE")) var serve: [ServedFile] = []
-    @Option(help: .init("How long each transfer takes. (default: 0s)", "DURATION")) var slowNetwork: DurationArgument?
+    @Option(
+        help: .init("A file on the simulated network; may be repeated.", "URL=FILE"),
+        transform: ServedFile.init(option:))
+    var serve: [ServedFile] = []
+    @Option(
+        help: .init("How long each transfer takes. (default: 0s)", "DURATION"),
+        transform: DurationArgument.init(option:))
+    var slowNetwork: DurationArgument?
     @Option(
         help: .init("A member of the payload with an attachment's address, such as image_url; may be repeated.", "NAME")
     )
     var attachmentMember: [String] = []
-    @Option(help: .init("The system ends the extension this long after each push.", "DURATION"))
+    @Option(
+        help: .init("The system ends the extension this long after each push.", "DURATION"),
+        transform: DurationArgument.init(option:))
     var killAt: DurationArgument?
-    @Option(help: .init("How long the system waits for the extension. (default: 30s)", "DURATION"))
+    @Option(
+        help: .init("How long the system waits for the extension. (default: 30s)", "DURATION"),
+        transform: DurationArgument.init(option:))
     var timeLimit: DurationArgument?
 
     enum Previews: String, ExpressibleByArgument { case hidden, shown }
+
+    func validate() throws {
+        let defaultLimit = SimulatedDevice.Options().timeLimit.components.seconds
+        let limit = timeLimit?.seconds ?? defaultLimit
+        guard limit > 0 else { throw ValidationError("--time-limit is 1s or more.") }
+        guard killAt.map({ $0.seconds <= limit }) ?? true else {
+            throw ValidationError("--kill-at is after the time limit of \(limit)s: nothing runs then.")
+        }
+    }
 
     func apply(to settings: inout SimulatedPhones.Settings) throws {
         settings.isBeforeFirstUnlock = locked
@@ -151,21 +189,25 @@ struct PhoneOptions: ParsableArguments {
 }
 
 /// A file on the simulated network. The address may contain `=`, and the name of the file may not.
-struct ServedFile: ExpressibleByArgument {
+struct ServedFile {
     let address: String
     let path: String
 
-    init?(argument: String) {
-        guard let split = argument.lastIndex(of: "=") else { return nil }
-        (address, path) = (String(argument[..<split]), String(argument[argument.index(after: split)...]))
-        guard !address.isEmpty, !path.isEmpty else { return nil }
+    init(option argument: String) throws {
+        let split = argument.lastIndex(of: "=") ?? argument.startIndex
+        (address, path) = (String(argument[..<split]), String(argument[split...].dropFirst()))
+        guard !address.isEmpty, !path.isEmpty else {
+            throw ValidationError("An address and a file are needed, as in https://example.com/p.png=p.png.")
+        }
     }
 }
 
 struct TextOptions: ParsableArguments {
     @Option(help: .init("The app's texts: Localizable.strings, a string catalog or a JSON object.", "FILE"))
     var strings: String?
-    @Option(help: .init("The user's language, for a string catalog. (default: its source language)", "LANGUAGE"))
+    @Option(
+        help: .init(
+            "The user's language, such as de-CH, for a string catalog. (default: its source language)", "LANGUAGE"))
     var language: String?
     @Option(help: .init("The app's name on the lock screen. (default: the end of TOPIC)", "NAME")) var appName: String?
 

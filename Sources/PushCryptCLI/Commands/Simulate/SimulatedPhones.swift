@@ -16,7 +16,11 @@ final class SimulatedPhones {
     struct Settings {
         var topic: String
         var keyring: any RecipientKeyring
+        /// Whether keys were given.
+        var hasKeys: Bool
         var senders: SenderTrust
+        /// Whether sender keys were given.
+        var hasTrust: Bool
         var fallback: Fallback
         var startsAt: UnixTime
         var options = SimulatedDevice.Options()
@@ -35,6 +39,7 @@ final class SimulatedPhones {
     private let plain: SimulatedDevice
     private let phone: SimulatedDevice
     private let opened = OpenedPushes()
+    private let attachmentFailures = AttachmentFailures()
     private let folder: String
     private var requestedCount = 0
     private var nextNumber = 1
@@ -45,7 +50,7 @@ final class SimulatedPhones {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         self.folder = folder.path
         self.settings = settings
-        let (path, opened) = (folder.path, opened)
+        let (path, opened, failures) = (folder.path, opened, attachmentFailures)
         plain = SimulatedDevice(
             topic: settings.topic, clock: SimulatedClock(startingAt: settings.startsAt), extension: nil)
         phone = SimulatedDevice(
@@ -57,7 +62,8 @@ final class SimulatedPhones {
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: path + "/attachments", plainMembers: settings.plainMembers),
-                transport: device.network)
+                transport: device.network, onFailure: { failures.add($0, $1) })
+            configuration.offload = OffloadFetcher(transport: device.network)
             configuration.stages = [opened]
             return configuration
         }
@@ -80,20 +86,42 @@ final class SimulatedPhones {
     /// The lock screens after all pushes.
     var lockScreens: (before: LockScreen, after: LockScreen) { (plain.center.lockScreen, phone.center.lockScreen) }
 
-    func receive(_ payload: [UInt8]) async -> SimulatedPush {
+    /// The addresses of `--serve` that no push has requested.
+    var unrequestedAddresses: [String] {
+        let requested = Set(phone.network.requested)
+        return settings.files.map(\.address).filter { !requested.contains($0) }
+    }
+
+    func receive(_ input: PayloadReader.Input) async -> SimulatedPush {
         defer { nextNumber += 1 }
+        let payload = input.payload
+        _ = attachmentFailures.take()
         let start = phone.clock.elapsed
         let before = await plain.receive(payload)
         let reception = await phone.receive(payload)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         let push = reception.requestID.flatMap { opened.take($0) }
+        // Stages see no push without text, so it is opened here.
+        let textless = reception.failure == .malformed ? openedWithoutText(payload) : nil
+        let findings = PushFindings(
+            settings: settings, payload: payload, reception: reception, sealed: (push ?? textless)?.payload,
+            attachmentFailures: attachmentFailures.take())
         return SimulatedPush(
-            number: nextNumber, payload: payload, sent: push?.payload, paddingByteCount: push?.paddingByteCount,
+            number: nextNumber, input: input, findings: findings, sent: push?.payload,
+            paddingByteCount: push?.paddingByteCount,
             reception: reception, before: banner(before, on: plain), after: banner(reception, on: phone),
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
             duration: phone.clock.elapsed - start,
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
+    }
+
+    private func openedWithoutText(_ payload: [UInt8]) -> OpenedPush? {
+        guard let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.senders)
+        else {
+            return nil
+        }
+        return try? opener.open(payload, at: phone.time).get()
     }
 
     private func banner(_ reception: SimulatedDevice.Reception, on device: SimulatedDevice) -> LockScreen.Banner? {
@@ -120,6 +148,20 @@ private final class OpenedPushes: ContentStage {
     }
 
     func take(_ requestID: String) -> OpenedPush? { pushes.withLock { $0.removeValue(forKey: requestID) } }
+}
+
+/// Why attachments of the running push couldn't be fetched.
+private final class AttachmentFailures: Sendable {
+    private let failures = Locked<[(identifier: String, error: any Error)]>([])
+
+    func add(_ identifier: String, _ error: any Error) { failures.withLock { $0.append((identifier, error)) } }
+
+    func take() -> [(identifier: String, error: any Error)] {
+        failures.withLock { failures in
+            defer { failures = [] }
+            return failures
+        }
+    }
 }
 
 /// A phone without keys.

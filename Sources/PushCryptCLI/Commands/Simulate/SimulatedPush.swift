@@ -15,10 +15,10 @@ struct SimulatedPush {
         let mediaType: String?
     }
 
-    /// The number of its line, from 1.
+    /// Its number among the pushes, from 1.
     let number: Int
-    /// The body of the request to APNs.
-    let payload: [UInt8]
+    let input: PayloadReader.Input
+    let findings: PushFindings
     /// The payload that was sealed; nil if the push wasn't opened.
     let sent: [UInt8]?
     /// How many bytes of the message are padding; nil if the push wasn't opened.
@@ -35,16 +35,47 @@ struct SimulatedPush {
     /// The addresses that the extension requested, and that `--serve` doesn't name.
     let missingAddresses: [String]
 
+    /// The body of the request to APNs.
+    var payload: [UInt8] { input.payload }
+
+    /// The number of its line in the input, from 1.
+    var line: Int { input.line }
+
     /// Whether the phone shows all that was sealed.
-    var isRestored: Bool { reception.isRestored && reception.failure == nil }
+    var isRestored: Bool { reception.isRestored && reception.failure == nil && findings.missingTexts.isEmpty }
+
+    /// What the phone shows, in a word for programs. `restored` is the sealed text, also if a part of the push is missing.
+    var outcome: String {
+        if reception.refusal != nil { return "refused" }
+        guard reception.presentation?.content != nil else { return "nothing" }
+        guard reception.presentation?.origin == .handedOver else { return "original" }
+        return reception.isRestored ? "restored" : "placeholder"
+    }
+
+    /// What the user of the tool may have forgotten, and what is missing.
+    var notes: [String] {
+        let findings = findings
+        return missingAddresses.map { "not on the simulated network (see --serve): \($0)" }
+            + findings.forgottenMembers.map {
+                "the member \($0) has an address of --serve; to attach it, give --attachment-member \($0)"
+            }
+            + (reception.isRestored && findings.settings.strings == nil && !findings.missingTexts.isEmpty
+                ? ["the phone has no texts of the app: give --strings"] : [])
+    }
 
     /// What became of the push, in one line.
     var verdict: String {
-        if let refusal = reception.refusal { return "refused by APNs: \(refusal)" }
+        if let refusal = reception.refusal {
+            return "refused by APNs: \(refusal)" + (findings.refusal.map { ": \($0)" } ?? "")
+        }
         guard let origin = reception.presentation?.origin else {
             return "nothing is shown: the payload has no alert with text"
         }
         guard let failure = reception.failure else {
+            let missing = findings.missingTexts
+            if reception.isRestored, !missing.isEmpty {
+                return "restored without a text that the app doesn't have: \(missing.joined(separator: ", "))"
+            }
             if reception.isRestored {
                 return after?.isHidden == true ? "restored; the lock screen hides it" : "restored"
             }
@@ -61,20 +92,27 @@ struct SimulatedPush {
             case .handedOver: "the placeholder is shown"
             default: "\(origin)"
             }
-        return "\(failure): \(shown). \(failure.explanation)"
+        return "\(failure): \(shown). \(findings.reason ?? failure.explanation)"
     }
 
     var json: JSONObject {
         let json: JSONObject = [
-            "version": 1, "number": number, "bytes": payload.count, "restored": isRestored,
+            "version": 1, "number": number, "line": line, "bytes": payload.count, "outcome": outcome,
+            "restored": isRestored,
             "failure": reception.failure?.rawValue, "refused": reception.refusal?.description,
             "verdict": verdict, "before": before.map(Self.json), "after": after.map(Self.json),
             "seconds": duration.inSeconds,
         ]
-        let content = reception.content
-        return json.adding(ifKnown: [
+        // The system sets the badge and plays the sound of a push without text, and no extension receives it.
+        let silent =
+            outcome == "nothing" && reception.presentation == nil ? NotificationContent(withoutText: payload) : nil
+        let content = reception.content ?? silent
+        let origin = input.origin.map { ($0.name, $0.value as (any Encodable)?) }
+        let missingTexts = findings.missingTexts
+        return json.adding(JSONObject(origin)).adding(ifKnown: [
             "badge": content?.badge, "sound": content?.sound?.name, "category": content?.category,
             "thread": content?.threadID, "missing": missingAddresses.isEmpty ? nil : missingAddresses,
+            "missingTexts": missingTexts.isEmpty ? nil : missingTexts, "notes": notes.isEmpty ? nil : notes,
             "attachments": attachments.isEmpty
                 ? nil : attachments.map { ["type": $0.type, "bytes": $0.bytes.count] as JSONObject },
         ])
@@ -94,7 +132,9 @@ extension FailureClass {
 
     private static let explanations: [FailureClass: String] = [
         .notSealed: "The payload has no pushcrypt member: it wasn't sealed.",
-        .malformed: "The payload isn't strict JSON, or a member of pushcrypt is missing or has the wrong type.",
+        .malformed:
+            "The payload isn't strict JSON, a member of pushcrypt is missing or has the wrong type, or there is no text for "
+            + "the user.",
         .unsupportedVersion: "The payload has a protocol version that this app doesn't know.",
         .unknownKey: "The phone doesn't have the key that it was sealed to, or doesn't pin the key that signed it.",
         .keyLocked: "Keys can't be read until the phone is unlocked once after its start.",

@@ -104,7 +104,12 @@ enum PageStyle {
         .free { --part: light-dark(#e5e5ea, #3a3a3c); }
         .part { fill: var(--part); stroke: var(--card); stroke-width: 1px; vector-effect: non-scaling-stroke; }
         table { border-collapse: collapse; font-size: 14px; }
-        th, td { padding: 3px 14px 3px 0; text-align: left; font-weight: 400; vertical-align: top; }
+        th, td {
+          padding: 3px 14px 3px 0; text-align: left; font-weight: 400; vertical-align: top; overflow-wrap: break-word;
+        }
+        th { white-space: nowrap; }
+        th:last-child, td:last-child { padding-right: 0; }
+        @media (max-width: 359px) { th, td { padding-right: 9px; } }
         td { color: var(--muted); }
         thead th { color: var(--muted); font-size: 13px; }
         .count { color: var(--text); text-align: right; font-variant-numeric: tabular-nums; }
@@ -136,7 +141,7 @@ enum PageStyle {
         .island { width: 104px; height: 30px; margin: 0 auto 28px; border-radius: 15px; background: #000000; }
         .date { font-size: 19px; font-weight: 600; }
         .clock {
-          font-size: 88px; font-weight: 600; line-height: 1.05; letter-spacing: -0.03em; font-variant-numeric: tabular-nums;
+          font-size: min(88px, 23vw); font-weight: 600; line-height: 1.05; white-space: nowrap; letter-spacing: -0.03em; font-variant-numeric: tabular-nums;
         }
         .list { display: flex; flex-direction: column; gap: 8px; margin-top: auto; padding: 48px 0 22px; }
         .home { width: 128px; height: 5px; margin: 0 auto; border-radius: 3px; background: #ffffff; }

@@ -127,7 +127,7 @@ extension SimulatedPush {
     /// What became of the push, with a mark that doesn't need colour.
     fileprivate var verdictHTML: String {
         let time = duration > .zero ? ", shown after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
-        let missing = missingAddresses.map { "; not on the simulated network: \($0)" }.joined()
+        let missing = notes.map { "; \($0)" }.joined()
         return HTML.foreign(
             "span", class: isRestored ? "verdict good" : "verdict bad",
             (isRestored ? "✓ " : "✗ ") + verdict + time + missing)

@@ -1,0 +1,58 @@
+import ArgumentParser
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Refuses an option that is given twice and has one value: the parser would take the last one silently.
+enum RepeatedOptions {
+    /// - Parameter arguments: those of the process, which the parser has accepted.
+    /// - Throws: `ValidationError`.
+    static func refuse(in arguments: [String]) throws {
+        let repeated = repeatedNames(in: arguments)
+        guard !repeated.isEmpty, let single = singleOptions(of: arguments) else { return }
+        guard let name = repeated.first(where: single.contains) else { return }
+        throw ValidationError("--\(name) is given more than once, and has one value.")
+    }
+
+    /// The long names that occur more than once. A value never begins with `--`, unless it follows `=`.
+    private static func repeatedNames(in arguments: [String]) -> [String] {
+        var seen: Set<String> = []
+        return arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.compactMap { argument in
+            let name = argument.dropFirst(2).prefix { $0 != "=" }
+            return seen.insert(String(name)).inserted ? nil : String(name)
+        }
+    }
+
+    /// The options of the command that have one value, from the parser's own description of the tool.
+    private static func singleOptions(of arguments: [String]) -> Set<String>? {
+        guard let tool = try? JSONDecoder().decode(Tool.self, from: Data(PushCrypt._dumpHelp().utf8)) else {
+            return nil
+        }
+        var command = tool.command
+        for argument in arguments {
+            guard let next = command.subcommands?.first(where: { $0.commandName == argument }) else { break }
+            command = next
+        }
+        let single = (command.arguments ?? []).filter { $0.kind == "option" && !$0.isRepeating }
+        return Set(single.flatMap { $0.names ?? [] }.map(\.name))
+    }
+
+    private struct Tool: Decodable { let command: Command }
+
+    private struct Command: Decodable {
+        let commandName: String
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+    }
+
+    private struct Argument: Decodable {
+        struct Name: Decodable { let name: String }
+
+        let kind: String
+        let isRepeating: Bool
+        let names: [Name]?
+    }
+}
