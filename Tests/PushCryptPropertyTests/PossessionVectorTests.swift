@@ -78,10 +78,10 @@ struct PossessionVectorTests {
         arguments: try File.shared.get().answers)
     func answer(_ vector: Answer) throws {
         let pending = try Self.pending()
-        do {
+        do throws(SenderError) {
             let registration = try pending.confirm(answer: vector.answer.utf8, at: UnixTime(vector.at))
             #expect(vector.failure == nil && registration.kid == pending.registration.kid)
-        } catch let error as SenderError {
+        } catch {
             #expect(error.code.description == vector.failure)
         }
     }

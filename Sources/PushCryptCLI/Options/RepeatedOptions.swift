@@ -6,11 +6,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Refuses an option that is given twice and has one value: the parser would take the last one silently.
+/// Refuses an option that is given twice and has one value: the parser would take the last one silently. Only for the commands
+/// that look at one phone or one push: scripts of the other commands append options that replace earlier ones.
 enum RepeatedOptions {
+    private static let commands = ["simulate", "diagnose"]
+
     /// - Parameter arguments: those of the process, which the parser has accepted.
     /// - Throws: `ValidationError`.
     static func refuse(in arguments: [String]) throws {
+        guard let command = arguments.first, commands.contains(command) else { return }
         let repeated = repeatedNames(in: arguments)
         guard !repeated.isEmpty, let single = singleOptions(of: arguments) else { return }
         guard let name = repeated.first(where: single.contains) else { return }

@@ -1,4 +1,4 @@
-public import PushCryptCore
+import PushCryptCore
 import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)

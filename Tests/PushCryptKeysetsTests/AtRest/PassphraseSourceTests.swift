@@ -100,7 +100,7 @@ struct PassphraseSourceTests {
         try write("secret", mode: mode)
         let error = #expect(throws: KeystoreError.self) { try KeysetSecret.passphraseFile(path) }
         #expect(error?.code == .looseMode)
-        #expect(error?.reason.hasSuffix("chmod 600 \(path)") == true)
+        #expect(error?.reason.contains("chmod 600 \(path)") == true, "\(error?.reason ?? "")")
     }
 
     /// Container platforms mount secrets for a group, as files of root.
