@@ -156,6 +156,7 @@ void (*signal(int, void (*)(int)))(int);
 int sigemptyset(sigset_t *);
 int sigaddset(sigset_t *, int);
 #define POLLIN 0x1
+#define POLLOUT 0x4
 struct pollfd {
     int fd;
     short events;
