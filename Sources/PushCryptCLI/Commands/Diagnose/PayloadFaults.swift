@@ -61,7 +61,8 @@ enum PayloadFaults {
         if text.starts(with: "[AnyHashable(".utf8) || text.starts(with: "Optional(".utf8) {
             return "It is a dictionary as Swift's print writes it: write the data of JSONSerialization instead. "
         }
-        if error.code == .trailingBytes {
+        // A time or a number at the beginning of a line of a log is JSON, too.
+        if error.code == .trailingBytes, text.first == UInt8(ascii: "{") {
             let lines = text.split(separator: UInt8(ascii: "\n")).count
             return lines > 1
                 ? "There are \(lines) lines: give one payload at a time. "
