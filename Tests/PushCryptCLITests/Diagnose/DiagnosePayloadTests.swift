@@ -216,7 +216,7 @@ struct DiagnosePayloadTests {
         }
     }
 
-    @Test("sealed that was cut to a usual limit: an error with keys, at least a warning without", arguments: [255, 256])
+    @Test("sealed that was cut to a usual limit: an error with keys, a warning without", arguments: [255, 256])
     func cut(_ count: Int) async throws {
         let app = try await InstalledApp()
         let push = try Relay.sealed(app.seal()) { String($0.prefix(count)) }

@@ -58,7 +58,8 @@ struct RecipientsTests {
         let place = try Workplace()
         let line = try place.registration("Keys/ios", "--psk")
         let psk = try #require(line.firstMatch(of: /"psk":\s*"([^"]+)"/)?.1)
-        let second = isCollision ? line.replacing(psk, with: (psk.first == "A" ? "B" : "A") + psk.dropFirst()) : "?\u{1b}[2J"
+        let second =
+            isCollision ? line.replacing(psk, with: (psk.first == "A" ? "B" : "A") + psk.dropFirst()) : "?\u{1b}[2J"
         try place.write(Data("\(line)\n\(second)\n".utf8), to: "lines")
         let output = try place.run("recipients", "import", "lines", "--into", "d")
         expectRefusal(
