@@ -118,7 +118,7 @@ struct DiagnoseRequestTests {
         #expect(output.exit == 65 && output.hasOneLineOnStderr && output.stderr.contains("apns-topic"), "\(output)")
     }
 
-    @Test("an expiration in milliseconds")
+    @Test("an expiration in milliseconds is an error that names milliseconds")
     func milliseconds() async throws {
         let app = try await InstalledApp()
         let file = try headers(app, ["apns-expiration": (app.clock.time + 60).seconds * 1_000])

@@ -72,7 +72,7 @@ public struct PendingUpload: Codable, Sendable {
     }
 }
 
-/// What the app is told about its registration.
+/// What the service answers to a registration.
 public struct RegistrationState: Hashable, Sendable {
     /// The server's name of the installation.
     public let name: String

@@ -13,7 +13,7 @@ public final class SQLiteStore: PushStore {
         public var busyTimeoutInSeconds: Double = 2
         /// How long the payload of a sent push is kept for a new seal, if its device hasn't confirmed it.
         public var keepsPayloadFor: Int64 = 600_000
-        /// How often a push is sealed anew because its device couldn't open it.
+        /// How often a push is sealed again because its device couldn't open it.
         public var largestSealCount = 3
         /// The largest size of the file in pages of 4,096 bytes; nil for no limit. Writes beyond it fail as on a full disk.
         public var pageLimit: Int?
