@@ -39,7 +39,10 @@ struct BatchInput {
     }
 
     private func deviceHeads() throws -> (Int) -> [UInt8] {
-        try Data(try TestKeys(suite: suite).publicJWK()).write(to: URL(fileURLWithPath: keyFile))
+        // The master is a secret: the tool refuses its file if other users can open it.
+        let master = Data(try TestKeys(suite: suite).publicJWK())
+        guard FileManager.default.createFile(atPath: keyFile, contents: master, attributes: [.posixPermissions: 0o600])
+        else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: keyFile]) }
         return { index in Array(#"{"device":"device-\#(index)""#.utf8) }
     }
 }
