@@ -1,0 +1,50 @@
+import PushCryptCore
+import PushCryptExtension
+import PushCryptKeystore
+
+/// Faults of the record that the backend has stored for the device.
+extension KeyFaults {
+    static func recordUnreadable(_ evidence: Evidence) -> Fault? {
+        guard case .unreadable(let error)? = evidence.registration else { return nil }
+        let isSealed = evidence.payload.envelope != nil
+        return Fault(
+            "registration-unreadable",
+            "The record that the backend has stored isn't a registration record"
+                + (isSealed ? "." : ", so it can't seal to the device, and the push isn't encrypted."),
+            ["registration: \(error.reason)"] + (isSealed ? [] : ["payload: no member \"pushcrypt\""]),
+            do:
+                "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes. If sealing fails, send "
+                + "no other push in its place. \(registerAgain)", hides: isSealed ? [] : ["not-sealed"])
+    }
+
+    static func privateKeyRegistered(_ evidence: Evidence) -> Fault? {
+        guard let entry = evidence.registration?.entry, entry.record.isPrivateAsymmetric else { return nil }
+        return Fault(
+            "private-key-registered",
+            "The backend has the device's private key. Then it can read every push, and sealing to it is refused.",
+            ["registration: key \(entry.record.kid) contains its private half"],
+            do: "Delete it there. Upload only the registration record, and make a new key on the device.")
+    }
+
+    /// The backend's record belongs to a key that the device doesn't have.
+    static func recordOfOtherKey(_ evidence: Evidence) -> Fault? {
+        guard let record = evidence.registration?.entry?.record, let (onDevice, seen) = deviceKeys(evidence),
+            !onDevice.contains(record.kid.description)
+        else { return nil }
+        let isUsed = evidence.payload.kid.map { !onDevice.contains($0.description) } ?? true
+        return Fault(
+            isUsed ? .error : .warning, "registered-key-not-on-device",
+            "The backend has the record of a key that isn't on the device. The device has replaced the key since, or "
+                + "the app was reinstalled, restored from a backup or signed out, or the key was made while the "
+                + "device's storage was locked, or it is the record of another device.",
+            [
+                "registration: key \(record.kid)", seen,
+            ] + evidence.counted(.unknownKey),
+            do: registerAgain
+                + " If the app has uploaded it already, the backend keeps an old record, perhaps from a backup, or "
+                + "that of another device: store device token and record together. Never make a key before the first "
+                + "unlock.",
+            hides: ["key-not-on-device", "device-without-keys"]
+                + (evidence.payload.kid == record.kid ? ["sealed-to-another-key"] : []))
+    }
+}

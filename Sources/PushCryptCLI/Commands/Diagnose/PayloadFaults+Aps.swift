@@ -1,0 +1,72 @@
+import PushCryptCore
+import PushCryptKeystore
+
+/// Faults of `aps`, which APNs and iOS read.
+extension PayloadFaults {
+    static func apsMissing(_ evidence: Evidence) -> Fault? {
+        guard let root = evidence.payload.root, root["aps"] == nil, evidence.payload.reportedFailure == nil else {
+            return nil
+        }
+        return Fault(
+            "aps-missing", "The payload has no \"aps\": APNs refuses it, or iOS shows nothing.",
+            ["payload: no member \"aps\""],
+            do: sendUnchanged, hides: ["alert-missing", "mutable-content-missing"])
+    }
+
+    static func apsNotAnObject(_ evidence: Evidence) -> Fault? {
+        guard let aps = evidence.payload.aps, aps.kind != .object else { return nil }
+        return Fault(
+            "aps-not-an-object", "\"aps\" isn't an object: APNs refuses the push, or iOS ignores it.",
+            ["payload: aps is \(aps.kind == .string ? "a string" : "another kind of value")"], do: sendUnchanged,
+            hides: ["alert-missing", "mutable-content-missing"])
+    }
+
+    static func mutableContent(_ evidence: Evidence) -> Fault? {
+        guard let root = evidence.payload.root, evidence.payload.envelope != nil,
+            evidence.payload.reportedFailure == nil
+        else { return nil }
+        let aps = root["aps"]
+        let value = aps?["mutable-content"]
+        guard value == nil || value?.protocolInteger.map({ $0 != 1 }) == true else { return nil }
+        let names = ["mutable-content", "mutable_content", "mutableContent"]
+        let elsewhere =
+            names.filter { root[$0] != nil } + names.dropFirst().filter { aps?[$0] != nil }.map { "aps.\($0)" }
+        let seen = value == nil ? "payload: aps has no \"mutable-content\"" : "payload: aps.mutable-content isn't 1"
+        return Fault(
+            "mutable-content-missing",
+            "The push lacks \"mutable-content\": 1, so iOS doesn't run the extension and shows the placeholder.",
+            [seen] + elsewhere.map { "payload: \($0) has no effect" },
+            do: "Add \"mutable-content\": 1 to \"aps\". Sealing writes it, so something removed it: \(sendUnchanged)")
+    }
+
+    static func alertMissing(_ evidence: Evidence) -> Fault? {
+        guard let aps = evidence.payload.aps, evidence.payload.reportedFailure == nil,
+            !AlertText.isPresent(in: aps["alert"])
+        else { return nil }
+        let isBackground = aps["content-available"] != nil
+        let cause =
+            aps["alert"] == nil
+            ? "The push has no alert, so iOS doesn't run the extension and shows nothing."
+            : "The push has an alert without text, so iOS doesn't run the extension and shows nothing."
+        return Fault(
+            "alert-missing", cause,
+            [
+                "payload: aps.alert \(aps["alert"] == nil ? "is missing" : "has no title, subtitle, body or loc-key with text")"
+            ]
+                + (isBackground ? ["payload: aps has \"content-available\", as a background push"] : []),
+            do: "Give the placeholder a text, such as \"New message\". The extension replaces it.")
+    }
+
+    static func textsByKey(_ evidence: Evidence) -> Fault? {
+        guard let alert = evidence.payload.aps?["alert"], alert.kind == .object,
+            !["title", "subtitle", "body"].contains(where: { alert[$0]?.isNonEmptyString == true })
+        else { return nil }
+        let keys = ["title-loc-key", "subtitle-loc-key", "loc-key"].filter { alert[$0]?.isNonEmptyString == true }
+        guard !keys.isEmpty else { return nil }
+        return Fault(
+            .note, "texts-by-key",
+            "The visible alert names only texts of the app. If the app lacks them, iOS shows the names or nothing.",
+            keys.map { "payload: aps.alert has \"\($0)\" and no literal text" },
+            do: "Check that the app's Localizable.strings or string catalog has these keys in each language.")
+    }
+}

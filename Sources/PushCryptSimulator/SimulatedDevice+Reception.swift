@@ -1,0 +1,51 @@
+public import PushCryptExtension
+
+extension SimulatedDevice {
+    /// What became of a push.
+    public struct Reception: Hashable, Sendable {
+        /// Why APNs refused it; nil if it didn't.
+        public var refusal: PushRefusal?
+        /// Whether APNs keeps it, because the device is off line.
+        public var isStored = false
+        /// The system's name of the notification; nil if there is none.
+        public var requestID: String?
+        /// What a device without the extension shows; nil for a push without an alert.
+        public var original: NotificationContent?
+        /// What this device shows, and why; nil for a push without an alert.
+        public var presentation: Presentation?
+        /// The extension's report; nil if it didn't run, or ended without one.
+        public var report: DeliveryReport?
+        /// Whether the clock was moved after ``Options/patience``, because code waited for something that the simulated clock
+        /// doesn't know, such as a real server. ``report`` names a stage that didn't end.
+        public var ranOutOfPatience = false
+
+        /// What this device shows; nil for nothing.
+        public var content: NotificationContent? { presentation?.content }
+        /// Why the push wasn't restored completely; nil if it was. A push that the extension didn't receive has none either:
+        /// see ``isRestored``.
+        public var failure: FailureClass? { report?.failure }
+        /// Whether the extension has restored the text, and it is shown.
+        public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }
+    }
+}
+
+extension SimulatedDevice.Reception: CustomStringConvertible, CustomReflectable {
+    /// What became of the push, without its content, as in `placeholder is shown: unknownKey` or `refused: 413 PayloadTooLarge`.
+    public var description: String {
+        if let refusal { return "refused: \(refusal)" }
+        if isStored { return "stored by APNs" }
+        guard let presentation else { return "nothing is shown: the push has no alert" }
+        let shown =
+            switch presentation.origin {
+            case .handedOver where isRestored: "restored"
+            case .handedOver: "placeholder is shown"
+            default: "\(presentation.origin)"
+            }
+        let stages = (report?.stageFailures ?? []).map { "stage \($0.stage) \($0.ending)" }
+        let reasons = [failure.map { "\($0)" }].compactMap(\.self) + stages
+        return shown + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", "))
+            + (ranOutOfPatience ? "; code waited for something else than the simulated clock" : "")
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
