@@ -4,13 +4,15 @@ import PushCryptPrimitives
 package enum FileSystem {
     /// Reads a whole file, pipe or device and follows links.
     ///
-    /// - Throws: `FileError` with `notFound`, `noPermission`, `notAFile` for a folder, `tooLong` for more than 16 MiB.
-    package static func readFile(_ path: String) throws(FileError) -> [UInt8] {
+    /// - Throws: `FileError` with `notFound`, `noPermission`, `notAFile` for a folder, `tooLong`.
+    package static func readFile(
+        _ path: String, limitInBytes limit: Int = OpenFile.usualLimitInBytes
+    ) throws(FileError) -> [UInt8] {
         let file = try OpenFile(path, waiting: true)
         guard try file.status().kind != .folder else {
-            throw FileError(.notAFile, path, "\(path) is a folder; a key file is needed here")
+            throw FileError(.notAFile, path, "\(path) is a folder; a file is needed here")
         }
-        return try file.readAll()
+        return try file.readAll(limitInBytes: limit)
     }
 
     /// Whether anything exists at the path, including a dangling symbolic link.

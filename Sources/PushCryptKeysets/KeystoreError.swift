@@ -68,7 +68,7 @@ extension KeystoreError: FileErrorConvertible {
         case .notFound, .alreadyExists, .cannotCreate, .noPermission, .foreignOwner, .looseMode, .changedMeanwhile:
             self.init(Code(name: error.code.name), error.reason)
         case .notAFile: self.init(.notAKeyset, error.reason)
-        case .tooLong: self.init(.notAKeyset, error.reason + ": not a key file")
+        case .tooLong: self.init(.notAKeyset, error.reason)
         case .symbolicLink where error.systemError == 0:
             self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders")
         case .symbolicLink: self.init(.notAKeyset, error.reason)

@@ -63,6 +63,18 @@ extension SimulatedNotificationCenter {
         return LockScreen(groups: groups, time: clock.time)
     }
 
+    /// The notification of a request as the lock screen shows it; nil if it doesn't.
+    package func banner(of requestID: String) -> LockScreen.Banner? {
+        let settings = currentSettings
+        guard settings.showsOnLockScreen else { return nil }
+        let delivered = deliveredNotifications
+        guard let notification = delivered.last(where: { $0.id == requestID }) else { return nil }
+        let thread = notification.request.content.threadID
+        return banner(
+            notification, isHidden: settings.previews == .never || settings.previews == .whenUnlocked && isLocked,
+            groupCount: delivered.count { $0.request.content.threadID == thread }, settings)
+    }
+
     private func banner(
         _ notification: DeliveredNotification, isHidden: Bool, groupCount: Int, _ settings: NotificationSettings
     ) -> LockScreen.Banner {

@@ -163,6 +163,6 @@ public struct Presentation: Hashable, Sendable {
         /// The original: the handler wasn't called in time.
         public static let expired = Origin(description: "the original: the handler wasn't called in time")
         /// The original: the process ended.
-        public static let died = Origin(description: "the original: the process ended")
+        public static let died = Origin(description: "the original is shown: the system ended the extension's process")
     }
 }

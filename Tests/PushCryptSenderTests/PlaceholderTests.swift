@@ -57,7 +57,8 @@ import Testing
         "a placeholder without text is refused",
         arguments: [
             Placeholder(), .literal(title: "", body: ""), .localized(title: nil, body: ""),
-            .literal(title: nil, body: nil), Placeholder(bodyLocArguments: ["x"], launchImage: "y"),
+            .literal(title: " ", body: "\u{200B}"), .literal(title: nil, body: nil),
+            Placeholder(bodyLocArguments: ["x"], launchImage: "y"),
             Placeholder(subtitleLocKey: "the system doesn't show an alert that has only this key"),
         ])
     func withoutText(placeholder: Placeholder) {

@@ -75,7 +75,8 @@ import Testing
     @Test(
         "a notification without text is refused at sealing",
         arguments: [
-            PushNotification(), PushNotification(title: "", body: ""), PushNotification(badge: 3, sound: .default),
+            PushNotification(), PushNotification(title: "", body: ""), PushNotification(title: " ", body: "\u{200B}\n"),
+            PushNotification(badge: 3, sound: .default),
             PushNotification(isContentAvailable: true),
             PushNotification(titleLocArguments: ["a"], bodyLocArguments: ["b"]),
         ])

@@ -84,18 +84,24 @@ enum StandardStreams {
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    static var isColourful: Bool { isTerminal && ProcessEnvironment.variable("NO_COLOR") == nil }
-
-    static var columns: Int {
-        columns(variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO))
+    static var isColourful: Bool {
+        isTerminal && ProcessEnvironment.variable("NO_COLOR") == nil && ProcessEnvironment.variable("TERM") != "dumb"
     }
 
-    /// The value of COLUMNS, else the terminal's width, else 100; at least 60, which tables and timelines need, and at
-    /// most 200.
-    static func columns(variable: String?, terminal: Int) -> Int {
+    static var columns: Int { columns(atLeast: 60) }
+
+    /// - Parameter minimum: what the output needs; tables and timelines need 60.
+    static func columns(atLeast minimum: Int) -> Int {
+        columns(
+            variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO),
+            atLeast: minimum)
+    }
+
+    /// The value of COLUMNS, else the terminal's width, else 100; at least `minimum` and at most 200.
+    static func columns(variable: String?, terminal: Int, atLeast minimum: Int = 60) -> Int {
         let named = variable.flatMap { Int($0) } ?? 0
         let width = named > 0 ? named : terminal
-        return width > 0 ? min(max(width, 60), 200) : 100
+        return width > 0 ? min(max(width, minimum), 200) : 100
     }
 }
 

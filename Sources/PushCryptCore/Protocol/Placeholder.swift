@@ -22,8 +22,8 @@ public struct Placeholder: Hashable, Sendable {
     /// `launch-image`: the image or storyboard that the app shows while it is launched.
     public var launchImage: String?
 
-    /// Makes a placeholder. One of title, subtitle, body, `titleLocKey` and `bodyLocKey` must not be empty. The device
-    /// prefers a key to a literal text of the same part.
+    /// Makes a placeholder. One of title, subtitle, body, `titleLocKey` and `bodyLocKey` must not be empty, or only white
+    /// space. The device prefers a key to a literal text of the same part.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil,
         titleLocKey: String? = nil, titleLocArguments: [String] = [],
@@ -56,7 +56,7 @@ public struct Placeholder: Hashable, Sendable {
     /// `aps.alert` as raw JSON; nil if it has nothing that the system would show.
     package var json: [UInt8]? {
         let sufficient = [title, subtitle, body, titleLocKey, bodyLocKey]
-        guard sufficient.contains(where: { $0?.isEmpty == false }) else { return nil }
+        guard sufficient.contains(where: { $0?.isVisible == true }) else { return nil }
         let texts = [
             ("title", title), ("subtitle", subtitle), ("body", body), ("title-loc-key", titleLocKey),
             ("subtitle-loc-key", subtitleLocKey), ("loc-key", bodyLocKey),
@@ -98,6 +98,13 @@ package enum AlertText {
     private static let arguments = ["title-loc-args", "subtitle-loc-args", "loc-args"]
     /// The system shows an alert only if it has one of these members.
     private static let sufficient = ["title", "subtitle", "body", "loc-key", "title-loc-key"]
+
+    /// Whether `alert` has a text that a person can see: the device shows the placeholder in place of a text of white space.
+    package static func isVisible(in alert: JSONValue?) -> Bool {
+        guard let alert else { return false }
+        if alert.kind == .string { return alert.string?.isVisible ?? false }
+        return sufficient.contains { name in alert[name]?.string?.isVisible ?? false }
+    }
 
     /// Whether `alert` has a text that isn't empty, as the protocol requires.
     package static func isPresent(in alert: JSONValue?) -> Bool {

@@ -235,22 +235,6 @@ extension NotificationContent {
     }
 }
 
-extension String {
-    /// Whether the string has a character that is neither white space nor without a glyph.
-    ///
-    /// These have no glyph: control and format characters, Unicode's default ignorable characters (zero-width spaces and
-    /// joiners, direction marks, variation selectors, Hangul fillers), noncharacters, the Braille pattern without dots and
-    /// the object replacement character.
-    var isVisible: Bool { unicodeScalars.contains(where: \.isVisible) }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isVisible: Bool {
-        !properties.isWhitespace && !properties.isDefaultIgnorableCodePoint && !properties.isNoncharacterCodePoint
-            && self != "\u{2800}" && self != "\u{FFFC}" && ![.control, .format].contains(properties.generalCategory)
-    }
-}
-
 extension NotificationContent: CustomStringConvertible, CustomReflectable {
     /// The names of the members that are set, never their values, as in `notification content with title, body, badge`.
     public var description: String {

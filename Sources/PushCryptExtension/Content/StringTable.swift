@@ -42,10 +42,22 @@ extension NotificationContent.Text {
 /// ```
 /// Other text after `%` stays unchanged, and a missing argument is empty: a format from a strings file can't be trusted
 /// to match the arguments.
-enum StringFormat {
+package enum StringFormat {
+    /// The number of arguments that a format inserts, which is the highest number in it.
+    package static func argumentCount(of format: String) -> Int {
+        var next = 0
+        let numbers = format.matches(of: argument).map { match in
+            if match.0 != "%%", match.1 == nil { next += 1 }
+            return match.0 == "%%" ? 0 : match.1.flatMap { Int($0) } ?? next
+        }
+        return numbers.max() ?? 0
+    }
+
+    private static var argument: Regex<(Substring, Substring?)> { /%(?:%|(?:([0-9]+)\$)?@)/ }
+
     static func text(_ format: String, _ arguments: [String]) -> String {
         var next = 0
-        return format.replacing(/%(?:%|(?:([0-9]+)\$)?@)/) { match in
+        return format.replacing(argument) { match in
             if match.0 == "%%" { return "%" }
             if match.1 == nil { next += 1 }
             guard let number = match.1.map({ Int($0) }) ?? next else { return String(match.0) }

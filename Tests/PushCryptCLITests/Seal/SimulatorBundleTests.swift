@@ -13,10 +13,22 @@ import Testing
     func file() throws {
         let output = try place.seal(to: "phone", "--simulator-bundle", "com.example.app.dev")
         #expect(output.isSuccess, "\(output)")
+        #expect(
+            output.stderr
+                == "pushcrypt: com.example.app.dev opens the push only if its extension has the topic com.example.app\n"
+        )
         var object = try output.object()
         #expect(object.removeValue(forKey: "Simulator Target Bundle") as? String == "com.example.app.dev")
         let rest = try JSONSerialization.data(withJSONObject: object)
         #expect(try place.open(keys: "phone", payload: rest).isSuccess)
+    }
+
+    @Test("with the longest padding the file has 4096 bytes, and nothing is printed for the topic's own bundle")
+    func limit() throws {
+        let output = try place.seal(to: "phone", "--simulator-bundle", Workplace.topic, "--pad", "max")
+        #expect(output.isSuccess && output.stderr.isEmpty, "\(output)")
+        // Base64url has 4 characters for 3 bytes, and the line has a newline.
+        #expect((4_093...4_097).contains(output.stdout.count), "\(output.stdout.count)")
     }
 
     @Test("a bundle that isn't an identifier, and the option with --batch, are refused")

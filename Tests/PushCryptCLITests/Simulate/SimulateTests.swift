@@ -80,7 +80,7 @@ import Testing
                 ["--serve", "https://example.com/p.png=p.png", "--slow-network", "40s"], "attachmentFailed", 14.0,
                 "The attachment of image_url wasn't complete in time: all attachments together have 14 s."
             ),
-            ([], "attachmentFailed", 0.0, "The attachment of image_url isn't on the simulated network (see --serve)."),
+            ([], "attachmentFailed", 0.0, "The attachment of image_url isn't on the simulated network."),
         ] as [([String], String?, Double, String)])
     func attachment(_ options: [String], failure: String?, seconds: Double, verdict: String) throws {
         try place.write(Self.png, to: "p.png")

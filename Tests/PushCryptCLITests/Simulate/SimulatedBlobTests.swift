@@ -21,7 +21,7 @@ import Testing
         return output.stdout
     }
 
-    private func simulate(_ sealed: Data, serving names: String...) throws -> (json: [String: Any], exit: Int32) {
+    private func simulate(_ sealed: Data, serving names: String...) throws -> (json: [String: Any], exit: Int32?) {
         let output = try place.run(
             ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
                 + names.flatMap { ["--serve", "https://a.b/\($0)=\($0)"] }, stdin: sealed)

@@ -128,22 +128,30 @@ struct Seal: ParsableCommand {
             throw Failure(
                 .dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; the limit of a payload is \(limit)")
         }
+        let head = try simulatorBundle.map(Self.head)
         let sealed = try sealer.seal(
             payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
             isSelfTest: extras.selfTest
-        ) { try $0.retract(campaigns: instructions.retractFrom, of: recipient) }
+        ) {
+            try $0.retract(campaigns: instructions.retractFrom, of: recipient)
+            // The limit of the simulator's file is that of a payload.
+            if let head { $0.limitInBytes = min(limit, PayloadBudget.apnsLimitInBytes - head.count + 1) }
+        }
         if showID { StandardStreams.writeNote("id \(sealed.id)") }
-        guard let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
-        try StandardStreams.writeLine(Self.file(sealed.bytes, for: simulatorBundle))
+        guard let head, let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
+        if simulatorBundle != topic {
+            StandardStreams.writeNote("\(simulatorBundle) opens the push only if its extension has the topic \(topic)")
+        }
+        try StandardStreams.writeLine(head + sealed.bytes.dropFirst())
     }
 
-    /// `{"Simulator Target Bundle":"<id>",<members of the payload>}`
-    private static func file(_ payload: [UInt8], for bundle: String) throws -> [UInt8] {
+    /// The beginning of `{"Simulator Target Bundle":"<id>",<members of the payload>}`.
+    private static func head(for bundle: String) throws -> [UInt8] {
         // The characters that Apple allows in a bundle identifier need no escape in JSON.
         guard bundle.utf8.allSatisfy({ $0.isIdentifierCharacter }), !bundle.isEmpty else {
             throw Failure(.usage, "--simulator-bundle: a bundle identifier has letters, digits, hyphens and dots")
         }
-        return Array(#"{"Simulator Target Bundle":"\#(bundle)","#.utf8) + payload.dropFirst()
+        return Array(#"{"Simulator Target Bundle":"\#(bundle)","#.utf8)
     }
 
     /// Far above the limit of a payload, so that the error can name the size of a payload that is too long.

@@ -3,6 +3,8 @@ import PushCryptSimulator
 
 /// A notification in the terminal, framed, as wide as asked for.
 struct BannerText {
+    /// Narrower terminals break the lines.
+    static let smallestWidth = 24
     /// The system cuts a body after four lines.
     private static let bodyLineCount = 4
 
@@ -18,7 +20,8 @@ struct BannerText {
         rows += text(banner.title, 2, width) + text(banner.subtitle, 1, width)
         rows += text(banner.body, Self.bodyLineCount, width)
         if let path = banner.attachment?.path, let file = attachments.first(where: { $0.path == path }) {
-            rows.append("[\(file.type), \(file.bytes.count) bytes]")
+            let others = attachments.count > 1 ? ", \(attachments.count - 1) more" : ""
+            rows.append("[\(file.type), \(NumberText.grouped(file.bytes.count)) bytes\(others)]")
         }
         return framed(rows, width)
     }
@@ -38,15 +41,28 @@ struct BannerText {
 }
 
 extension SimulatedPush {
+    /// What the phone does beside the text: its badge and its sound.
+    private var effects: String {
+        let badge = content?.badge.map { $0 == 0 ? ", badge removed" : ", badge \($0)" } ?? ""
+        return badge + (content?.sound.map { ", sound \($0.name)" } ?? "")
+    }
+
     /// Both notifications beside each other, and what became of the push.
     func text(_ terminal: TerminalText, appName: String, columns: Int) -> String {
-        let width = min(46, (columns - 10) / 2)
+        let isStacked = columns < 70
+        let width = min(46, isStacked ? columns - 6 : (columns - 10) / 2)
         let left = BannerText(banner: before, appName: appName).lines(width: width)
         let right = BannerText(banner: after, appName: appName, attachments: attachments).lines(width: width)
         let empty = String(repeating: " ", count: width + 4)
-        let rows = (0..<max(left.count, right.count)).map { row in
-            (left.indices.contains(row) ? left[row] : empty) + (right.indices.contains(row) ? "  " + right[row] : "")
-        }
+        let (without, with) = ("Without the extension", "With the extension")
+        let rows =
+            isStacked
+            ? [without] + left + [with] + right
+            : [without.padded(to: width + 6) + with]
+                + (0..<max(left.count, right.count)).map { row in
+                    (left.indices.contains(row) ? left[row] : empty)
+                        + (right.indices.contains(row) ? "  " + right[row] : "")
+                }
         let mark = isRestored ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
         let notes = notes.flatMap { note in
             TerminalText.wrap(TerminalText.harmless(note.utf8), width: columns - 4).map { "  " + $0 }
@@ -54,8 +70,9 @@ extension SimulatedPush {
         let place = line == number ? "" : " (line \(line))"
         let time = duration > .zero ? ", shown after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
         let verdict = TerminalText.wrap(TerminalText.harmless(self.verdict.utf8), width: columns - 4)
-        var lines = [terminal.styled("\(number).\(place) \(payload.count) of 4096 bytes\(time)", .heading)]
-        lines.append("Without the extension".padded(to: width + 6) + "With the extension")
+        let heading = "\(number).\(place) \(payload.count) of 4096 bytes\(time)\(effects)"
+        var lines = TerminalText.wrap(TerminalText.harmless(heading.utf8), width: columns - 2)
+            .map { terminal.styled($0, .heading) }
         lines += rows
         lines += verdict.enumerated().map { ($0 == 0 ? mark : " ") + " " + $1 }
         lines += notes

@@ -21,7 +21,7 @@ enum LocalizedStrings {
             ? try? JSONDecoder().decode([String: String].self, from: Data(bytes))
             : try? PropertyListDecoder().decode([String: String].self, from: Data(bytes))
         guard let texts else {
-            throw Failure(.dataError, "\(path) is no .strings file, string catalog or JSON object of texts")
+            throw Failure(.dataError, "\(path) is not a .strings file, a string catalog or a JSON object of texts")
         }
         return (texts, nil)
     }
@@ -44,24 +44,23 @@ enum LocalizedStrings {
             throw Failure(.dataError, "\(path) isn't a string catalog")
         }
         let language = language(for: wanted ?? catalog.sourceLanguage, in: catalog)
-        var texts: [String: String] = [:]
-        for (key, text) in catalog.strings {
-            let known = text.localizations ?? [:]
-            // The system falls back to the source language, and a key without a text there is its own text.
-            texts[key] =
-                known[language]?.stringUnit?.value ?? known[catalog.sourceLanguage]?.stringUnit?.value ?? key
+        // The system falls back to the source language. A text with variations, such as a plural, isn't one for a push: its
+        // arguments are strings.
+        let texts = catalog.strings.compactMapValues { text in
+            [language, catalog.sourceLanguage].lazy.compactMap { text.localizations?[$0]?.stringUnit?.value }.first
         }
-        let isOther = wanted != nil && wanted != language
+        let isOther = wanted.map { $0.lowercased().replacing("_", with: "-") != language.lowercased() } ?? false
         return (texts, isOther ? "\(path) has no texts in \(wanted ?? ""): those in \(language) are shown" : nil)
     }
 
-    /// The system takes the most exact language that the app has, de for de-CH, and otherwise the source language.
+    /// The system takes the most exact language that the app has, de for de-CH, and otherwise the source language. `de_CH` and
+    /// `DE` are accepted too.
     private static func language(for wanted: String, in catalog: Catalog) -> String {
-        let known = Set(catalog.strings.values.flatMap { ($0.localizations ?? [:]).keys })
-        var parts = wanted.split(separator: "-")
+        let languages = [catalog.sourceLanguage] + catalog.strings.values.flatMap { ($0.localizations ?? [:]).keys }
+        let known = Dictionary(languages.map { ($0.lowercased(), $0) }) { first, _ in first }
+        var parts = wanted.lowercased().split { "-_".contains($0) }
         while !parts.isEmpty {
-            let name = parts.joined(separator: "-")
-            if name == catalog.sourceLanguage || known.contains(name) { return name }
+            if let name = known[parts.joined(separator: "-")] { return name }
             parts.removeLast()
         }
         return catalog.sourceLanguage

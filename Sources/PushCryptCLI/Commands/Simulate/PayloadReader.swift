@@ -35,7 +35,16 @@ final class PayloadReader {
         }
         // Also a payload with an error: its place counts from the beginning.
         let isOne = Self.isJSON(whole) || whole.first == UInt8(ascii: "{") && !waiting.contains(where: Self.isJSON)
-        guard waiting.count > 1, whole.count <= Self.limitInBytes, isOne else { return }
+        guard waiting.count > 1, whole.count <= Self.limitInBytes, isOne else {
+            // No line of a file of lines ends before its first member.
+            guard waiting.first(where: { !$0.isEmpty }) != Array("{".utf8) else {
+                throw Failure(
+                    .dataError,
+                    "stdin has several payloads, and one is on several lines: put each on a line of its own, such as "
+                        + "with jq -c .")
+            }
+            return
+        }
         lineNumber = waiting.prefix { $0.isEmpty }.count
         waiting = [whole]
     }

@@ -8,16 +8,76 @@ struct PushFindings {
     let settings: SimulatedPhones.Settings
     let payload: [UInt8]
     let reception: SimulatedDevice.Reception
-    /// The payload that was sealed; nil if it isn't known.
-    let sealed: [UInt8]?
+    /// The push with the payload that was sealed; nil if it isn't known.
+    let opened: OpenedPush?
     let attachmentFailures: [(identifier: String, error: any Error)]
+
+    private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
     /// The keys of the sealed alert that the app's texts don't have, and that have no literal text in their place.
     var missingTexts: [String] {
-        guard let sealed, let content = NotificationContent(unmodified: sealed) else { return [] }
+        guard let opened, let content = NotificationContent(unmodified: opened.payload) else { return [] }
         return [content.title, content.subtitle, content.body].compactMap { text in
             guard let key = text.locKey, !key.isEmpty, settings.strings?.string(for: key) == nil else { return nil }
             return NotificationContent.Text(literal: text.literal).isEmpty ? key : nil
+        }
+    }
+
+    /// The texts by key that don't get the arguments that they need.
+    var argumentFlaws: [String] {
+        guard let alert = sealed?.root["aps"]?["alert"] else { return [] }
+        return ["title-", "subtitle-", ""].compactMap { part in
+            guard let key = alert[part + "loc-key"]?.string, let format = settings.strings?.string(for: key) else {
+                return nil
+            }
+            let (name, needed) = (part + "loc-args", StringFormat.argumentCount(of: format))
+            guard let arguments = alert[name], arguments.kind == .array else {
+                return needed > 0
+                    ? "\(key) needs \(NumberText.counted(needed, "argument")), and there is no array \(name)" : nil
+            }
+            guard arguments.elements.allSatisfy({ $0.kind == .string }) else {
+                return "\(name) has an element that is not a string, so \(key) gets no arguments"
+            }
+            let count = arguments.elements.count
+            return count < needed
+                ? "\(key) needs \(NumberText.counted(needed, "argument")), and \(name) has \(count)" : nil
+        }
+    }
+
+    /// What the push asks of the device beside the notification, and members that have no effect.
+    func notes(takingBack numbers: [Int]) -> [String] {
+        guard let opened else { return [] }
+        var notes = numbers.map { "takes back push \($0)" }
+        let others = opened.retractedMessageIDs.count - numbers.count
+        if others > 0 { notes.append("takes back \(NumberText.counted(others, "message")) that this phone hasn't got") }
+        if opened.isQuiet {
+            notes.append("quiet: shown passively, or not at all where the app may suppress notifications")
+        }
+        if let increment = opened.badgeIncrement { notes.append("adds \(increment) to the badge") }
+        if opened.isSelfTest { notes.append("a self-test: the extension reports that it works") }
+        if let level = sealed?.root["aps"]?["interruption-level"]?.string, !Self.interruptionLevels.contains(level) {
+            notes.append("aps.interruption-level is none of \(Self.interruptionLevels.joined(separator: ", "))")
+        }
+        for name in settings.plainMembers {
+            guard let member = member(name), member.kind != .string else { continue }
+            notes.append("the member \(name) is not a string, so it is no address of an attachment")
+        }
+        return notes
+    }
+
+    private static let interruptionLevels = ["passive", "active", "time-sensitive", "critical"]
+
+    /// The member of the sealed payload with a path such as `data.image`.
+    func member(_ path: String) -> JSONValue? {
+        var value = sealed?.root
+        for name in path.split(separator: ".") { value = value?[String(name)] }
+        return value
+    }
+
+    /// Whether the sealed or the visible alert has a key of the app's texts.
+    var hasTextKeys: Bool {
+        [sealed, try? JSONText(payload)].contains { text in
+            ["title-loc-key", "subtitle-loc-key", "loc-key"].contains { text?.root["aps"]?["alert"]?[$0] != nil }
         }
     }
 
@@ -26,7 +86,10 @@ struct PushFindings {
         guard reception.refusal == .invalidPayload else { return nil }
         let text: JSONText
         do { text = try JSONText(payload) } catch { return "\(error)" }
-        guard let aps = text.root["aps"] else { return "it has no member aps" }
+        guard let aps = text.root["aps"] else {
+            return text.root["payload"]?.kind == .string
+                ? "its member payload is a string: the payload itself is needed there" : "it has no member aps"
+        }
         return aps.kind == .object ? nil : "its member aps isn't an object"
     }
 
@@ -35,6 +98,7 @@ struct PushFindings {
         switch reception.failure {
         case .malformed: textReason
         case .unknownKey, .undecryptable: keyReason
+        case .keyRevoked: revocationReason
         case .attachmentFailed: attachmentReason
         default: nil
         }
@@ -68,6 +132,16 @@ struct PushFindings {
             : "It was signed with the key \(skid), and no --trust was given: the phone accepts only unsigned pushes."
     }
 
+    private var revocationReason: String? {
+        guard let text = try? JSONText(payload), let outer = try? OuterPayload(text) else { return nil }
+        do throws(FailureClass) {
+            _ = try settings.keyring.key(outer.kid, at: settings.startsAt)
+            return outer.skid.map { "The key \($0) that signed it was revoked." }
+        } catch {
+            return "The phone's key \(outer.kid), to which it was sealed, was revoked."
+        }
+    }
+
     private var attachmentReason: String? {
         let failed = attachmentFailures.map { Self.text(of: $0.identifier) + " " + Self.text(of: $0.error) }
         let stages = (reception.report?.stageFailures ?? []).compactMap { failure -> String? in
@@ -94,12 +168,12 @@ struct PushFindings {
             let limit = AttachmentStage.Configuration(folder: "").timeLimit - .seconds(1)
             return "wasn't complete in time: all attachments together have \(NumberText.decimal(limit.inSeconds, 1)) s."
         }
-        return error.code == .status ? "isn't on the simulated network (see --serve)." : "was refused: \(error.reason)."
+        return error.code == .status ? "isn't on the simulated network." : "was refused: \(error.reason)."
     }
 
     /// The members of the sealed payload with an address of `--serve` that `--attachment-member` doesn't name.
     var forgottenMembers: [String] {
-        guard let root = sealed.flatMap({ try? JSONText($0) })?.root else { return [] }
+        guard let root = sealed?.root else { return [] }
         let alert = root["aps"]?["alert"]?.members.map { ("aps.alert." + $0.name, $0.value) } ?? []
         let members = root.members.map { ($0.name, $0.value) } + alert
         return members.compactMap { name, value in

@@ -18,7 +18,7 @@ struct Simulate: AsyncParsableCommand {
 
             With --json, each line on stdout is {"version": 1, "number", "line", "bytes", "outcome", "restored", "failure", \
             "refused", "verdict", "before", "after", "seconds", "badge"?, "sound"?, "category"?, "thread"?, "attachments"?, \
-            "missing"?, "missingTexts"?, "notes"?}, and "id", "token", "device", "to" and "tag" as they are beside \
+            "interruptionLevel"?, "missing"?, "missingTexts"?, "notes"?}, and "id", "token", "device", "to" and "tag" as they are beside \
             "payload" in the input. "line" is the number of the line in the input. "outcome" is what is shown: "restored" \
             (the sealed text; "restored" is false if an attachment or a text is missing), "placeholder", "original", \
             "nothing", or "refused" by APNs.
@@ -45,7 +45,8 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
     @Option(
         help: .init(
-            "What a failure shows: the payload's visible alert, or a bundled text. (default: outer)", "outer|bundled"))
+            "What a failure shows: the visible alert of a sealed payload, or the app's own text. (default: outer)",
+            "outer|bundled"))
     var fallback: FallbackChoice?
     @OptionGroup(title: "The phone") var phone: PhoneOptions
     @OptionGroup(title: "The app's texts") var texts: TextOptions
@@ -89,9 +90,7 @@ struct Simulate: AsyncParsableCommand {
             try write(push)
         }
         guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
-        for address in phones.unrequestedAddresses {
-            StandardStreams.writeNote("served and never requested: \(address)")
-        }
+        phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
         try writePicture(of: pictured, phones.lockScreens)
         guard restoredCount == count else {
             throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored")
@@ -102,7 +101,7 @@ struct Simulate: AsyncParsableCommand {
         if json { return try StandardStreams.writeJSON(push.json, []) }
         let text = push.text(
             TerminalText(isColourful: StandardStreams.isColourful), appName: TerminalText.harmless(appName.utf8),
-            columns: StandardStreams.columns)
+            columns: StandardStreams.columns(atLeast: BannerText.smallestWidth))
         try StandardStreams.write((push.number > 1 ? "\n" : "") + text)
     }
 
@@ -176,6 +175,10 @@ struct PhoneOptions: ParsableArguments {
         guard killAt.map({ $0.seconds <= limit }) ?? true else {
             throw ValidationError("--kill-at is after the time limit of \(limit)s: nothing runs then.")
         }
+        let addresses = serve.map(\.address)
+        if let twice = addresses.first(where: { address in addresses.count { $0 == address } > 1 }) {
+            throw ValidationError("--serve has \(twice) more than once: an address has one file.")
+        }
     }
 
     func apply(to settings: inout SimulatedPhones.Settings) throws {
@@ -183,7 +186,7 @@ struct PhoneOptions: ParsableArguments {
         settings.hidesPreviews = previews == .hidden
         settings.networkDelay = .seconds(slowNetwork?.seconds ?? 0)
         settings.plainMembers = attachmentMember
-        settings.files = try serve.map { ($0.address, try FileSystem.readFile($0.path)) }
+        settings.files = try serve.map { ($0.address, try $0.read()) }
         settings.options.endsProcessAfter = killAt.map { .seconds($0.seconds) }
         if let timeLimit { settings.options.timeLimit = .seconds(timeLimit.seconds) }
     }
@@ -191,6 +194,9 @@ struct PhoneOptions: ParsableArguments {
 
 /// A file on the simulated network. The address may contain `=`, and the name of the file may not.
 struct ServedFile {
+    /// More than the system's largest limit, 50 MB for a film.
+    private static let limitInBytes = 64 << 20
+
     let address: String
     let path: String
 
@@ -201,6 +207,8 @@ struct ServedFile {
             throw ValidationError("An address and a file are needed, as in https://example.com/p.png=p.png.")
         }
     }
+
+    func read() throws -> [UInt8] { try FileSystem.readFile(path, limitInBytes: Self.limitInBytes) }
 }
 
 struct TextOptions: ParsableArguments {
@@ -213,6 +221,8 @@ struct TextOptions: ParsableArguments {
     @Option(help: .init("The app's name on the lock screen. (default: the end of TOPIC)", "NAME")) var appName: String?
 
     func validate() throws {
+        guard appName?.isVisible ?? true else { throw ValidationError("--app-name has no visible character.") }
+        guard language?.isEmpty != true else { throw ValidationError("--language is a language such as de or de-CH.") }
         guard language == nil || strings.map(LocalizedStrings.isCatalog) == true else {
             throw ValidationError(
                 "--language needs --strings with a string catalog (.xcstrings): other files have one language.")

@@ -43,6 +43,12 @@ final class SimulatedPhones {
     private let folder: String
     private var requestedCount = 0
     private var nextNumber = 1
+    /// The numbers of the opened pushes, by the id of the message.
+    private var numbers: [String: Int] = [:]
+    /// The members of --attachment-member that a push had.
+    private var knownMembers: Set<String> = []
+    private var hasOpened = false
+    private var hasTextKeys = false
 
     init(_ settings: Settings) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt." + UUID().uuidString)
@@ -86,10 +92,22 @@ final class SimulatedPhones {
     /// The lock screens after all pushes.
     var lockScreens: (before: LockScreen, after: LockScreen) { (plain.center.lockScreen, phone.center.lockScreen) }
 
-    /// The addresses of `--serve` that no push has requested.
-    var unrequestedAddresses: [String] {
+    /// The options that changed nothing for any push.
+    var optionsWithoutEffect: [String] {
         let requested = Set(phone.network.requested)
-        return settings.files.map(\.address).filter { !requested.contains($0) }
+        var notes = settings.files.map(\.address).filter { !requested.contains($0) }
+            .map { "served and never requested: \($0)" }
+        if settings.networkDelay > .zero, requested.isEmpty {
+            notes.append("--slow-network has no effect: no push has requested a file")
+        }
+        if settings.strings != nil, !hasTextKeys {
+            notes.append("--strings has no effect: no push has a key of the app's texts")
+        }
+        if hasOpened {
+            notes += settings.plainMembers.filter { !knownMembers.contains($0) }
+                .map { "--attachment-member \($0) has no effect: no push has this member" }
+        }
+        return notes
     }
 
     func receive(_ input: PayloadReader.Input) async -> SimulatedPush {
@@ -105,11 +123,16 @@ final class SimulatedPhones {
         // Stages see no push without text, so it is opened here.
         let textless = reception.failure == .malformed ? openedWithoutText(payload) : nil
         let findings = PushFindings(
-            settings: settings, payload: payload, reception: reception, sealed: (push ?? textless)?.payload,
+            settings: settings, payload: payload, reception: reception, opened: push ?? textless,
             attachmentFailures: attachmentFailures.take())
+        hasTextKeys = hasTextKeys || findings.hasTextKeys
+        hasOpened = hasOpened || push != nil
+        knownMembers.formUnion(settings.plainMembers.filter { findings.member($0) != nil })
+        let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
+        if let id = push?.messageID, numbers[id] == nil { numbers[id] = nextNumber }
         return SimulatedPush(
             number: nextNumber, input: input, findings: findings, sent: push?.payload,
-            paddingByteCount: push?.paddingByteCount,
+            paddingByteCount: push?.paddingByteCount, retractedNumbers: retracted,
             reception: reception, before: banner(before, on: plain), after: banner(reception, on: phone),
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
             duration: phone.clock.elapsed - start,
@@ -126,7 +149,7 @@ final class SimulatedPhones {
 
     private func banner(_ reception: SimulatedDevice.Reception, on device: SimulatedDevice) -> LockScreen.Banner? {
         guard reception.content != nil, let id = reception.requestID else { return nil }
-        return device.center.lockScreen.groups.lazy.flatMap(\.banners).first { $0.id == id }
+        return device.center.banner(of: id)
     }
 
     private func attachment(_ attachment: NotificationContent.Attachment) -> SimulatedPush.Attachment? {

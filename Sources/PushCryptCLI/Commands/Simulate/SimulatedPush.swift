@@ -23,6 +23,8 @@ struct SimulatedPush {
     let sent: [UInt8]?
     /// How many bytes of the message are padding; nil if the push wasn't opened.
     let paddingByteCount: Int?
+    /// The numbers of the pushes that it takes back.
+    let retractedNumbers: [Int]
     /// What the phone made of it.
     let reception: SimulatedDevice.Reception
     /// What a phone without the extension shows; nil for nothing.
@@ -42,7 +44,18 @@ struct SimulatedPush {
     var line: Int { input.line }
 
     /// Whether the phone shows all that was sealed.
-    var isRestored: Bool { reception.isRestored && reception.failure == nil && findings.missingTexts.isEmpty }
+    var isRestored: Bool {
+        reception.isRestored && reception.failure == nil && findings.missingTexts.isEmpty
+            && findings.argumentFlaws.isEmpty
+    }
+
+    /// What the phone shows and does. The system sets the badge and plays the sound of a push without text, which no extension
+    /// receives.
+    var content: NotificationContent? {
+        if let content = reception.content { return content }
+        return reception.refusal == nil && reception.presentation == nil
+            ? NotificationContent(withoutText: payload) : nil
+    }
 
     /// What the phone shows, in a word for programs. `restored` is the sealed text, also if a part of the push is missing.
     var outcome: String {
@@ -55,12 +68,22 @@ struct SimulatedPush {
     /// What the user of the tool may have forgotten, and what is missing.
     var notes: [String] {
         let findings = findings
-        return missingAddresses.map { "not on the simulated network (see --serve): \($0)" }
+        return missingAddresses.map { "to serve what it requests, give --serve \($0)=FILE" }
+            + findings.notes(takingBack: retractedNumbers) + standInNotes
             + findings.forgottenMembers.map {
                 "the member \($0) has an address of --serve; to attach it, give --attachment-member \($0)"
             }
             + (reception.isRestored && findings.settings.strings == nil && !findings.missingTexts.isEmpty
                 ? ["the phone has no texts of the app: give --strings"] : [])
+    }
+
+    /// The tool doesn't know the app's own text.
+    private var standInNotes: [String] {
+        let standard = Placeholder.standard
+        guard !reception.isRestored, reception.presentation?.origin == .handedOver, after?.title == standard.title,
+            after?.body == standard.body, before?.title != standard.title || before?.body != standard.body
+        else { return [] }
+        return ["\"\(standard.title ?? "")\" stands for the app's own text, which the tool doesn't know"]
     }
 
     /// What became of the push, in one line.
@@ -76,6 +99,9 @@ struct SimulatedPush {
             if reception.isRestored, !missing.isEmpty {
                 return "restored without a text that the app doesn't have: \(missing.joined(separator: ", "))"
             }
+            if reception.isRestored, !findings.argumentFlaws.isEmpty {
+                return "restored with gaps in a text: " + findings.argumentFlaws.joined(separator: "; ")
+            }
             if reception.isRestored {
                 return after?.isHidden == true ? "restored; the lock screen hides it" : "restored"
             }
@@ -89,6 +115,7 @@ struct SimulatedPush {
             switch origin {
             case _ where reception.isRestored: "the text is shown"
             case _ where after == nil: "nothing is shown"
+            case .handedOver where reception.failure == .notSealed: "the app's own text is shown"
             case .handedOver: "the placeholder is shown"
             default: "\(origin)"
             }
@@ -103,15 +130,13 @@ struct SimulatedPush {
             "verdict": verdict, "before": before.map(Self.json), "after": after.map(Self.json),
             "seconds": duration.inSeconds,
         ]
-        // The system sets the badge and plays the sound of a push without text, and no extension receives it.
-        let silent =
-            outcome == "nothing" && reception.presentation == nil ? NotificationContent(withoutText: payload) : nil
-        let content = reception.content ?? silent
+        let content = content
         let origin = input.origin.map { ($0.name, $0.value as (any Encodable)?) }
         let missingTexts = findings.missingTexts
         return json.adding(JSONObject(origin)).adding(ifKnown: [
             "badge": content?.badge, "sound": content?.sound?.name, "category": content?.category,
-            "thread": content?.threadID, "missing": missingAddresses.isEmpty ? nil : missingAddresses,
+            "thread": content?.threadID, "interruptionLevel": content?.interruptionLevel,
+            "missing": missingAddresses.isEmpty ? nil : missingAddresses,
             "missingTexts": missingTexts.isEmpty ? nil : missingTexts, "notes": notes.isEmpty ? nil : notes,
             "attachments": attachments.isEmpty
                 ? nil : attachments.map { ["type": $0.type, "bytes": $0.bytes.count] as JSONObject },
