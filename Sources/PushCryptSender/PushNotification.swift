@@ -40,7 +40,8 @@ public struct PushNotification: Encodable, Sendable {
     public var filterCriteria: String?
     /// `aps.content-available`: also wakes the app. It is not encrypted.
     public var isContentAvailable: Bool
-    /// Members beside `aps`, for the app. The names `aps` and `pushcrypt` are taken: sealing throws `invalidPayload`.
+    /// Members beside `aps`, for the app. With a member `aps` or `pushcrypt`, sealing throws
+    /// `invalidPayload`.
     public var custom: [String: any Encodable & Sendable]
 
     /// Makes a notification; the parameters are the properties of the same names. Without a text or a key for one, sealing
