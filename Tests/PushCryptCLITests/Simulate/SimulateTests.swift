@@ -301,7 +301,7 @@ import Testing
     func repeated(_ arguments: [String]) throws {
         let output = try place.run(arguments, stdin: Data("{}".utf8))
         expectUsageError(output)
-        #expect(output.stderr.contains("is given more than once, and has one value"), "\(output)")
+        #expect(output.stderr.contains("is given more than once, but takes one value"), "\(output)")
         let json = try object(
             place.sealed(to: "phone"), "--attachment-member", "a", "--attachment-member", "b")
         #expect(json["restored"] as? Bool == true)

@@ -44,7 +44,7 @@ struct SimulatedPush {
     /// Whether the phone shows all that was sealed.
     var isRestored: Bool { reception.isRestored && reception.failure == nil && findings.missingTexts.isEmpty }
 
-    /// What the phone shows, in a word for programs. `restored` is the sealed text, also if a part of the push is missing.
+    /// What the phone shows, as a name for programs. `restored` is the sealed text, also if a part of the push is missing.
     var outcome: String {
         if reception.refusal != nil { return "refused" }
         guard reception.presentation?.content != nil else { return "nothing" }
@@ -52,7 +52,7 @@ struct SimulatedPush {
         return reception.isRestored ? "restored" : "placeholder"
     }
 
-    /// What the user of the tool may have forgotten, and what is missing.
+    /// Options that the user of the tool may have forgotten, and what is missing.
     var notes: [String] {
         let findings = findings
         return missingAddresses.map { "not on the simulated network (see --serve): \($0)" }
@@ -103,7 +103,7 @@ struct SimulatedPush {
             "verdict": verdict, "before": before.map(Self.json), "after": after.map(Self.json),
             "seconds": duration.inSeconds,
         ]
-        // The system sets the badge and plays the sound of a push without text, and no extension receives it.
+        // No extension receives a push without text, but the system sets its badge and plays its sound.
         let silent =
             outcome == "nothing" && reception.presentation == nil ? NotificationContent(withoutText: payload) : nil
         let content = reception.content ?? silent
