@@ -76,7 +76,7 @@ struct KeyFileModeTests {
         #expect(sealed.isSuccess, "\(sealed)")
         let refused = try batch.place.run(command + ["mount"] + Self.options, stdin: Workplace.inner)
         expectRefusal(refused, 65, saying: "mount/keyset.json is a symbolic link")
-        #expect(refused.stderr.contains("name the file"), "\(refused)")
+        #expect(refused.stderr.contains("give the path of the file"), "\(refused)")
     }
 
     @Test("an encrypted keyset.json is used by the file's path, with its passphrase")
