@@ -41,7 +41,7 @@ struct KeyFileModeTests {
         }
     }
 
-    @Test("public keys in a file that everybody can read are used")
+    @Test("public keys in a file that every user can read are used")
     func publicKeys() throws {
         let batch = try Self.place()
         try batch.place.setMode(0o644, of: "public.json")
