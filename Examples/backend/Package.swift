@@ -85,6 +85,16 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
+        // One push, without the service.
+        .executableTarget(
+            name: "first-push",
+            dependencies: [
+                .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: settings),
         // Runs all of it on one machine, with simulated phones.
         .executableTarget(
             name: "rehearsal",

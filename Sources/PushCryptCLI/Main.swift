@@ -12,7 +12,6 @@ enum Main {
     /// Runs on the main thread, which a command may block. A blocked thread of the cooperative pool would stop a batch.
     @MainActor private static func run() async throws {
         var command = try PushCrypt.parseAsRoot()
-        try RepeatedOptions.refuse(in: Array(CommandLine.arguments.dropFirst()))
         if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     }
 

@@ -168,15 +168,15 @@ private struct SealOverrides {
     private let badgeIncrement: Int?
 
     init(_ line: QueueLine) throws(LineRefusal) {
-        placeholder = try line[.placeholder].map(Self.placeholder)
+        placeholder = try line[.placeholder].map(Placeholder.init(line:))
         expiresAfterInSeconds = try line[.expires].map(Self.seconds)
         exposed = try line[.expose].map { value throws(LineRefusal) in
-            try Self.strings(value, "\"expose\" is not an array of names")
+            try value.strings(orRefuse: "\"expose\" is not an array of names")
         }
         campaign = try line[.campaign].map(Self.name)
         retractedIDs =
             try line[.retract].map { value throws(LineRefusal) in
-                try Self.strings(value, "\"retract\" is not an array of message ids")
+                try value.strings(orRefuse: "\"retract\" is not an array of message ids")
             } ?? []
         isQuiet = try line[.quiet].map(Self.boolean)
         badgeIncrement = try line[.badgeAdd].map(Self.increment)
@@ -194,25 +194,6 @@ private struct SealOverrides {
         if let badgeIncrement { options.badgeIncrement = badgeIncrement }
         if let expiresAfterInSeconds { options.expiresAfterInSeconds = expiresAfterInSeconds }
         if let exposed { options.exposed = exposed }
-    }
-
-    private static func placeholder(_ value: JSONValue) throws(LineRefusal) -> Placeholder {
-        guard value.kind == .object else { throw .malformedLine("\"placeholder\" is not an object") }
-        var placeholder = Placeholder()
-        for member in value.members {
-            guard let text = member.value.string else {
-                throw .malformedLine("a member of \"placeholder\" is not a string")
-            }
-            switch member.name {
-            case "title": placeholder.title = text
-            case "body": placeholder.body = text
-            case "title-loc-key": placeholder.titleLocKey = text
-            case "loc-key": placeholder.bodyLocKey = text
-            default:
-                throw .malformedLine("\"placeholder\" has a member other than title, body, title-loc-key and loc-key")
-            }
-        }
-        return placeholder
     }
 
     private static func name(_ value: JSONValue) throws(LineRefusal) -> String {
@@ -237,12 +218,5 @@ private struct SealOverrides {
             throw .malformedLine("\"badgeAdd\" is not an integer")
         }
         return increment
-    }
-
-    private static func strings(_ value: JSONValue, _ message: String) throws(LineRefusal) -> [String] {
-        let elements = value.elements
-        let strings = elements.compactMap(\.string)
-        guard value.kind == .array, strings.count == elements.count else { throw .malformedLine(message) }
-        return strings
     }
 }

@@ -1,21 +1,45 @@
 /// The visible alert of a sealed push. APNs reads it, and the user sees it if the push can't be opened. It must reveal
-/// nothing about the content.
+/// nothing about the content: nor must the arguments of a text by key.
 public struct Placeholder: Hashable, Sendable {
-    /// The literal title.
+    /// `title`: the literal title.
     public var title: String?
-    /// The literal body.
+    /// `subtitle`: the literal subtitle.
+    public var subtitle: String?
+    /// `body`: the literal body.
     public var body: String?
-    /// The title's key in the app's Localizable.strings.
+    /// `title-loc-key`: the title's key in the app's Localizable.strings.
     public var titleLocKey: String?
-    /// The body's key in the app's Localizable.strings.
+    /// `title-loc-args`: the arguments of the text of ``titleLocKey``.
+    public var titleLocArguments: [String]
+    /// `subtitle-loc-key`: the subtitle's key in the app's Localizable.strings.
+    public var subtitleLocKey: String?
+    /// `subtitle-loc-args`: the arguments of the text of ``subtitleLocKey``.
+    public var subtitleLocArguments: [String]
+    /// `loc-key`: the body's key in the app's Localizable.strings.
     public var bodyLocKey: String?
+    /// `loc-args`: the arguments of the text of ``bodyLocKey``.
+    public var bodyLocArguments: [String]
+    /// `launch-image`: the image or storyboard that the app shows while it is launched.
+    public var launchImage: String?
 
-    /// Makes a placeholder; at least one part must not be empty. The device prefers a key to a literal text of the same part.
-    public init(title: String? = nil, body: String? = nil, titleLocKey: String? = nil, bodyLocKey: String? = nil) {
+    /// Makes a placeholder. One of title, subtitle, body, `titleLocKey` and `bodyLocKey` must not be empty. The device
+    /// prefers a key to a literal text of the same part.
+    public init(
+        title: String? = nil, subtitle: String? = nil, body: String? = nil,
+        titleLocKey: String? = nil, titleLocArguments: [String] = [],
+        subtitleLocKey: String? = nil, subtitleLocArguments: [String] = [],
+        bodyLocKey: String? = nil, bodyLocArguments: [String] = [], launchImage: String? = nil
+    ) {
         self.title = title
+        self.subtitle = subtitle
         self.body = body
         self.titleLocKey = titleLocKey
+        self.titleLocArguments = titleLocArguments
+        self.subtitleLocKey = subtitleLocKey
+        self.subtitleLocArguments = subtitleLocArguments
         self.bodyLocKey = bodyLocKey
+        self.bodyLocArguments = bodyLocArguments
+        self.launchImage = launchImage
     }
 
     /// A placeholder with the same text on every device.
@@ -29,19 +53,41 @@ public struct Placeholder: Hashable, Sendable {
     /// "New message", "Open the app to read it".
     public static let standard = Placeholder.literal(title: "New message", body: "Open the app to read it")
 
-    /// `aps.alert` as raw JSON; nil if there is no text.
+    /// `aps.alert` as raw JSON; nil if it has nothing that the system would show.
     package var json: [UInt8]? {
-        let members = [("title", title), ("body", body), ("title-loc-key", titleLocKey), ("loc-key", bodyLocKey)]
+        let sufficient = [title, subtitle, body, titleLocKey, bodyLocKey]
+        guard sufficient.contains(where: { $0?.isEmpty == false }) else { return nil }
+        let texts = [
+            ("title", title), ("subtitle", subtitle), ("body", body), ("title-loc-key", titleLocKey),
+            ("subtitle-loc-key", subtitleLocKey), ("loc-key", bodyLocKey),
+        ]
+        let arguments = [
+            ("title-loc-args", titleLocArguments), ("subtitle-loc-args", subtitleLocArguments),
+            ("loc-args", bodyLocArguments),
+        ]
         var json = Array("{".utf8)
-        for (name, text) in members {
-            guard let text, !text.isEmpty else { continue }
+        func append(_ name: String, _ text: String?) {
+            guard let text, !text.isEmpty else { return }
+            appendName(name)
+            JSONWriter.appendString(text, to: &json)
+        }
+        func appendName(_ name: String) {
             if json.count > 1 { json.append(UInt8(ascii: ",")) }
             JSONWriter.appendString(name, to: &json)
             json.append(UInt8(ascii: ":"))
-            JSONWriter.appendString(text, to: &json)
         }
+        for (name, text) in texts { append(name, text) }
+        for (name, texts) in arguments where !texts.isEmpty {
+            appendName(name)
+            for (index, text) in texts.enumerated() {
+                json.append(UInt8(ascii: index == 0 ? "[" : ","))
+                JSONWriter.appendString(text, to: &json)
+            }
+            json.append(UInt8(ascii: "]"))
+        }
+        append("launch-image", launchImage)
         json.append(UInt8(ascii: "}"))
-        return json.count > 2 ? json : nil
+        return json
     }
 }
 

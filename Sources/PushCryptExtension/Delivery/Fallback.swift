@@ -72,7 +72,8 @@ public struct Fallback: Sendable {
         for outer: [UInt8], _ failure: FailureClass, in strings: () -> any StringTable
     ) -> NotificationContent {
         var content = content(for: outer, failure)
-        if content.title.locKey != nil || content.body.locKey != nil { content = content.localized(by: strings()) }
+        let hasKeys = [content.title, content.subtitle, content.body].contains { $0.locKey != nil }
+        if hasKeys { content = content.localized(by: strings()) }
         return content.hasText ? content : Fallback.bundled(.standard).content(for: outer, failure)
     }
 

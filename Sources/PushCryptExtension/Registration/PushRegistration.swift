@@ -29,7 +29,7 @@ public actor PushRegistration {
         public let kid: KeyID
         /// The device token in hexadecimal, as APNs expects it.
         public let deviceToken: String
-        /// The user who is signed in, as passed to ``PushRegistration/register(deviceToken:account:)``.
+        /// The user who is signed in, as passed to ``PushRegistration/register(deviceToken:account:isRequested:)``.
         public let account: String
         /// Which set of sender keys the device trusts, UTF-8 JSON; nil if it has none. The backend compares it with the set that
         /// it publishes.
@@ -56,7 +56,7 @@ public actor PushRegistration {
         }
     }
 
-    /// What a call of ``register(deviceToken:account:)`` did.
+    /// What a call of ``register(deviceToken:account:isRequested:)`` did.
     public struct Outcome: Sendable {
         /// Whether the record was uploaded; false if the backend has it already.
         public let isUploaded: Bool
@@ -85,8 +85,8 @@ public actor PushRegistration {
     /// - Parameters:
     ///   - folder: a folder that only the app and its extension can read, for a file with a digest of the last upload.
     ///   - senders: nil if the app trusts a set of another kind, or accepts unsigned pushes.
-    ///   - store: the extension's counters. With it, ``register(deviceToken:account:)`` replaces a key that the backend seems
-    ///     not to have and fetches sender keys that the device lacks.
+    ///   - store: the extension's counters. With it, ``register(deviceToken:account:isRequested:)`` replaces a key that the
+    ///     backend seems not to have and fetches sender keys that the device lacks.
     ///   - opener: opens the challenges of a backend that asks for a proof, see ``Upload/answer(_:host:)``. Make it with the
     ///     topic, the keys and the trust of the extension's configuration. nil if your backend asks for none.
     ///   - renewsAfterInSeconds: the age at which the key is replaced, 90 days by default.
@@ -117,18 +117,24 @@ public actor PushRegistration {
     /// - Parameters:
     ///   - deviceToken: of `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)`.
     ///   - account: the user who is signed in. Only a digest of it is stored.
+    ///   - isRequested: whether the backend asks for the registration, such as by a silent push after a receipt with
+    ///     `unknownKey`. Then the record is uploaded even if it was uploaded before.
     /// - Throws: the error of the upload; `DeviceKeyError` with `locked` before the first unlock (call it again when protected data
     ///   is available), `insecure`, `failed`, and the errors of the key storage.
     @discardableResult
-    public func register(deviceToken: Data, account: String) async throws -> Outcome {
-        try await inTurn { registration in try await registration.registerNow(deviceToken, account) }
+    public func register(
+        deviceToken: Data, account: String, isRequested: Bool = false
+    ) async throws -> Outcome {
+        try await inTurn { registration in
+            try await registration.registerNow(deviceToken, account, isRequested: isRequested)
+        }
     }
 
     /// Erases the device's keys and the digest of the last upload when the user signs out. Pushes that are being delivered no
     /// longer open. Inform the backend, too. The trusted sender keys and their revocations stay.
     ///
     /// - Throws: `DeviceKeyError` with `locked`; some keys may be erased. ``completeSignOut()`` erases the rest, and so does the
-    ///   next ``register(deviceToken:account:)``.
+    ///   next ``register(deviceToken:account:isRequested:)``.
     public func signOut() async throws {
         try await inTurn { registration in try registration.erase() }
     }
@@ -159,7 +165,9 @@ public actor PushRegistration {
         mustErase = false
     }
 
-    private func registerNow(_ deviceToken: Data, _ account: String) async throws -> Outcome {
+    private func registerNow(
+        _ deviceToken: Data, _ account: String, isRequested: Bool
+    ) async throws -> Outcome {
         var file = try RegistrationFile(folder)
         let owner = try Self.digest(of: account)
         // The keys of another user must not open the next user's pushes, nor the other way round.
@@ -180,8 +188,8 @@ public actor PushRegistration {
             record: record.requestBody, kid: record.kid, deviceToken: Self.hexadecimal(deviceToken), account: account,
             senderSetVersion: version.map { Data($0.json) }, opener: opener, time: now)
         let digest = try upload.digest()
-        let isNew = !record.isConfirmed || file.digest != digest
-        if isNew {
+        let isUploaded = isRequested || !record.isConfirmed || file.digest != digest
+        if isUploaded {
             try await self.upload(upload)
             try identity.confirmRegistered(record.kid)
             file.digest = digest
@@ -190,7 +198,8 @@ public actor PushRegistration {
         if !advice.isEmpty { try store?.adviceTaken(at: now) }
         try identity.prune()
         return Outcome(
-            isUploaded: isNew, senderSetFailure: failure, advice: advice.filter { $0 == .updateApp || $0 == .unlock })
+            isUploaded: isUploaded, senderSetFailure: failure,
+            advice: advice.filter { $0 == .updateApp || $0 == .unlock })
     }
 
     private func openKeys() throws(DeviceKeyError) -> Set<KeyID> { Set(try identity.storage.keyIDs()) }

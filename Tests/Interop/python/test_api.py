@@ -50,6 +50,23 @@ class APITests(unittest.TestCase):
 
     # Sealing
 
+    def test_a_placeholder_has_each_of_apples_alert_keys_and_is_refused_without_a_text(self) -> None:
+        def sealed(**members: Any) -> Any:
+            sealer = Sealer(TOPIC, clock=lambda: NOW)
+            recipient = Recipient.from_jwk(self.phones["p256"].registration_record())
+            return json.loads(sealer.seal(PLAIN, to=recipient, placeholder=Placeholder(**members)).json)["aps"]["alert"]
+
+        self.assertEqual(
+            sealed(
+                title="T", subtitle="S", body="B", title_loc_key="TK", title_loc_args=["1"], subtitle_loc_key="SK",
+                subtitle_loc_args=("2", "3"), loc_key="BK", loc_args=[""], launch_image="L"),
+            {"title": "T", "subtitle": "S", "body": "B", "title-loc-key": "TK", "title-loc-args": ["1"],
+             "subtitle-loc-key": "SK", "subtitle-loc-args": ["2", "3"], "loc-key": "BK", "loc-args": [""],
+             "launch-image": "L"})
+        for members in ({"subtitle_loc_key": "SK"}, {"loc_args": ["x"]}, {"launch_image": "L"}, {"title": "T", "subtitle": 1},
+                        {"title": "T", "loc_args": "ab"}, {"title": "T", "loc_args": [1]}):
+            self.refused(SealError, "invalidPlaceholder", sealed, **members)
+
     def test_a_sealed_push_opens_for_each_kind_of_recipient_signed_and_unsigned(self) -> None:
         for name, phone in self.phones.items():
             for signer, senders in ((SENDER, PINNED), (None, None)):

@@ -16,7 +16,7 @@ struct RecipientsTerminalTests {
     }
 
     private func screen(_ script: String) throws -> String {
-        let terminal = try TerminalSession(script, in: place.folder.url, pushcrypt: CLI.binary.get().path)
+        let terminal = try TerminalSession(script, in: place.folder.url, pushcrypt: CLI.binary().path)
         #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
         return terminal.screen
     }

@@ -113,7 +113,7 @@ final class StreamClient: @unchecked Sendable {
         _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
         defer { Foundation.close(ends[1]) }
         process = try ChildProcess(
-            executable: CLI.binary.get().path, arguments: arguments, folder: batch.place.folder.path,
+            executable: CLI.binary().path, arguments: arguments, folder: batch.place.folder.path,
             stderr: stderr, stdinAndStdout: ends[1]
         ).start()
     }

@@ -125,6 +125,13 @@ import Testing
         #expect(content.body == .init(locKey: "B"))
     }
 
+    @Test("a bundled text with a key for the subtitle is shown in the user's language")
+    func localizedSubtitle() {
+        let text = Placeholder(title: "T", subtitleLocKey: "FROM", subtitleLocArguments: ["Ada"])
+        let content = Fallback.bundled(text).content(for: [], .notSealed) { ["FROM": "von %@"] as [String: String] }
+        #expect(content.subtitle.literal == "von Ada")
+    }
+
     @Test(
         "a custom failure class may contain any characters",
         arguments: ["diskFull", "a \"quoted\" one", "back\\slash", "line\nbreak", "", "é"])

@@ -87,6 +87,16 @@ private final class Installation: Sendable {
         #expect(phone.uploaded.count == 1)
     }
 
+    @Test("a request of the backend uploads the same record again")
+    func requested() async throws {
+        let app = try phone.registration()
+        try await app.register(deviceToken: Self.token, account: "zoë")
+        let outcome = try await app.register(deviceToken: Self.token, account: "zoë", isRequested: true)
+        #expect(outcome.isUploaded)
+        #expect(phone.uploaded.count == 2 && phone.uploaded[0].record == phone.uploaded[1].record)
+        #expect(try await !app.register(deviceToken: Self.token, account: "zoë").isUploaded)
+    }
+
     @Test("a new device token uploads the same record again")
     func newToken() async throws {
         let app = try phone.registration()

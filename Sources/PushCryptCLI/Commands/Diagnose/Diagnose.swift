@@ -47,6 +47,7 @@ struct Diagnose: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
+        try RepeatedOptions.refuse(of: Self.self)
         guard pins == nil || trust != nil && trust != "none" else {
             throw ValidationError("--pins needs --trust FILE.")
         }

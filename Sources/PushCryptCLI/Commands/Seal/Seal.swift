@@ -9,15 +9,17 @@ struct Seal: ParsableCommand {
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
 
             With --batch or --stream, each line of stdin is {"payload": INNER PAYLOAD, "to"?: JWK or KID, "device"?: ID, \
-            "placeholder"?: {"title"?, "body"?, "title-loc-key"?, "loc-key"?}, "expires"?: DURATION, "expose"?: [NAMES], \
+            "placeholder"?: ALERT, "expires"?: DURATION, "expose"?: [NAMES], \
             "campaign"?: NAME, "retract"?: [IDS], "quiet"?: BOOLEAN, "badgeAdd"?: N}. \
             Other members stay unchanged, but a line is refused if the name of a member is nearly that of one of these \
             that it lacks ("expire"). A JWK in "to" is a recipient's public key, registration record or shared key; \
             a KID is looked up in --recipients; a line without "to" is sealed to --to. With a shared key, \
             "device" selects the device's own key, and a line without it is refused unless --bare is given; with any other \
-            key it is only a name from which the ids of campaigns are made. "campaign" replaces --id-from. The options \
-            apply to everything that a line doesn't set; "retract" is added to --retract and --retract-from. A line on stdout is the line of stdin with the outer payload, \
-            the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
+            key it is only a name from which the ids of campaigns are made. "campaign" replaces --id-from. \
+            ALERT is an object of Apple's alert keys: title, subtitle, body, launch-image, \
+            title-loc-key, title-loc-args, subtitle-loc-key, subtitle-loc-args, loc-key and loc-args. \
+            The options apply to everything that a line doesn't set; "retract" is added to --retract and --retract-from. \
+            A line on stdout is the line of stdin with the outer payload, the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
 
             \(BatchOptions.discussion)
 

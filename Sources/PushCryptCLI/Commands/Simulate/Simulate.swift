@@ -54,6 +54,7 @@ struct Simulate: AsyncParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
+        try RepeatedOptions.refuse(of: Self.self)
         guard (keys == nil) == (topic == nil) else {
             throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }

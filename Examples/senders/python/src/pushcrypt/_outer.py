@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Sequence
 
 from ._json import Obj, dump, is_integer
 from ._message import Payload
@@ -19,19 +19,39 @@ _EXPOSED_NAME = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 class Placeholder:
     """The unencrypted text, which the device shows if it can't open the push.
 
-    `title` and `body` are literal. `title_loc_key` and `loc_key` are keys of the app's strings, which the device localises.
+    `title`, `subtitle` and `body` are literal. `title_loc_key`, `subtitle_loc_key` and `loc_key` are keys of the app's
+    strings, which the device localises with the arguments. APNs can read all of it. One text must not be empty; the key of
+    a subtitle alone isn't enough.
     """
 
     title: str | None = None
     body: str | None = None
     title_loc_key: str | None = None
     loc_key: str | None = None
+    subtitle: str | None = None
+    subtitle_loc_key: str | None = None
+    title_loc_args: Sequence[str] = ()
+    subtitle_loc_args: Sequence[str] = ()
+    loc_args: Sequence[str] = ()
+    launch_image: str | None = None
 
     def json(self) -> str:
-        members = {"title": self.title, "body": self.body, "title-loc-key": self.title_loc_key, "loc-key": self.loc_key}
-        given = {name: text for name, text in members.items() if text}
-        if not given or any(not isinstance(text, str) for text in given.values()):
+        sufficient = (self.title, self.subtitle, self.body, self.title_loc_key, self.loc_key)
+        if not any(sufficient):
             raise SealError("invalidPlaceholder", "the placeholder has no text: without one, iOS doesn't run the app's extension")
+        texts = {
+            "title": self.title, "subtitle": self.subtitle, "body": self.body, "title-loc-key": self.title_loc_key,
+            "subtitle-loc-key": self.subtitle_loc_key, "loc-key": self.loc_key, "launch-image": self.launch_image}
+        arguments = {
+            "title-loc-args": self.title_loc_args, "subtitle-loc-args": self.subtitle_loc_args, "loc-args": self.loc_args}
+        for name, text in texts.items():
+            if text is not None and not isinstance(text, str):
+                raise SealError("invalidPlaceholder", f"{name} isn't a string")
+        for name, values in arguments.items():
+            if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+                raise SealError("invalidPlaceholder", f"{name} isn't a sequence of strings")
+        given: dict[str, Any] = {name: text for name, text in texts.items() if text}
+        given.update((name, list(values)) for name, values in arguments.items() if values)
         return dump(given)
 
 

@@ -1,0 +1,54 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOSSL
+import PushCryptSender
+
+/// Sends one push, from files.
+@main
+struct FirstPush: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "first-push", abstract: "Seal a notification for one device and send it to APNs.",
+        discussion: "The id of the push is printed after APNs has accepted it.")
+
+    @Option(help: "The app's registration record: a file.") var registration: String
+    @Option(help: "The device token in hexadecimal digits.") var deviceToken: String
+    @Option(help: "The app's bundle identifier.") var topic: String
+    @Option(help: "The folder of the signing keyset; without it the push is unsigned.") var signingKeys: String?
+    @Option(help: "The .p8 file from Apple's developer site.") var apnsKey: String
+    @Option(help: "The id of this key.") var apnsKeyID: String
+    @Option(help: "The id of your team.") var teamID: String
+    @Option(help: "APNs' server.") var server = "https://api.sandbox.push.apple.com"
+    @Option(help: "Trust only this certificate, a PEM file: for a stand-in.") var trust: String?
+    @Option(help: "The title.") var title: String
+    @Option(help: "The text.") var body: String
+
+    func run() async throws {
+        let signer = try signingKeys.map { Signer.keyset(try Keyset(folder: $0)) }
+        let sealer = try Sealer(topic: topic, signer: signer)
+        let key = try String(contentsOfFile: apnsKey, encoding: .utf8)
+        let token = try await ProviderToken(key: key, keyID: apnsKeyID, teamID: teamID)
+        let record = try Data(contentsOf: URL(fileURLWithPath: registration))
+        let client = HTTPClient(configuration: try configuration())
+        do {
+            let sender = PushSender(sealer: sealer, client: client, server: server, token: token)
+            let id = try await sender.send(
+                PushNotification(title: title, body: body), to: record, deviceToken: deviceToken)
+            print("APNs has accepted the push \(id ?? "without an id").")
+        } catch {
+            try await client.shutdown()
+            throw error
+        }
+        try await client.shutdown()
+    }
+
+    private func configuration() throws -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        if let trust {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(trust))
+            configuration.tlsConfiguration = tls
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "sealed-pushes",
+    platforms: [.macOS(.v13)],
+    products: [.library(name: "SealedPushes", targets: ["SealedPushes"])],
+    dependencies: [
+        .package(name: "pushcrypt", path: "../../.."),
+        .package(url: "https://github.com/swift-server-community/APNSwift", from: "6.0.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.42.0"),
+    ],
+    targets: [
+        .target(
+            name: "SealedPushes",
+            dependencies: [
+                .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "APNS", package: "APNSwift"),
+                .product(name: "APNSCore", package: "APNSwift"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ])
+    ])
