@@ -1,7 +1,7 @@
 /// A notification that encodes to an APNs payload.
 ///
-/// Another payload is a type of your own that is `Encodable`, or JSON. A live activity can't be sealed: it has no extension
-/// that could open it. <doc:AppleKeys> has all keys.
+/// For any other payload, use your own `Encodable` type or JSON. A live activity can't be sealed: iOS runs no extension for
+/// it. <doc:AppleKeys> has all keys.
 public struct PushNotification: Encodable, Sendable {
     /// `aps.alert.title`: the first line.
     public var title: String?
