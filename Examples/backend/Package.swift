@@ -32,7 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // A server that behaves as APNs is documented to.
+        // A server that behaves as the documentation of APNs describes.
         .target(
             name: "APNsStandIn",
             dependencies: [

@@ -1,8 +1,8 @@
 -- Finishes lines in one step: acknowledges each line, adds its result, and deletes the line.
 --
 -- KEYS  input, sealed, refused, dead
--- ARGV  group, then for each line: its id, "sealed" or "refused" or "dead", the sealed line or the line as it came, and the
---       code and the reason of a line that isn't sealed
+-- ARGV  group, then for each line: its id; "sealed", "refused" or "dead"; the sealed line, or the unchanged line; and the code
+--       and the reason of a line that isn't sealed
 --
 -- XACK returns whether the line was still pending. If another worker has finished the line in the meantime, the script
 -- keeps that result and drops this worker's. Returns the number of results that it added.

@@ -1,4 +1,4 @@
-"""Runs workers on a separate Redis server, kills one, delays one, feeds one a line that ends it, and checks the results.
+"""Runs workers on a separate Redis server, kills one, delays one, adds a line that ends its worker, and checks the results.
 
 `run` starts it.
 """
@@ -29,7 +29,7 @@ INPUT, SEALED, REFUSED, DEAD = "{pushes}", "{pushes}:sealed", "{pushes}:refused"
 TOO_LONG = 5_000
 INNOCENT = 20
 
-# A tool that a line with the word "poison" ends.
+# A tool that ends when it reads a line that contains "poison".
 FRAIL_TOOL = """#!{python}
 import subprocess, sys
 tool = subprocess.Popen([{binary!r}, *sys.argv[1:]], stdin=subprocess.PIPE)
@@ -70,7 +70,7 @@ class Rehearsal:
         self.redis = redis.Redis(unix_socket_path=str(socket), protocol=2)
         self.processes: list[subprocess.Popen[bytes]] = []
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        # A producer that got no answer tries again, so some messages are in the queue twice, with a campaign of their own.
+        # A producer that got no answer tries again. So some messages are in the queue twice, with a campaign of their own.
         self.repeated = range(0, arguments.messages, 100)
         # Some devices get two different messages.
         self.paired = range(50, arguments.messages, 100)

@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 class Result(NamedTuple):
     id: bytes
     kind: str  # sealed, refused or dead
-    line: bytes  # the sealed line, or the line as it came
+    line: bytes  # the sealed line, or the unchanged line
     code: str = ""
     reason: str = ""
 
@@ -44,11 +44,11 @@ class Tool:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self.line_count = 0
-        # The tool answers, with a refusal, only after it has read its keys. Without them the worker takes no lines.
+        # The tool refuses this empty line only after it has read its keys. Without keys the worker ends here and takes no lines.
         self.answers([b""])
 
     def answers(self, lines: list[bytes]) -> list[bytes]:
-        # Both directions at the same time: each pipe has room for a part of the lines only.
+        # Writes and reads at the same time, because each pipe has room for only a part of the lines.
         writer = Thread(target=self.write, args=[lines])
         writer.start()
         answers = [self.process.stdout.readline() for _ in lines]
@@ -66,7 +66,7 @@ class Tool:
             self.process.stdin.writelines(line + b"\n" for line in lines)
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # The missing answers tell it.
+            pass  # The missing answers show it.
 
     def end(self) -> None:
         self.process.stdin.close()
@@ -109,7 +109,7 @@ class Worker:
     def take_over(self) -> bool:
         """Takes over lines that a worker took and didn't finish, because it died or is too slow.
 
-        Each is taken and finished alone, so that a line that ends its worker doesn't count as an attempt of the others.
+        Each line is taken and finished alone. So if a line ends its worker, this doesn't count as an attempt for the others.
         Redis counts how often a line was taken.
         """
         patience = self.arguments.patience * 1000
@@ -153,7 +153,7 @@ class Worker:
         self.finish(keys=self.streams, args=[self.arguments.group, *values])
 
     def with_campaign(self, entry: Entry) -> bytes:
-        """Makes the message's id from the entry's, so that a line that is sealed twice has one id.
+        """Adds the entry's id as the campaign, so that a line that is sealed twice has one message id.
 
         A line with a campaign of its own keeps it. The rest of the line stays byte for byte.
         """

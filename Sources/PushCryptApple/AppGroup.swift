@@ -159,7 +159,8 @@ extension PushRegistration {
     ///
     /// - Parameters:
     ///   - senders: nil if the extension accepts unsigned pushes.
-    ///   - trust: whose challenges are answered: the extension's senders. nil for those of `senders`.
+    ///   - trust: the senders whose challenges the app answers: those that the extension trusts. If it is nil, they are the
+    ///     keys of `senders`; if that is nil too, unsigned challenges are answered.
     ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
     public init(
         _ group: AppGroup, senders: SenderSet?, trust: SenderTrust? = nil,

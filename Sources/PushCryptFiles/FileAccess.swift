@@ -8,9 +8,9 @@
 /// | `ownerOnly`         | a keystore's folders and files, which this tool writes | 0700     | 0700                          |
 /// | `ownerOrRootsGroup` | files with secrets that something else puts there      | 0700     | 0740, as Kubernetes mounts it |
 ///
-/// A user's own file may not be open to its group: the group is often everybody (`users`, `staff`), and a umask of 027 opens
-/// files to it without anyone's intention. Root's file is open to a group only if an administrator or a platform chose that
-/// group for the program.
+/// A user's own file may not be open to its group. That group often contains every user (`users`, `staff`), and a umask of 027
+/// opens files to it unintentionally. Root's file is open to a group only if an administrator or a platform chose that group for
+/// the program.
 package struct FileAccess: Hashable, Sendable {
     package let owner: UInt32
     /// The permission bits, the lowest twelve bits of the mode.

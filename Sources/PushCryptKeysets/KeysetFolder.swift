@@ -48,8 +48,8 @@ package struct KeysetFolder: Sendable {
             guard error.code == .symbolicLink else { throw refusal }
             throw KeystoreError(
                 refusal.code,
-                refusal.reason + ". To read a mounted secret, name the file and not its folder: there links are "
-                    + "followed (in Swift KeysetWatcher(file:) or Keyset(file:))")
+                refusal.reason + ". To read a mounted secret, give the path of the file and not of its folder: links "
+                    + "to a file are followed (in Swift: KeysetWatcher(file:) or Keyset(file:))")
         }
     }
 

@@ -27,8 +27,8 @@ package struct KeysetPlace: Sendable {
         return parent.isEmpty ? "." : parent
     }
 
-    /// - Parameter acceptsPipes: whether the keys may come from a pipe. It has no mode to check, can be read once, and may
-    ///   make this wait.
+    /// - Parameter acceptsPipes: whether the keys may come from a pipe. A pipe has no mode to check, can be read only once, and
+    ///   may block this call.
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `notAKeyset`, `inputOutput`.
     package func read(acceptingPipes acceptsPipes: Bool = false) throws -> RawKeyset {
         try KeystoreError.convertingFileErrors {

@@ -21,7 +21,8 @@ public struct BatchSealer: Sendable {
     private let width: Int
 
     /// - Parameters:
-    ///   - sealer: seals each request. With a watched signer each message is signed with the key of its moment.
+    ///   - sealer: seals each request. With a watched signer, each message is signed with the key that
+    ///     is current when it is sealed.
     ///   - width: the number of requests that are read before their results are taken, and sealed at the same time; at
     ///     least 1. The default is four times the number of cores, so that neither a slow push nor a slow reader of the
     ///     results leaves a core idle.

@@ -60,8 +60,8 @@ extension EncodedPayload: CustomStringConvertible, CustomReflectable {
 }
 
 extension Sealer {
-    /// Makes the encoder of a sealer that was given none: sorted members, slashes as they are, and dates as ISO 8601, such as
-    /// `2026-11-24T09:00:00Z`.
+    /// Makes the encoder that a sealer uses by default: it sorts members, doesn't escape slashes, and writes dates as ISO 8601,
+    /// such as `2026-11-24T09:00:00Z`.
     public static func standardEncoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,12 +1,13 @@
 import PushCryptCore
 
-/// What a call adds to its payload.
+/// What a call to a sealer gives beside the payload.
 struct MessageParts: Sendable {
     let placeholder: Placeholder
     var extras: MessageExtras
     let options: Sealer.Options
 
-    /// Runs before a payload is parsed: the names of exposed members may be untrusted, as in the lines of a batch.
+    /// Checks the options. Call it before the payload is parsed, because the names of exposed members may be untrusted, as in
+    /// the lines of a batch.
     ///
     /// - Throws: `SenderError` with `invalidOption`.
     func check() throws(SenderError) {
@@ -67,7 +68,7 @@ struct MessageSealing {
             bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
     }
 
-    /// The payload as a blob, and a push with its alert and its address.
+    /// Seals the payload as a blob, and a push with the payload's alert and the blob's address.
     private func offloaded(
         _ inner: InnerPayload, _ header: MessageHeader, _ extras: MessageExtras,
         _ store: (SealedBlob) throws -> String
@@ -87,7 +88,7 @@ struct MessageSealing {
         }
         let offloading = MessageHeader(
             id: header.id, issuedAt: header.issuedAt, expiresAt: header.expiresAt, extras: extras)
-        // The blob has the whole body.
+        // The blob contains the whole body, so the push needs one character of it.
         var push = try push(inner.withoutCustomMembers(), offloading, extras, 1)
         push.isOffloaded = true
         return push

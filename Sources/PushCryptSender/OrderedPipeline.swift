@@ -69,7 +69,8 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
 
     /// Returns the next result; nil after the last one.
     ///
-    /// - Throws: the error of the inputs; `CancellationError`, because a sequence that ended would look complete.
+    /// - Throws: the error of the inputs; `CancellationError` after a cancellation, because nil would mean that all
+    ///   inputs are done.
     package func next() async throws -> Output? {
         try await withTaskCancellationHandler {
             try Task.checkCancellation()

@@ -2,7 +2,7 @@ import PushCryptCore
 
 /// What a sealer does with a payload that doesn't fit into a push.
 ///
-/// A push that was changed says so: ``SealedPush/isBodyShortened``, ``SealedPush/isOffloaded``.
+/// ``SealedPush/isBodyShortened`` and ``SealedPush/isOffloaded`` tell what the sealer did.
 public struct OversizePlan: Sendable {
     /// The shortest body, in characters without the ellipsis; nil if bodies aren't shortened.
     let minimumBodyLength: Int?
@@ -14,22 +14,23 @@ public struct OversizePlan: Sendable {
 
     /// Shortens `aps.alert.body` at the end of a character as the user sees it (a grapheme cluster), and appends `…`.
     ///
-    /// - Parameter minimum: the number of characters that stay at least, 1 or more. If not even these fit, sealing throws
-    ///   `tooLarge`: the payload is too large for another reason than its body.
+    /// - Parameter minimum: the smallest number of characters that stay, 1 or more. If these don't fit either, sealing throws
+    ///   `tooLarge`: then other parts of the payload are too large.
     public static func shortenBody(toAtLeast minimum: Int) -> OversizePlan {
         OversizePlan(minimumBodyLength: max(minimum, 1), store: nil)
     }
 
     /// Shortens the body, and if that isn't enough, seals the whole payload as a blob, which the device fetches.
     ///
-    /// The push then has `aps` of the payload with a shortened body, which is shown if the device can't fetch the blob, and
-    /// no custom members.
+    /// The push of an offloaded payload has no custom members. It has the payload's `aps` with a shortened body, which is shown
+    /// if the device can't fetch the blob.
     ///
     /// - Parameters:
-    ///   - minimum: the number of characters of the body that stay at least, 1 or more, before the payload is offloaded.
+    ///   - minimum: the smallest number of characters of the body that stay, 1 or more. If these don't fit, the payload is
+    ///     offloaded.
     ///   - store: keeps the blob's bytes and returns the https address at which the device will find them. Upload them
-    ///     before you send the push. It is called on the thread that seals, so it shouldn't wait for a network. What it
-    ///     throws, sealing throws.
+    ///     before you send the push. It is called on the thread that seals, so it shouldn't wait for a network. Sealing
+    ///     throws the errors of this function.
     public static func shortenBodyOrOffload(
         toAtLeast minimum: Int, store: @escaping @Sendable (SealedBlob) throws -> String
     ) -> OversizePlan {

@@ -1,7 +1,7 @@
 /// A notification that encodes to an APNs payload.
 ///
-/// Another payload is a type of your own that is `Encodable`, or JSON. A live activity can't be sealed: it has no extension
-/// that could open it. <doc:AppleKeys> has all keys.
+/// For any other payload, use your own `Encodable` type or JSON. A live activity can't be sealed: iOS runs no extension for
+/// it. <doc:AppleKeys> has all keys.
 public struct PushNotification: Encodable, Sendable {
     /// `aps.alert.title`: the first line.
     public var title: String?
@@ -41,7 +41,8 @@ public struct PushNotification: Encodable, Sendable {
     public var filterCriteria: String?
     /// `aps.content-available`: also wakes the app. It is not encrypted.
     public var isContentAvailable: Bool
-    /// Members beside `aps`, for the app. The names `aps` and `pushcrypt` are taken: sealing throws `invalidPayload`.
+    /// Members beside `aps`, for the app. With a member `aps` or `pushcrypt`, sealing throws
+    /// `invalidPayload`.
     public var custom: [String: any Encodable & Sendable]
 
     /// Makes a notification; the parameters are the properties of the same names. Without a text or a key for one, sealing

@@ -1,7 +1,6 @@
 public import PushCryptCore
 
-/// What a sealer tells its observer of each push, for metrics and tracing. It contains nothing that names a device or a
-/// message.
+/// What a sealer tells its observer about each push, for metrics and tracing. It names no device and no message.
 public struct SealObservation: Sendable {
     /// Why the push wasn't sealed; nil if it was.
     public let refusal: SenderError.Code?
@@ -17,8 +16,8 @@ public struct SealObservation: Sendable {
     public let isOffloaded: Bool
     /// The key that signed; nil for an unsigned push, and if no key could sign.
     public let signedBy: KeyID?
-    /// How long that key has been the one that signs; nil if the signer isn't a watched keyset.
+    /// How long that key has been the primary key; nil if the signer is a single key, or the keyset doesn't tell.
     public let signingKeyAge: Duration?
-    /// The `seq` of the watched keyset; nil if the signer isn't one.
+    /// The `seq` of the signing keyset; nil if the signer is a single key.
     public let keysetSequence: Int64?
 }

@@ -35,8 +35,8 @@ public struct SealedPush: Hashable, Sendable {
     /// The headers of the request to APNs that follow from the message: `apns-push-type`, `apns-topic`, `apns-expiration`
     /// and `apns-priority`.
     ///
-    /// The priority is 10, at once; that of a quiet push is 5, with regard to the battery. `authorization`, `apns-id` and
-    /// `apns-collapse-id` are yours. APNs reads all headers, so they must not contain anything of the content.
+    /// The priority is 10, which means at once. A quiet push has priority 5, which saves battery. Add `authorization`, `apns-id`
+    /// and `apns-collapse-id` yourself. APNs reads all headers, so they must not contain anything of the content.
     public var headers: [(String, String)] {
         [
             ("apns-push-type", "alert"), ("apns-topic", topic.description),

@@ -1,7 +1,8 @@
 public import PushCryptCore
 
 extension Sealer {
-    /// What can be different for each push. A sealer has options for all of its pushes, and a call changes them for one.
+    /// Settings that can differ for each push. A sealer has options for all of its pushes, and a call can change them for one
+    /// push.
     public struct Options: Sendable {
         /// The padding, which hides the message's length.
         public var padding: PaddingPolicy
@@ -25,7 +26,7 @@ extension Sealer {
         ///
         /// Use it for work that may be repeated, such as a retried task: the device shows the first push with an id and
         /// ignores the others. So a campaign has one push for each recipient. If the recipient has neither a psk nor a
-        /// shared key, and pins no sender, everyone who knows its public key and the name could use the id first: then
+        /// shared key, and pins no sender, everyone who knows its public key and the name could use the id first. Then
         /// the name must not be guessable.
         /// A device forgets an id when the message expires. A copy that is sealed weeks later would be shown again, so let
         /// campaigns expire soon.

@@ -31,7 +31,7 @@ public struct Sealer: Sendable {
     ///     every push shows its placeholder.
     ///   - signer: signs every message, for recipients that pin this sender; nil for unsigned messages.
     ///   - placeholder: the unencrypted text of pushes that are given none.
-    ///   - options: of every push; a call can change them for its push.
+    ///   - options: the options of every push; a call can change them for its push.
     ///   - encoder: encodes payloads that aren't JSON already; nil for ``standardEncoder()``.
     ///   - observer: called after each push, on the thread that seals.
     ///   - clock: the time of the messages.

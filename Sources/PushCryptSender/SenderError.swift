@@ -6,7 +6,8 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a push wasn't sealed or resealed, or what a device sent was refused. It contains nothing of the payload and no secret.
+/// Why a push wasn't sealed or resealed, or why a device's record, answer or receipt was refused. It contains nothing of the
+/// payload and no secret.
 ///
 /// Without a change of the payload, the options, the keys or the configuration, a retry can succeed only after
 /// ``Code/backendFailure``.
@@ -55,7 +56,7 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         /// No key of the set seals or signs at this time.
         public static let noKeySeals = Code("noKeySeals")
 
-        // Registering. Text that a device sent and that isn't in the protocol's form is `malformed`.
+        // Registering. A text from a device that doesn't have the protocol's form is `malformed`.
 
         /// pushcrypt doesn't support the record's key type, curve or `alg`.
         public static let unsupportedKey = Code("unsupportedKey")
@@ -75,9 +76,9 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let otherAccount = Code("otherAccount")
         /// The device has answered another challenge than this one.
         public static let otherChallenge = Code("otherChallenge")
-        /// The answer came more than 10 minutes after the challenge.
+        /// The answer came more than 10 minutes after the challenge, or before it.
         public static let challengeExpired = Code("challengeExpired")
-        /// The answer is wrong: the device has another key, or means another record or another host.
+        /// The answer is wrong: it was made with another key, for another record or for another host.
         public static let possessionNotProven = Code("possessionNotProven")
 
         // Sealing, resealing and registering.

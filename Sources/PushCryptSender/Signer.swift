@@ -24,16 +24,16 @@ public struct Signer: Sendable {
 
     private let source: Source
 
-    /// Signs every message with one key. It doesn't change when keys rotate: for a process that runs longer than a key, use
-    /// ``watching(_:)``.
+    /// Signs every message with one key, which doesn't change when keys rotate. For a process that runs longer than a key is
+    /// used, take ``watching(_:)``.
     public static func key(_ key: SenderKey) -> Signer { Signer(source: .key(key)) }
 
-    /// Signs each message with the primary key that the set has at the message's time. Later changes of its file don't matter:
-    /// this is for keys that aren't in a file, such as `Keyset(environment:)`.
+    /// Signs each message with the primary key that the set has at the message's time. It doesn't follow changes of a file: use
+    /// it for keys that aren't in a file, such as those of `Keyset(environment:)`.
     public static func keyset(_ keyset: Keyset) -> Signer { Signer(source: .keyset(keyset)) }
 
-    /// Signs each message with the primary key that a keyset of sender keys has at that moment: after a rotation with the
-    /// new one, and never with a revoked one.
+    /// Signs each message with the primary key that the watched keyset of sender keys has at that moment. After a rotation it
+    /// signs with the new key, and it never signs with a revoked key.
     public static func watching(_ watcher: KeysetWatcher) -> Signer { Signer(source: .watcher(watcher)) }
 
     /// - Throws: `KeyError` with `wrongKind` for a keyset of other keys.

@@ -115,7 +115,7 @@ private final class HostedRequest: Sendable {
     func handlerWasCalled() -> Bool { unhandled.end() != nil }
 
     func end(_ content: NotificationContent) {
-        // The system's form of a suppressed notification is empty content: without text, attachments and sound.
+        // Content without text, attachments and sound is the system's form of a suppressed notification.
         guard content.hasText, !content.isSuppressed else {
             let isEmpty = content.isSuppressed || content.attachments.isEmpty && content.sound == nil
             guard hasFilteringEntitlement, isEmpty else { return end(.emptied) }

@@ -19,7 +19,7 @@ extension SimulatedNotificationCenter {
     /// Presents a notification, or nothing if the user doesn't allow it.
     ///
     /// - `UNUserNotificationCenterDelegate`: in the foreground the delegate decides. Its page says that a notification is shown if
-    ///   there is no delegate. The model shows nothing, so that a test finds an app that forgets its delegate.
+    ///   there is no delegate. The simulator shows nothing, so that a test finds an app that forgets its delegate.
     /// - `UNNotificationInterruptionLevel`: a passive notification is only added to the list, without a sound; a critical one
     ///   plays its sound although the device is muted, if the user allows it.
     @discardableResult

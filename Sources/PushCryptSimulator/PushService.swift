@@ -7,7 +7,7 @@ public struct PushHeaders: Hashable, Sendable {
     public var topic: String
     /// `apns-push-type`: `alert`, `background`, or another kind, which no extension receives.
     public var pushType: String
-    /// `apns-expiration`: when APNs stops trying, after 30 days at most; 0 tries once, nil doesn't send the header.
+    /// `apns-expiration`: when APNs stops trying, after 30 days at most. With 0 it tries once; with nil the header isn't sent.
     public var expiration: UnixTime?
     /// `apns-collapse-id`: at most 64 bytes. A notification replaces the earlier one with the same id.
     public var collapseID: String?

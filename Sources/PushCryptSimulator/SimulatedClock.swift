@@ -119,11 +119,11 @@ public final class SimulatedClock: DeadlineTimer {
         return value
     }
 
-    /// How often the simulator looks, while it waits, whether code uses the clock.
+    /// How many times, during one wait, the simulator checks whether code has used the clock.
     private static let looksPerWait = 20
 
-    /// Waits until code hasn't used the clock for this real time. The time is counted in short sleeps, so that a process that
-    /// was stopped for a while doesn't count as one that waits.
+    /// Waits until code hasn't used the clock for this real time. The time is counted in short sleeps, so that the time in which
+    /// the process was stopped doesn't count.
     private func wait(_ patience: Duration) async throws {
         var (count, last) = (0, state.withLock { $0.number })
         while count < Self.looksPerWait {

@@ -2,7 +2,7 @@ import PushCryptCore
 import PushCryptNotifications
 import PushCryptPrimitives
 
-/// What the device does with a push: APNs keeps or refuses it, and the notification centre shows it.
+/// How the device receives a push: APNs refuses, stores or delivers it, and the notification centre shows it.
 extension SimulatedDevice {
     struct StoredPush {
         let payload: [UInt8]

@@ -44,7 +44,7 @@ extension SimulatedDevice.Reception: CustomStringConvertible, CustomReflectable 
         let stages = (report?.stageFailures ?? []).map { "stage \($0.stage) \($0.ending)" }
         let reasons = [failure.map { "\($0)" }].compactMap(\.self) + stages
         return shown + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", "))
-            + (ranOutOfPatience ? "; code waited for something else than the simulated clock" : "")
+            + (ranOutOfPatience ? "; code waited for something other than the simulated clock" : "")
     }
     /// Nothing, so that `dump` shows only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -3,8 +3,8 @@ public import PushCryptExtension
 import PushCryptNotifications
 import PushCryptPrimitives
 
-/// A device that receives pushes without a device: APNs' checks, the app's notification service extension with the system's
-/// contract, and the notification centre. Time is that of ``clock``.
+/// A simulated device that receives pushes: with APNs' checks, the app's notification service extension under the system's
+/// rules, and the notification centre. Its time is that of ``clock``.
 ///
 /// ```
 /// receive -> APNs refuses? -> off line: stored by APNs
@@ -14,8 +14,8 @@ import PushCryptPrimitives
 public final class SimulatedDevice: Sendable {
     /// The device and its system.
     public struct Options: Sendable {
-        /// How long the system waits for the extension before it calls `serviceExtensionTimeWillExpire`, and afterwards for its
-        /// last chance. `UNNotificationServiceExtension`: no more than 30 seconds in total.
+        /// How long the system waits for the extension: until it calls `serviceExtensionTimeWillExpire`, and ``grace`` after that
+        /// call. `UNNotificationServiceExtension`: no more than 30 seconds in total.
         public var timeLimit: Duration = .seconds(30)
         /// The part of ``timeLimit`` after the warning. Apple's documentation doesn't name it.
         public var grace: Duration = .seconds(1)
@@ -26,9 +26,9 @@ public final class SimulatedDevice: Sendable {
         public var memoryLimitInBytes = 24 << 20
         /// When the system ends the extension's process for another reason, after the start of each push; nil for never.
         public var endsProcessAfter: Duration?
-        /// How long the simulator waits, in real time, for code that waits for something else than the simulated clock. Then the
-        /// clock moves to the next event, such as the extension's deadline, and ``Reception/ranOutOfPatience`` is true. nil waits
-        /// for ever. Code that waits only for the simulated clock or network ends long before.
+        /// How long the simulator waits, in real time, for code that waits for something other than the simulated clock. Then the
+        /// clock moves to the next event, such as the extension's deadline, and ``Reception/ranOutOfPatience`` is true. With nil it
+        /// waits for ever. Code that waits only for the simulated clock or network ends long before.
         public var patience: Duration? = .seconds(10)
         /// Which pushes APNs keeps for a device that is off line.
         public var storage = OfflineStorage.last
@@ -44,7 +44,7 @@ public final class SimulatedDevice: Sendable {
         /// One push of each app, the last. "Viewing the status of push notifications using Metrics and APNs": APNs keeps one
         /// push of an app, in most cases the last.
         public static let last = OfflineStorage(name: "last")
-        /// All pushes. No page of Apple's says so today; it is a test of what an app does with several.
+        /// All pushes. Apple's pages don't describe this today. Use it to test what an app does with several pushes.
         public static let all = OfflineStorage(name: "all")
     }
 

@@ -22,7 +22,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         var settings = NotificationSettings()
         var strings: (any StringTable)?
         var bundlePath: String?
-        /// What the app has asked for last, without `provisional`.
+        /// The options that the app has asked for last, without `provisional`.
         var requested: NotificationOptions = []
         var questionCount = 0
         var answer: @Sendable (NotificationOptions) -> Bool = { _ in true }
@@ -215,8 +215,8 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// Removes all notifications from the list.
     public func removeAllDelivered() { remove(deliveredNotifications.map(\.id)) }
 
-    /// Sets the number on the icon, if the user allows badges. Apple's documentation doesn't say what happens otherwise, and not
-    /// what a negative number does; the strictest reading is that both are errors.
+    /// Sets the number on the icon, if the user allows badges. Apple's documentation says neither what happens otherwise nor what a
+    /// negative number does; the strictest reading is that both are errors.
     ///
     /// - Throws: `NotificationError` with `notAllowed`, or `invalidContent` for a negative number.
     public func setBadgeCount(_ count: Int) async throws {

@@ -34,7 +34,7 @@ struct PossessionVectorTests {
         var description: String { name }
     }
 
-    /// What the backend has stored of the challenge to which `answers` are.
+    /// What the backend has stored of the challenge that the `answers` are for.
     struct Pending: Decodable, Sendable {
         let record: String
         let host: String

@@ -13,9 +13,9 @@ struct CampaignPusher {
     ) async throws -> [(token: String, error: SenderError)]
     where Registrations.Element == (token: String, recipient: Recipient) {
         // The campaign's name makes the message ids: a device shows the push once, even if it is sealed again after a crash.
-        // These are changes to the sealer's options: its padding and its other settings stay.
         let encoded = try sealer.encode(notification)
         let requests = registrations.map { token, recipient in
+            // Changes the sealer's options. Its padding and its other settings stay.
             SealRequest(encoded, to: recipient, context: token) { options in
                 options.campaign = campaign
                 options.expiresAfter = .seconds(86_400)

@@ -8,7 +8,7 @@ extension AppointmentPusher {
             options.padding = .limit
             options.expiresAfter = .seconds(12 * 3_600)
             options.exposed = ["badge", "interruption-level"]
-            // A body that doesn't fit ends in "…". Without this plan sealing throws `tooLarge`.
+            // A body that doesn't fit is shortened and ends in "…". Without this plan sealing throws `tooLarge`.
             options.oversize = .shortenBody(toAtLeast: 80)
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import PushCryptSender
 
-/// The registrations of a backend. The dictionaries are in the place of two tables of your database.
+/// The registrations of a backend. The dictionaries stand for two tables of your database.
 actor Registrations {
     /// The request isn't for this account, or the challenge is gone.
     struct Refused: Error {}

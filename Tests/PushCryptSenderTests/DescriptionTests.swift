@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptSender
 import Testing
 
-/// What a log shows that prints a value of the library. `print`, `dump` and a debugger use the three texts.
+/// What a log shows if it prints a value of the library. `print`, `dump` and a debugger use the three texts.
 @Suite struct DescriptionTests {
     private static let secret = "Biopsy results"
 

@@ -6,8 +6,8 @@ import Testing
 
 @testable import PushCryptSender
 
-/// What becomes of payloads that don't fit. Random texts of characters that are several code points, need an escape, or join
-/// with their neighbours.
+/// What becomes of payloads that don't fit. The random texts have characters that are several code points, need an escape, or
+/// join with their neighbours.
 @Suite struct OversizeTests {
     private static let characters: [String] = [
         "a", "é", "e\u{301}", "ü", "漢", "👍🏽", "👩‍👩‍👧‍👦", "🇩🇪", "\"", "\\", "\n", "\u{1}", "ا", "\u{600}", "\u{200D}", "नि", " ",

@@ -3,7 +3,7 @@ import PushCryptPrimitives
 import PushCryptSender
 import Testing
 
-/// What a backend puts into its request to APNs.
+/// The parts of a sealed push that a backend puts into its request to APNs.
 @Suite struct SealedPushTests {
     @Test("the headers have the type, the topic, the expiry and the priority of the message")
     func headers() throws {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("a notification to the three devices of a user is encoded once, and a refusal has its place")
+    @Test("a notification to the three devices of a user is encoded once, and a refusal stands in its place")
     func oneNotificationForSeveralDevices() throws {
         let payload = Counting()
         let channels = [Channel(key: "p256 psk", isSigned: false), .init(key: "p256", isSigned: false), .simple]

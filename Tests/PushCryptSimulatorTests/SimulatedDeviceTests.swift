@@ -349,7 +349,7 @@ import Testing
         #expect(reception.report?.stageFailures == [StageFailure(stage: "Stuck", ending: .timedOut)])
         #expect(
             reception.description
-                == "restored: stage Stuck timedOut; code waited for something else than the simulated clock")
+                == "restored: stage Stuck timedOut; code waited for something other than the simulated clock")
         for continuation in waiting.withLock({ $0 }) { continuation.resume() }
     }
 

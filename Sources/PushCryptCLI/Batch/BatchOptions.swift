@@ -33,13 +33,13 @@ struct BatchOptions: ParsableArguments {
     private static func excess(_ name: String) -> String {
         name == "errors"
             ? "--errors can't be used with --stream: stdout has an answer to every line, also to a refused one."
-            : "--resume-from can't be used with --stream: send the lines again that have no answer."
+            : "--resume-from can't be used with --stream: send the lines that have no answer again."
     }
 
-    /// Whether stdin has lines.
+    /// Whether stdin is read as lines.
     var isOn: Bool { batch || stream }
 
-    /// The option that says that stdin has lines.
+    /// The name of the option that was given.
     var name: String { stream ? "--stream" : "--batch" }
 
     var width: Int { jobs ?? Self.coreCount }

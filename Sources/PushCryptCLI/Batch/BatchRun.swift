@@ -9,8 +9,8 @@ struct BatchRun<Worker: LineWorker> {
 
     private let workers: Int
     private let place: RefusalPlace
-    /// The text before the line number in the message that says how to continue, such as an option's name; nil if every
-    /// line has its answer on stdout.
+    /// The text before the line number in the message that says how to continue, such as an option's name. nil if every line
+    /// is answered on stdout, and there is nothing to continue.
     private let resumption: String?
     private var refused: RefusedLines
     private var progress: BatchProgress?

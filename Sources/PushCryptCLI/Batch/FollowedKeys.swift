@@ -3,9 +3,9 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptSender
 
-/// The keys of --to or --sign-with, chosen for each line: the process may run while they rotate.
+/// The keys of --to or --sign-with. A key is chosen for each line, because the process may run while they rotate.
 enum FollowedKeys: Sendable {
-    /// - clock: the time at which a key is chosen.
+    /// Keys of a file that is watched. `clock` gives the time at which a key is chosen.
     case watched(KeysetWatcher, clock: @Sendable () -> UnixTime)
     /// Keys from a pipe, which can be read only once.
     case fixed(Keyset, clock: @Sendable () -> UnixTime)
@@ -23,7 +23,7 @@ enum FollowedKeys: Sendable {
         }
     }
 
-    /// Signs each message with the key of its moment.
+    /// Signs each message with the key that is current when it is sealed.
     var signer: Signer {
         switch self {
         case .watched(let watcher, _): .watching(watcher)
@@ -45,9 +45,9 @@ struct StandardErrorLog: LogHandler {
     static var logger: Logger { Logger(label: "pushcrypt") { _ in StandardErrorLog() } }
 
     func log(event: LogEvent) {
-        let words = event.metadata ?? [:]
-        let details = words["reason"].map { ": \($0)" } ?? words["primary"].map { ": primary key \($0)" } ?? ""
-        let place = words["keyset"].map { "\($0): " } ?? ""
+        let metadata = event.metadata ?? [:]
+        let details = metadata["reason"].map { ": \($0)" } ?? metadata["primary"].map { ": primary key \($0)" } ?? ""
+        let place = metadata["keyset"].map { "\($0): " } ?? ""
         StandardStreams.writeError("\(place)\(event.message)\(details)")
     }
 }

@@ -17,8 +17,8 @@ struct LineBlock: Sendable {
     let position: Int
 }
 
-/// The blocks of stdin, a sequence that can be iterated once. A block is what one read returns, or one line of it, so a
-/// line is processed as soon as it arrives.
+/// The blocks of stdin, a sequence that can be iterated once. A block is what one read returns, or one line, so that a line
+/// is processed as soon as it arrives.
 final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendable {
     // Unchecked: after `init`, only the queue uses the reading state; after the end, only the caller does.
     private let queue = DispatchQueue(label: "pushcrypt.stdin")

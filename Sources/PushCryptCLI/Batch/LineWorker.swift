@@ -3,7 +3,8 @@ protocol LineWorker: SendableMetatype {
     /// The result of a line that was not refused. The final summary counts the lines of each outcome.
     associatedtype Outcome: LineOutcome
 
-    /// Whether the answer to a refused line of a stream keeps this member. It must contain neither plain text nor keys.
+    /// Whether the answer to a refused line of a stream keeps this member. A member that is kept must contain neither plain text
+    /// nor keys.
     static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool
 
     /// Appends the resulting line, without a newline.
@@ -16,7 +17,7 @@ extension LineWorker {
     static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device }
 }
 
-/// The place of refused lines.
+/// Where refused lines are reported.
 enum RefusalPlace: Sendable {
     /// The errors file or stderr.
     case record
@@ -86,7 +87,7 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
             )
         } catch {
             output.removeSubrange(offset...)
-            // A directory that can't be read now ends a batch, which is continued later. A stream answers.
+            // If the recipient directory can't be read now, a batch ends and can be continued later. A stream answers the line.
             if case .answer = place, let refusal = LineRefusal(unavailable: error) {
                 return answer(refusal, to: bytes, number, keeping: Worker.isKeptInRefusal)
             }

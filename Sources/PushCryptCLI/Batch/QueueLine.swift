@@ -29,7 +29,7 @@ package struct QueueLine {
     package let device: DeviceID?
     package let bytes: [UInt8]
     private var members: [(range: Range<Int>, value: Range<Int>, field: Field?)] = []
-    /// The names of the members that are no known field, as they are in the text, without quotes.
+    /// The ranges of the names of members that are no known field, without quotes.
     private var otherNames: [Range<Int>] = []
     private var values: [JSONValue?] = Array(repeating: nil, count: Field.allCases.count)
 
@@ -64,8 +64,8 @@ package struct QueueLine {
 
     subscript(field: Field) -> JSONValue? { values[field.rawValue] }
 
-    /// Refuses a line in which the name of another member is nearly that of a field that the line lacks: a push whose
-    /// "expire" or "expose" is ignored would be sealed otherwise than its author meant.
+    /// Refuses a line in which the name of another member is nearly that of a field that the line lacks. If "expire" were
+    /// ignored, the push would be sealed with another lifetime than its author meant.
     func refuseMisspeltNames() throws(LineRefusal) {
         for name in otherNames {
             for field in Field.allCases where values[field.rawValue] == nil && field.isNear(bytes[name]) {
@@ -83,8 +83,9 @@ package struct QueueLine {
     /// Appends some members of a line that may have been refused: those that no command reads, and those that `isKept`
     /// accepts. Appends nothing if the line is no JSON object or is over the limit.
     ///
-    /// Each is appended with a comma before it and never replaces `error` and `pushcrypt`. A member whose name is nearly that
-    /// of a field, such as "Payload", may contain what the field would and isn't appended.
+    /// Each is appended with a comma before it. The members `error` and `pushcrypt` aren't appended, because the answer has its
+    /// own. A member whose name is nearly that of a field, such as "Payload", isn't appended either, because it may contain plain
+    /// text or keys.
     static func appendMembers(of line: [UInt8], keeping isKept: (Field) -> Bool, to output: inout [UInt8]) {
         guard line.count <= limitInBytes, let root = (try? JSONText(line))?.root else { return }
         for member in root.members {
@@ -143,10 +144,10 @@ extension LineRefusal {
 extension QueueLine.Field {
     private static let folded = allCases.map { name in fold(Array("\(name)".utf8)[...]) }
 
-    /// Whether the name is this field's, but for capitals, `-` and `_`, and in names of five letters or more but for one
-    /// letter that is missing, added, replaced or exchanged with the next.
+    /// Whether the name equals this field's name apart from capitals, `-` and `_`. In a field's name of five letters or more, one
+    /// letter may also be missing, added, replaced or exchanged with the next.
     fileprivate func isNear(_ name: ArraySlice<UInt8>) -> Bool {
-        // Members that only answers and output lines have are read by no command.
+        // No command reads these members. Only answers and output lines have them.
         guard self != .error, self != .pushcrypt else { return false }
         let own = Self.folded[rawValue]
         guard name.count <= 2 * own.count else { return false }

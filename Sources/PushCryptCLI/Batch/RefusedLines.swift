@@ -36,7 +36,7 @@ package struct LineRefusal: Error {
         }
     }
 
-    /// The refusal for an error of a recipient directory as a whole; nil for another error.
+    /// The refusal for an error that concerns a whole recipient directory; nil for another error.
     init?(unavailable error: any Error) {
         guard let error = error as? RecipientDirectoryError else { return nil }
         self.init(error.code.description, error.reason)

@@ -4,7 +4,7 @@ import PushCryptRecipients
 import PushCryptSender
 
 extension Seal {
-    /// Takes the keys of the moment for each line, so that a process that runs for long follows a rotation.
+    /// Chooses the keys for each line when it is sealed, so that a long run follows a rotation.
     func sealBatch() throws {
         let time = timeOptions.time
         let givenTime = timeOptions.givenTime
@@ -152,7 +152,8 @@ struct SealWorker: LineWorker {
 }
 
 extension Recipient {
-    /// Whether everyone with a shared key can open what is sealed to it: no device's key was derived from it.
+    /// Whether this is a shared key itself and not the key of a device: everyone with the shared key can open what is sealed to
+    /// it.
     var isBareSharedKey: Bool { suite == .shared && device == nil }
 }
 
@@ -181,7 +182,7 @@ private struct SealOverrides {
         badgeIncrement = try line[.badgeAdd].map(Self.increment)
     }
 
-    /// - Parameter campaigns: retracted too.
+    /// - Parameter campaigns: the campaigns whose pushes are retracted too.
     func change(
         _ options: inout Sealer.Options, retracting campaigns: [String], of recipient: Recipient
     ) throws(SenderError) {

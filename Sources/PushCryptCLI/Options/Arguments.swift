@@ -27,7 +27,7 @@ struct DurationArgument: ExpressibleByArgument {
         self.seconds = seconds
     }
 
-    /// - Throws: `ValidationError` that says what a duration is.
+    /// - Throws: `ValidationError` that describes a duration.
     init(option argument: String) throws {
         guard let duration = DurationArgument(argument: argument) else {
             throw ValidationError("A duration is a number with s, m, h, d or w, as in 20s.")

@@ -54,8 +54,8 @@ struct KeySource {
 
     func senderKey(at time: UnixTime) throws -> SenderKey { try Self.naming(path) { try keyset.senderKey(at: time) } }
 
-    /// Follows the changes of the keys from now on; keys from a pipe stay as they are. stderr shows a change, and why a new
-    /// keyset is refused.
+    /// Follows the changes of the keys from now on. Keys from a pipe don't change. stderr shows a change, and why a new keyset
+    /// is refused.
     func followed(allowsDemoKeys: Bool, clock: @escaping @Sendable () -> UnixTime) throws -> FollowedKeys {
         var known = unlocked
         // A sender needs no private halves of recipient keys.

@@ -53,7 +53,7 @@ enum StandardStreams {
             do throws(FileError) {
                 return try file.write(rest, counting: &count)
             } catch {
-                // Another process that has a socket or pipe open can make it nonblocking.
+                // Another process that shares a socket or pipe can make it nonblocking.
                 guard error.systemError == EAGAIN else {
                     throw Failure(.inputOutput, "can't write to stdout: \(error.systemMessage)")
                 }

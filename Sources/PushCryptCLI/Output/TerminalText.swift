@@ -44,7 +44,7 @@ struct TerminalText {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { harmless($0.utf8) }.joined(separator: "\n")
     }
 
-    /// Format characters within words: they join or separate letters and emoji, mark a direction or a place to break a word, and
+    /// Format characters that are kept. They join or separate letters and emoji, mark a direction or a place to break a word, and
     /// change nothing else on a terminal. Others, such as the overrides of the direction, could make a text look like another one.
     private static let harmlessFormats: Set<Unicode.Scalar> = [
         "\u{ad}", "\u{200c}", "\u{200d}", "\u{200e}", "\u{200f}",

@@ -1,7 +1,7 @@
 /// How many columns of a terminal a text takes. The table is East_Asian_Width W and F of Unicode 16 (UAX #11), with unassigned
 /// code points between its ranges; the standard library knows emoji and combining marks.
 extension Character {
-    /// 0, 1 or 2 for most characters. Terminals show an emoji, also one of several that are joined, in two columns.
+    /// 0, 1 or 2 for most characters. Terminals show an emoji in two columns, also if it is joined from several.
     var columnCount: Int {
         let scalars = unicodeScalars
         let isEmoji = scalars.contains { $0.properties.isEmojiPresentation || $0 == "\u{fe0f}" }
@@ -13,7 +13,7 @@ extension StringProtocol {
     /// The width in columns.
     var columnCount: Int { reduce(0) { $0 + $1.columnCount } }
 
-    /// The longest beginning that isn't wider; at least one character, so that a loop ends.
+    /// The longest beginning that isn't wider than `columns`. It has at least one character, so that a loop ends.
     func prefix(columns: Int) -> SubSequence {
         var (width, end) = (0, startIndex)
         while end < endIndex {

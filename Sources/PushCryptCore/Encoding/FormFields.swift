@@ -35,8 +35,8 @@ package enum FormFields {
         }
     }
 
-    /// The fields by name. It is stricter than the URL Standard, whose readers take whatever they get: two of them could read one
-    /// text differently.
+    /// Returns the fields by name. It is stricter than the URL Standard, which accepts any text, so that two readers can't read
+    /// one text differently.
     ///
     /// - Returns: nil for an empty field, one without "=" or with "=" in its value, a name twice, a "%" without two hexadecimal
     ///   digits, and bytes that aren't UTF-8.

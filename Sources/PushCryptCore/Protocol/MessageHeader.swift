@@ -89,7 +89,9 @@ extension MessageHeader {
     ///                                          || lp16(device id or empty))
     /// key = K as used (suite 4) | psk | empty, if there is neither
     /// ```
-    /// Only a party with the key can compute the id, use it first, and so make the device refuse the campaign's push.
+    /// A party without the key can't compute the id. A party that could would use it first, and the device would refuse the
+    /// campaign's push as replayed.
+    ///
     /// - Parameter campaign: the name; its length is in `campaignByteCounts`.
     package static func id(campaign: String, recipient: Recipient) -> [UInt8] {
         withTemporaryBytes(capacity: 21 + 2 + 255 + 2 + 11 + 2 + 64) { input in

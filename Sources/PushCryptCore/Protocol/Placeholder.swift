@@ -1,5 +1,5 @@
 /// The visible alert of a sealed push. APNs reads it, and the user sees it if the push can't be opened. It must reveal
-/// nothing about the content: nor must the arguments of a text by key.
+/// nothing about the content, and neither must the arguments of a localised text.
 public struct Placeholder: Hashable, Sendable {
     /// `title`: the literal title.
     public var title: String?
@@ -53,7 +53,7 @@ public struct Placeholder: Hashable, Sendable {
     /// "New message", "Open the app to read it".
     public static let standard = Placeholder.literal(title: "New message", body: "Open the app to read it")
 
-    /// `aps.alert` as raw JSON; nil if it has nothing that the system would show.
+    /// `aps.alert` as raw JSON; nil if the placeholder has no text that iOS would show.
     package var json: [UInt8]? {
         let sufficient = [title, subtitle, body, titleLocKey, bodyLocKey]
         guard sufficient.contains(where: { $0?.isVisible == true }) else { return nil }

@@ -10,11 +10,11 @@ import PushCryptPrimitives
 public struct Receipt: Hashable, Sendable {
     /// The id of the receipt. It is the same every time the receipt is sent, so that the server can ignore duplicates.
     public let id: String
-    /// The name of the message; nil if the push couldn't be opened. The backend computes it of the ids of its messages with
+    /// The name of the message; nil if the push couldn't be opened. The backend computes it from the ids of its messages with
     /// `ReceiptName(messageID:)`.
     public let name: ReceiptName?
-    /// `push_id` of the payload, at most 256 bytes, or without one the characters of ``name``. nil if the push couldn't be
-    /// opened.
+    /// The `push_id` of the payload, at most 256 bytes; the characters of ``name`` if the payload has none. nil if the push
+    /// couldn't be opened.
     public let pushID: String?
     /// Why the push wasn't restored completely; nil if it was.
     public let failure: FailureClass?

@@ -1,13 +1,13 @@
 public import PushCryptCore
 
-/// The backend's side of receipts (PROTOCOL section 12). Receipts aren't authenticated beyond the connection: count them, and
-/// decide nothing of consequence by them.
+/// The backend's side of receipts (PROTOCOL section 12). Anyone who can connect can post a receipt. Use receipts for statistics,
+/// and base no important decision on them.
 extension Receipt {
     /// Reads a receipt that a device has posted as JSON.
     ///
     /// ```
     /// let receipt = try Receipt(json: body)
-    /// if let name = receipt.name { … }          ReceiptName(messageID: push.id) of a ``SealedPush``
+    /// if let name = receipt.name { … }          // the SealedPush whose receiptName is equal
     /// ```
     /// - Parameter json: the body of the request, UTF-8 JSON of at most 4,096 bytes.
     /// - Throws: `SenderError` with `malformed`.
@@ -25,7 +25,7 @@ extension Receipt {
         do { try self.init(readingForm: Array(form)) } catch { throw SenderError(.malformed, error.reason) }
     }
 
-    /// Before the bytes are copied.
+    /// Call it before the bytes are copied.
     private static func checkLength(_ count: Int) throws(SenderError) {
         guard count <= maximumByteCount else {
             throw SenderError(.malformed, "a receipt has at most \(maximumByteCount) bytes")
@@ -34,7 +34,6 @@ extension Receipt {
 }
 
 extension SealedPush {
-    /// The name of the push in receipts; nil for no push of this library. A receipt has it if the payload has no `push_id`, and in
-    /// its id.
+    /// The name of the push in receipts, never nil for a push that this library sealed. A receipt has it as `Receipt.name`.
     public var receiptName: ReceiptName? { ReceiptName(messageID: id) }
 }

@@ -1,11 +1,11 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
-/// A registration whose device hasn't answered the challenge yet. It is `Codable` as one JSON value, which contains the record
-/// and is as secret as that. It doesn't contain the challenge's nonce: who reads it can't answer.
+/// A registration whose device hasn't answered the challenge yet. It is `Codable` as one JSON value. The value contains the
+/// record and is as secret as the record. It doesn't contain the challenge's nonce, so that a reader of the value can't answer.
 ///
-/// Store it under its ``id`` until the answer arrives. Take it out of the store before you call ``confirm(answer:at:)``, so that
-/// a challenge has one answer, and remove values that are older than 10 minutes.
+/// Store it under its ``id`` until the answer arrives. Remove it from the store before you call ``confirm(answer:at:)``, so that
+/// only one answer to a challenge is checked, and remove values that are older than 10 minutes.
 public struct PendingRegistration: Sendable {
     /// The member `registration` of the challenge and of the answer, 22 characters.
     public let id: String
@@ -16,8 +16,8 @@ public struct PendingRegistration: Sendable {
     /// SHA-256 of the expected code.
     private let codeDigest: [UInt8]
 
-    /// How long after the challenge an answer is accepted, in seconds. Because the clocks of two hosts differ, it may also be
-    /// that much earlier.
+    /// How long after the challenge an answer is accepted, in seconds. Because the clocks of two hosts may differ, an answer is
+    /// also accepted up to this many seconds before ``challengedAt``.
     public static let validityInSeconds: Int64 = 600
 
     init(id: String, registration: Registration, codeDigest: [UInt8], challengedAt: UnixTime) {
@@ -40,7 +40,7 @@ public struct PendingRegistration: Sendable {
     /// - Parameters:
     ///   - json: the answer, UTF-8 JSON of at most 4,096 bytes.
     ///   - time: the backend's clock.
-    /// - Returns: the registration. The device has the private key and the psk of its record.
+    /// - Returns: the registration. It is proven that the device has the private key and the psk of its record.
     /// - Throws: `SenderError` with `malformed`; `otherChallenge` for an answer to another challenge; `challengeExpired` more
     ///   than 10 minutes from ``challengedAt``; `possessionNotProven` for a wrong answer: another key, record or host.
     public func confirm(
@@ -104,7 +104,7 @@ extension PendingRegistration: Codable {
             challengedAt: UnixTime(try container.decode(Int64.self, forKey: .challengedAt)))
     }
 
-    /// Writes the value with the record's secret. The text can't be wiped: write it to the database only.
+    /// Writes the value with the record's secret. The text can't be wiped. Write it only to the database.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Member.self)
         try container.encode(1, forKey: .version)

@@ -14,8 +14,8 @@ extension Registration: Codable {
 
     /// Reads a stored registration.
     ///
-    /// - Throws: `SenderError` with `pskMissing` if the record had a psk and has none; `malformed` for another version, or if kid
-    ///   or `hasPSK` are others than the record's; the errors of ``init(json:requiring:)``; `DecodingError`.
+    /// - Throws: `SenderError` with `pskMissing` if the record had a psk and has none; `malformed` for another version, or if
+    ///   `kid` or `hasPSK` differ from the record's; the errors of ``init(json:requiring:)``; `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Member.self)
         guard try container.decode(Int.self, forKey: .version) == 1 else {
@@ -31,7 +31,7 @@ extension Registration: Codable {
         }
     }
 
-    /// Writes the registration with its secret. The text can't be wiped: write it to the database only.
+    /// Writes the registration with its secret. The text can't be wiped. Write it only to the database.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Member.self)
         try container.encode(1, forKey: .version)

@@ -5,21 +5,22 @@ import PushCryptPrimitives
 ///
 /// ```
 /// let registration = try Registration(json: body, requiring: [.psk, .asymmetric])
-/// let recipient = try Recipient(registration)
+/// let recipient = Recipient(registration)
 /// ```
-/// Store the value with the account and the device token: it is `Codable` as one JSON value, a secret like a password. Which
-/// stored value an upload replaces: ``RegistrationChange``.
+/// Store the value with the account and the device token. It is `Codable` as one JSON value, which is a secret like a password.
+/// ``RegistrationChange`` decides which stored value an upload replaces.
 public struct Registration: Sendable {
-    /// What a backend demands of a record.
+    /// What a backend requires of a record.
     public struct Requirements: OptionSet, Hashable, Sendable {
         /// The bits of the requirements.
         public let rawValue: UInt8
         /// Makes requirements from their bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// A secret of app and backend, so that only this backend can seal to the device: a psk, or a shared or device key.
+        /// A secret that only app and backend have, so that only this backend can seal to the device: a psk, or a shared or
+        /// device key.
         public static let psk = Requirements(rawValue: 1)
-        /// A key pair, so that the backend can't open what it has sealed: no shared or device key.
+        /// A key pair and no shared or device key, so that the backend can't open what it has sealed.
         public static let asymmetric = Requirements(rawValue: 2)
     }
 
@@ -74,7 +75,7 @@ public struct Registration: Sendable {
         try check(requirements)
     }
 
-    /// Checks requirements, for example of a registration that was stored before the backend had them.
+    /// Checks requirements, for example for a registration that was stored before the backend had them.
     ///
     /// - Throws: `SenderError` with `pskMissing`, `notAsymmetric`.
     public func check(_ requirements: Requirements) throws(SenderError) {

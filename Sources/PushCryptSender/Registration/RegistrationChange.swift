@@ -9,7 +9,7 @@ public struct StoredRegistration: Codable, Sendable {
     /// The device token, as the app uploaded it: `PushRegistration.Upload.deviceToken`.
     public let deviceToken: String
 
-    /// Makes a value of the columns of a row, or of an upload.
+    /// Makes a value from the columns of a row, or from an upload.
     public init(_ registration: Registration, account: String, deviceToken: String) {
         self.registration = registration
         self.account = account
@@ -40,7 +40,7 @@ public struct RegistrationChange: Hashable, Sendable {
     /// Decides what to do with an upload.
     ///
     /// - Parameters:
-    ///   - upload: of the signed-in account.
+    ///   - upload: the upload of the signed-in account.
     ///   - stored: the rows with the kid of the upload, and those with its device token. Other rows may be among them.
     ///   - isProven: whether the device has answered a challenge for the record: ``PendingRegistration``. Only then can a key
     ///     change its account.
@@ -65,9 +65,9 @@ public struct RegistrationChange: Hashable, Sendable {
     /// Decides what to do when a user signs out.
     ///
     /// - Parameters:
-    ///   - kid: of the key that the app had registered.
+    ///   - kid: the id of the key that the app had registered.
     ///   - account: the account that signs out. It can't remove another account's key.
-    ///   - stored: the row with the kid, or no row: then there is nothing to do, and that is no error.
+    ///   - stored: the row with the kid, or no row. Without a row nothing is removed, and that is no error.
     public init(signingOut kid: KeyID, account: String, from stored: [StoredRegistration]) {
         isWritten = false
         removedKeyIDs = stored.filter { $0.kid == kid && $0.account == account }.map(\.kid)

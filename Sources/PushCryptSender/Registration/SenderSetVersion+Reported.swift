@@ -6,7 +6,9 @@ extension SenderSetVersion {
     /// ```
     /// {"epoch": N, "seq": N, "digest": BASE64URL(32 bytes)}
     /// ```
-    /// A `seq` of yours with another digest, or one that you never published, is a set that isn't yours.
+    /// If the digest isn't that of your set with this `seq`, or you never published this `seq`, the device has a set that isn't
+    /// yours.
+    ///
     /// - Parameter json: UTF-8 JSON of at most 4,096 bytes.
     /// - Throws: `SenderError` with `malformed`.
     public init(json: some Collection<UInt8>) throws(SenderError) {

@@ -20,7 +20,7 @@ final class KeysetReloader: @unchecked Sendable {
     private let logger: Logger
     /// The choice in use, which every seal reads.
     let choice: Locked<SealingChoice>
-    /// When the file was last checked, and why it isn't in use.
+    /// When the file was last checked, and why it was refused; nil if it is in use.
     let check: Locked<(time: UnixTime, refusal: String?)>
 
     private var stamp: FileStamp
@@ -98,7 +98,7 @@ final class KeysetReloader: @unchecked Sendable {
         do {
             new = try SealingChoice(keyset, at: clock())
         } catch let error as KeyError where error.code == .noKeySeals && keyset.revokes(used.entry.record.kid) {
-            // A key that leaked must not be used on, and recipients refuse it.
+            // A key that leaked must not be used any more, and recipients refuse it.
             new = used.ended(by: keyset)
         }
         // The old choice and its keys are released after the lock.

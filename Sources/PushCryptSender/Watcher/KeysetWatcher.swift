@@ -21,7 +21,7 @@ import PushCryptPrimitives
 /// - is older than the keyset in use: a lower `seq` or an earlier `updatedAt`,
 /// - has other content with the same `seq`: other keys, pre-shared keys or lifecycles.
 ///
-/// A revocation counts even if the file has no other key that seals: from then on the watcher has no key (`noKeySeals`).
+/// A revocation takes effect even if the file has no other key that seals. Then the watcher has no key (`noKeySeals`).
 ///
 /// To load an older keyset, restart the sender. A file that was rewritten, encrypted again or touched without a change of
 /// content is no change. A JWK, and a set without the `pushcrypt` member, has no `seq`: another file without `seq` or a set
@@ -136,7 +136,7 @@ public final class KeysetWatcher: Sendable {
         return (key, choice)
     }
 
-    /// What a health check wants to know, at this moment.
+    /// The state of the keyset at this moment, for a health check.
     public var status: Status {
         let (time, refusal) = check.withLock { $0 }
         let choice = try? choice(at: clock())
@@ -151,16 +151,16 @@ public final class KeysetWatcher: Sendable {
         public let sequence: Int64
         /// The key that seals or signs; nil if none does.
         public let primary: KeyID?
-        /// When that key began to seal or sign; nil if there is none, or its file doesn't say it.
+        /// When that key began to seal or sign; nil if there is no key, or the file has no such time.
         public let activatedAt: UnixTime?
-        /// When another key of the keyset may take its place, or it ends; nil if no time is set.
+        /// When another key of the keyset may replace it, or when it expires; nil if no time is set.
         public let endsAt: UnixTime?
-        /// When the watcher last looked at the file. A healthy watcher looks once in a poll interval.
+        /// When the watcher last checked the file. A healthy watcher checks it once in a poll interval.
         public let checkedAt: UnixTime
-        /// Why the file that is there isn't in use; nil if it is.
+        /// Why the current file isn't in use; nil if it is.
         public let refusal: String?
 
-        /// Whether the file that is there is in use, and a key of it seals or signs.
+        /// Whether the current file is in use, and one of its keys seals or signs.
         public var isHealthy: Bool { refusal == nil && primary != nil }
     }
 

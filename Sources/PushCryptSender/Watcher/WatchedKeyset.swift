@@ -79,7 +79,7 @@ final class SealingChoice: Sendable {
         span = UnixTime(.min)..<UnixTime(.min)
     }
 
-    /// The choice after `keyset` has revoked its key: it is never valid, so each use chooses again from `keyset`.
+    /// The choice after `keyset` has revoked its key. It is never valid, so each use chooses again from `keyset`.
     func ended(by keyset: Keyset) -> SealingChoice { SealingChoice(self, endedBy: keyset) }
 
     var isEnded: Bool { span.isEmpty }

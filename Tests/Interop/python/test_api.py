@@ -322,7 +322,7 @@ class APITests(unittest.TestCase):
         with self.assertRaises(AttributeError):
             SENDER._key = self.phones["p256"]._key
 
-    def test_the_public_names_have_no_door_for_chosen_randomness(self) -> None:
+    def test_the_public_names_offer_no_chosen_randomness(self) -> None:
         for name in pushcrypt.__all__:
             self.assertTrue(hasattr(pushcrypt, name))
             self.assertNotIn("test_door", getattr(pushcrypt, name).__module__)

@@ -28,7 +28,7 @@ struct DiagnoseKeyTests {
             try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic).errors == ["sealed-to-another-key"])
     }
 
-    @Test("a backend with the record from before a reinstallation: more inputs find no less")
+    @Test("a record from before a reinstallation is found from keys and record, and also with more inputs")
     func reinstalled() async throws {
         let (app, former) = try await (InstalledApp(), InstalledApp())
         let push = try app.seal(to: former.record())
@@ -321,7 +321,7 @@ struct DiagnoseSharedKeyTests {
         #expect(unknown.errors == ["undecryptable"], "\(unknown.text)")
     }
 
-    @Test("the shared key without the id of the device: the id is asked for, or taken from the record")
+    @Test("with the shared key, the device's id is requested, or taken from the record")
     func withoutDevice() throws {
         let push = try seal(master.device(DeviceID("phone-1")))
         let unknown = try diagnose(push, "--keys", "master.json")

@@ -216,7 +216,7 @@ struct DiagnosePayloadTests {
         }
     }
 
-    @Test("sealed that was cut to a usual limit: an error with keys, a warning without", arguments: [255, 256])
+    @Test("sealed that was cut to a usual limit is an error with keys, and a warning without", arguments: [255, 256])
     func cut(_ count: Int) async throws {
         let app = try await InstalledApp()
         let push = try Relay.sealed(app.seal()) { String($0.prefix(count)) }
@@ -226,7 +226,7 @@ struct DiagnosePayloadTests {
         #expect(known.errors == ["sealed-truncated"], "\(known.text)")
     }
 
-    @Test("sealed that was cut elsewhere: with keys, the cause names a cut", arguments: [320, 380])
+    @Test("with keys, the cause of sealed that was cut elsewhere names a cut", arguments: [320, 380])
     func cutElsewhere(_ count: Int) async throws {
         let app = try await InstalledApp()
         let push = try Relay.sealed(app.seal()) { String($0.prefix(count)) }
@@ -255,7 +255,7 @@ struct DiagnosePayloadTests {
         #expect(try app.diagnose(push, "--topic", InstalledApp.topic, "--keys", app.keyFile()).found.isEmpty)
     }
 
-    @Test("text that isn't JSON: the advice says what it is")
+    @Test("the advice for a text that isn't JSON names what the text is")
     func hints() async throws {
         let app = try await InstalledApp()
         let push = try app.seal()
@@ -286,7 +286,7 @@ struct DiagnosePayloadTests {
         #expect(try app.diagnose(push, "--allow-demo-keys").errors == [])
     }
 
-    @Test("an alert that only names texts of the app gets a note")
+    @Test("an alert that has only keys of the app's texts gets a note")
     func textsByKey() async throws {
         let app = try await InstalledApp()
         let push = try Relay.changing(app.seal(), "aps") { $0["alert"] = ["loc-key": "NEW_MESSAGE"] }

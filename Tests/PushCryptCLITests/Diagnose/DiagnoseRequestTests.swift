@@ -134,7 +134,7 @@ struct DiagnoseRequestTests {
         #expect(!diagnosed.text.contains("Private"), "\(diagnosed.text)")
     }
 
-    @Test("a topic that looks like an extension's is a warning where nothing names the app")
+    @Test("a topic that looks like an extension's is a warning if no input names the app")
     func perhapsExtension() async throws {
         let app = try await InstalledApp()
         let file = try headers(app, ["apns-topic": InstalledApp.extensionID])

@@ -41,7 +41,7 @@ struct KeyFileModeTests {
         }
     }
 
-    @Test("public keys in a file that everybody can read are used")
+    @Test("public keys in a file that every user can read are used")
     func publicKeys() throws {
         let batch = try Self.place()
         try batch.place.setMode(0o644, of: "public.json")
@@ -76,7 +76,7 @@ struct KeyFileModeTests {
         #expect(sealed.isSuccess, "\(sealed)")
         let refused = try batch.place.run(command + ["mount"] + Self.options, stdin: Workplace.inner)
         expectRefusal(refused, 65, saying: "mount/keyset.json is a symbolic link")
-        #expect(refused.stderr.contains("name the file"), "\(refused)")
+        #expect(refused.stderr.contains("give the path of the file"), "\(refused)")
     }
 
     @Test("an encrypted keyset.json is used by the file's path, with its passphrase")

@@ -2,7 +2,8 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Everyone who has a shared key opens what is sealed to it, so a forgotten device must not lead to it.
+/// Everyone who has a shared key can open what is sealed to it. So nothing may be sealed to it only because the device was
+/// forgotten.
 @Suite("sealing to a shared key itself", .ownThreads)
 struct BareSharedKeyTests {
     private static let payload = #""payload":{"aps":{"alert":"x"}}"#

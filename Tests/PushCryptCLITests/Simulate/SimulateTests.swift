@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(
-        "the outcome is one word, and an invalid payload is refused with what is wrong",
+        "each outcome has its name, and the verdict explains what is wrong with an invalid payload",
         arguments: [
             ("{", "refused", "JSON refused at byte 1: truncated"),
             (#"{"aps":1}"#, "refused", "its member aps isn't an object"),
@@ -243,7 +243,7 @@ import Testing
         #expect(json["outcome"] as? String == "nothing")
     }
 
-    @Test("a key that is missing is named: the phone's, or that of the sender")
+    @Test("the verdict names the missing key: the phone's or the sender's")
     func missingKey() throws {
         let sender = try place.create("backend", "sender")
         try place.create("stranger", "sender")
@@ -273,7 +273,7 @@ import Testing
     }
 
     @Test(
-        "why an attachment was refused is said",
+        "the verdict has the reason why an attachment was refused",
         arguments: [
             ("http://example.com/p.png", "p.png", "the address is not an https address"),
             ("https://example.com/p.png", "p.txt", "the file is of no supported type"),
@@ -301,7 +301,7 @@ import Testing
     func repeated(_ arguments: [String]) throws {
         let output = try place.run(arguments, stdin: Data("{}".utf8))
         expectUsageError(output)
-        #expect(output.stderr.contains("is given more than once, and has one value"), "\(output)")
+        #expect(output.stderr.contains("is given more than once, but takes one value"), "\(output)")
         let json = try object(
             place.sealed(to: "phone"), "--attachment-member", "a", "--attachment-member", "b")
         #expect(json["restored"] as? Bool == true)

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("of several pictures each that fails is named with its reason, and the others are attached")
+    @Test("each of several pictures that fails is named with its reason, and the others are attached")
     func several() throws {
         for name in ["a", "b", "c"] {
             let bytes = try blob(name, Self.png, "--type", "image/png", "--id", name)

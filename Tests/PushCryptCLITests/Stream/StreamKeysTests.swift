@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
-/// A long-lived filter takes the key of the moment for each line.
+/// A long-running process chooses the current keys for each line.
 @Suite("keys of seal --stream and --batch", .ownThreads)
 struct StreamKeysTests {
     private static func place() throws -> BatchPlace {
@@ -32,7 +32,7 @@ struct StreamKeysTests {
         return [String(match.1), String(match.2)]
     }
 
-    /// Seals lines until the condition holds. The tool looks at its keysets once a second.
+    /// Seals lines until the condition holds. The tool checks its keysets once a second.
     private static func sealLines(
         _ client: StreamClient, until condition: ([String]) throws -> Bool
     ) throws -> [[String]] {
@@ -64,7 +64,7 @@ struct StreamKeysTests {
         }
     }
 
-    /// A rename, so that the tool reads no part of the file.
+    /// Replaces the file by a rename, so that the tool never reads an incomplete file.
     private static func replace(_ path: String, with data: Data, _ batch: BatchPlace) throws {
         try batch.place.write(data, to: "new")
         let output = try batch.place.shell("mv new \(path)")

@@ -44,7 +44,7 @@ struct StreamSocketTests {
         let filling = String(repeating: "x", count: 1_000)
         let count = 600
         let sender = Thread { [client] in
-            // Without the tool nothing more is sent; the answers then show it.
+            // If the tool has ended, nothing more is sent, and the missing answers show it.
             for number in 0..<count where (try? client.send(BatchPlace.line(number, filling: filling))) == nil { break }
             client.finishSending()
         }
@@ -75,7 +75,7 @@ struct StreamSocketTests {
         #expect(try other.process.wait() == .exit(0))
     }
 
-    @Test("a client that closes the connection ends the tool, which reports it")
+    @Test("a client that closes the connection ends the tool")
     func closed() throws {
         let client = try StreamClient(BatchPlace())
         try client.send(BatchPlace.line(0))

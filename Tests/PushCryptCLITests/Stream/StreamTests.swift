@@ -162,7 +162,7 @@ struct StreamTests {
         arguments: [
             (seal + ["--errors", "e"], "stdout has an answer to every line"),
             (open + ["--errors", "e"], "stdout has an answer to every line"),
-            (seal + ["--resume-from", "2"], "send the lines again that have no answer"),
+            (seal + ["--resume-from", "2"], "send the lines that have no answer again"),
             (seal + ["--batch"], "--batch and --stream can't be combined"),
             (seal + ["--device", "d"], "--device can't be used with --stream"),
             (seal + ["--simulator-bundle", "a.b"], "--simulator-bundle can't be used with --stream"),

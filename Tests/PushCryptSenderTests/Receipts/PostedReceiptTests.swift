@@ -114,7 +114,7 @@ import Testing
         expectSenderError(.malformed) { try Receipt(form: "\(Self.form)&x=\(letters)y".utf8) }
     }
 
-    @Test("a push_id of 256 bytes is read, and one of 257 is malformed")
+    @Test("a push_id of 256 bytes is read")
     func pushIDLength() throws {
         let json = Self.opened.replacing(#""7""#, with: "\"\(String(repeating: "x", count: 256))\"")
         #expect(try Receipt(json: json.utf8).pushID?.utf8.count == 256)

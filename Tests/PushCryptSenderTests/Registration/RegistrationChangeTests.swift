@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    /// The device key has the kid of its master: two keys with one kid, without the search for a collision.
-    @Test("another key with the same kid is refused, and isn't replaced by the stored one's account either")
+    /// A device key has the kid of its master, so these are two keys with one kid.
+    @Test("another key with the same kid is refused, even with a proof")
     func collision() throws {
         let (device, master) = try (Self.row("device"), Self.row("shared"))
         #expect(device.kid == master.kid)

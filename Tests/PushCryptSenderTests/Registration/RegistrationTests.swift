@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a record without the psk that was uploaded fails the requirement psk, and not otherwise")
+    @Test("a record whose psk was removed fails the requirement psk, and no other")
     func removedPSK() throws {
         let record = Self.changed("p256 psk", "psk", to: nil)
         expectSenderError(.pskMissing) { try Registration(json: record, requiring: .psk) }
@@ -179,7 +179,7 @@ import Testing
         #expect(Set(object.keys) == ["version", "kid", "hasPSK", "record"])
     }
 
-    @Test("without its psk it is refused as pskMissing, and isn't a record of the base profile")
+    @Test("without its psk it is refused as pskMissing, and isn't read as a record without a psk")
     func lostPSK() throws {
         let stored = try Self.stored("p256 psk")
         let lost = stored.replacing(/,?\\"psk\\":\\"[^"]*\\"/, with: "")

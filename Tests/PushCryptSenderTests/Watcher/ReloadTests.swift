@@ -91,7 +91,7 @@ import Testing
 
     /// The kubelet mounts a secret with these modes and names, exchanges the link `..data` by a rename, and removes the old
     /// folder.
-    @Test("a changed secret of Kubernetes is taken, and its folder is refused with the advice to name the file")
+    @Test("a changed secret of Kubernetes is taken, and its folder is refused with the advice to give the file's path")
     func mountedFile() throws {
         let place = try Operator()
         let mount = try TemporaryFolder()

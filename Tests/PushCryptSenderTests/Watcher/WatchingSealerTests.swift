@@ -92,7 +92,7 @@ import Testing
         #expect(error?.code == .wrongKind)
     }
 
-    @Test("the observer learns suite, size and the age of the signing key, and the code of a refusal")
+    @Test("the observer gets suite, size and the age of the signing key, and the code of a refusal")
     func observer() throws {
         let watch = try Watch(Operator(.sender))
         let seen = Locked<[SealObservation]>([])
@@ -109,7 +109,7 @@ import Testing
         #expect(observations.allSatisfy { $0.suite == .shared && $0.duration >= .zero })
     }
 
-    @Test("the status has the key in use, and says why the file that is there isn't used") func status() throws {
+    @Test("the status has the key in use, and the reason why the current file isn't used") func status() throws {
         let place = try Operator(.sender)
         let watch = try Watch(place)
         let before = watch.watcher.status

@@ -6,8 +6,8 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
-/// A server on this machine that behaves as APNs is documented to, for tests: HTTP/2 over TLS, provider tokens, Apple's statuses
-/// and reasons, limits, GOAWAY and resets.
+/// A server on this machine that behaves as the documentation of APNs describes, for tests: HTTP/2 over TLS, provider tokens,
+/// Apple's statuses and reasons, limits, GOAWAY and resets.
 ///
 /// One object stands in for one of Apple's two servers, sandbox or production. It knows the devices that a test has added.
 public final class APNsStandIn: Sendable {
@@ -17,7 +17,7 @@ public final class APNsStandIn: Sendable {
         var endedAtInMilliseconds: Int64?
     }
 
-    /// What it has counted.
+    /// What the stand-in has counted.
     public struct Counts: Hashable, Sendable {
         /// How many pushes it has accepted.
         public var accepted = 0
@@ -66,7 +66,7 @@ public final class APNsStandIn: Sendable {
 
     /// - Parameters:
     ///   - streamLimit: how many streams a connection may have after a request with a valid provider token.
-    ///   - allowsControl: whether requests to `/stand-in/` add devices and order faults; see ``ControlRequest``.
+    ///   - allowsControl: whether requests to `/stand-in/` can add devices and request faults; see ``ControlRequest``.
     ///   - milliseconds: the clock, in milliseconds since 1970.
     ///   - deliver: gets each accepted push, on an event loop, before the sender gets its answer.
     public init(
@@ -82,10 +82,10 @@ public final class APNsStandIn: Sendable {
         self.deliver = deliver
     }
 
-    /// What was counted so far.
+    /// What the stand-in has counted so far.
     public var counts: Counts { state.withLockedValue { $0.counts } }
 
-    /// Adds a device with the app of a topic, or gives its token back its validity.
+    /// Adds a device with the app of a topic. If its token had ended, it is valid again.
     public func add(token: String, topic: String) {
         state.withLockedValue { state in
             state.devices[token.lowercased()] = Device(topic: topic)
@@ -99,7 +99,7 @@ public final class APNsStandIn: Sendable {
         state.withLockedValue { $0.devices[token.lowercased()]?.endedAtInMilliseconds = time }
     }
 
-    /// Orders faults for the next requests that would be accepted, after those that were ordered before.
+    /// Adds faults, which are carried out on the next requests that would be accepted, in the order in which they were added.
     public func order(_ fault: Fault, times: Int = 1) {
         state.withLockedValue { $0.faults += Array(repeating: fault, count: times) }
     }

@@ -4,7 +4,7 @@ public struct AcceptedPush: Sendable {
     public let token: String
     /// The body of the request, UTF-8 JSON of at most 4,096 bytes.
     public let payload: [UInt8]
-    /// `apns-id`: that of the request, or one of the stand-in.
+    /// `apns-id`: that of the request, or one that the stand-in made.
     public let id: String
     /// `apns-topic`
     public let topic: String

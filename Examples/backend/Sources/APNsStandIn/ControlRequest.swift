@@ -1,12 +1,12 @@
 import Foundation
 import NIOHPACK
 
-/// A request to `/stand-in/`, with which a test in another process or language orders what it needs.
+/// A request to `/stand-in/`, with which a test in another process or language controls the stand-in.
 ///
 /// ```
 /// POST /stand-in/devices       {"token": HEX, "topic": TOPIC}                                  adds a device
-/// POST /stand-in/devices/end   {"token": HEX}                                                  410 from now on
-/// POST /stand-in/faults        {"fault": NAME, "times": N, "reason": R, "retryAfter": S}       orders faults
+/// POST /stand-in/devices/end   {"token": HEX}                                                  answers 410 from now on
+/// POST /stand-in/faults        {"fault": NAME, "times": N, "reason": R, "retryAfter": S}       adds faults
 /// POST /stand-in/go-away       {}                                                              GOAWAY on every connection
 /// GET  /stand-in/counts                                                                        what was counted
 /// ```

@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 /// header  = {"alg": "ES256", "kid": ID OF THE KEY}
 /// claims  = {"iss": ID OF THE TEAM, "iat": UNIX SECONDS}
 /// age     at most an hour
-/// another token of the same key: at the earliest 20 minutes after the one before
+/// another token of the same key: at the earliest 20 minutes after the last one
 /// ```
 /// It shares no code with the service, which makes its tokens with jwt-kit.
 public final class ProviderTokenCheck: Sendable {
@@ -63,7 +63,7 @@ public final class ProviderTokenCheck: Sendable {
                 guard abs(issuedAt - last.issuedAt) >= Self.shortestIntervalInSeconds else {
                     return .tooManyTokenUpdates
                 }
-                // Two senders may use their tokens in turn until each has renewed its own.
+                // Two senders may use different tokens until each has renewed its own.
                 guard issuedAt > last.issuedAt else { return nil }
             }
             state.last[kid] = (token, issuedAt)

@@ -23,12 +23,12 @@ final class PushStreamHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .headers(let frame):
-            // Trailers mean nothing to APNs.
+            // APNs ignores trailers.
             if headers == nil { headers = frame.headers }
             if frame.endStream { answer(context) }
         case .data(let frame):
             guard case .byteBuffer(let bytes) = frame.data else { return }
-            // One byte more shows that the payload is too large, and nothing more is kept.
+            // Once the payload is too large, its further bytes aren't kept.
             isOversized = isOversized || body.count + bytes.readableBytes > RequestCheck.largestPayloadInBytes
             if !isOversized { body += bytes.readableBytesView }
             if frame.endStream { answer(context) }

@@ -4,13 +4,13 @@ import NIOHPACK
 /// Checks the path and headers of a request: "Sending notification requests to APNs".
 struct RequestCheck {
     static let largestPayloadInBytes = 4_096
-    /// "Sending notification requests to APNs": VoIP has a limit of its own, which isn't needed here.
+    /// "Sending notification requests to APNs". VoIP pushes have a larger limit, which isn't needed here.
     private static let pushTypes: Set<String> = [
         "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk",
         "widgets", "controls",
     ]
     private static let largestCollapseIDInBytes = 64
-    /// The headers that mean something to APNs and may stand once.
+    /// The headers that APNs reads, each of which may occur once.
     private static let singleHeaders = [
         "authorization", "apns-id", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration",
         "apns-collapse-id",

@@ -4,7 +4,7 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// A certificate for `localhost` and 127.0.0.1 that is made at the start and signs itself.
+/// A self-signed certificate for `localhost` and 127.0.0.1, made at the start.
 public struct SelfSignedIdentity: Sendable {
     /// The certificate, which a client trusts for this run.
     public let certificatePEM: String

@@ -7,7 +7,8 @@ import Foundation
 /// `pushcrypt simulate` can read.
 @main struct StandInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apns-stand-in", abstract: "Behaves as APNs is documented to, on 127.0.0.1.")
+        commandName: "apns-stand-in",
+        abstract: "Stands in for APNs on 127.0.0.1, as Apple's documentation describes it.")
 
     @Option(help: "The provider key, a .p8 file; it is made if it doesn't exist.") var providerKey: String
     @Option(help: "The id of this key.") var providerKeyID: String

@@ -71,7 +71,7 @@ final class FaultPlan: Sendable {
 
     private func kill() async throws -> String {
         try await service.restart(SIGKILL)
-        return "the service is killed with -9 and started again"
+        return "the service is killed with kill -9 and started again"
     }
 
     private func lockDatabase() async throws -> String {
@@ -107,7 +107,7 @@ final class FaultPlan: Sendable {
         return "the signing key is rotated"
     }
 
-    /// Half of the phones learn of the revocation at once, the others when they fetch the set.
+    /// Revokes the signing key and publishes the set, which all phones fetch at once.
     private func revoke() async throws -> String {
         let keyset = "\(scene.folder)/Keys/senders"
         let stolen = try await scene.senderKey("primary")

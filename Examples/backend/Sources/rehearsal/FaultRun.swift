@@ -7,7 +7,7 @@ import PushCryptExtension
 import Synchronization
 
 /// Lets pushes flow while the service is killed, its database is locked and full, APNs fails in every documented way, and keys
-/// are rotated, revoked and lost. Then it looks at every screen.
+/// are rotated, revoked and lost. Then it checks every screen.
 struct FaultRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "faults", abstract: "Counts what phones show after faults.")

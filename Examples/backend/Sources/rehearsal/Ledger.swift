@@ -2,7 +2,7 @@ import Foundation
 import PushBackend
 import Synchronization
 
-/// What was accepted, and for whom, so that every screen can be compared with it.
+/// Records which messages were accepted, and for which phones, so that every screen can be compared with them.
 final class Ledger: Sendable {
     /// A message to send.
     struct Message: Sendable {
@@ -75,7 +75,7 @@ final class Ledger: Sendable {
             shown += shownHere
             failed += failedHere
             twice += counts.filter { $0 > 1 }.count
-            // A push that failed may have been shown before its failure was known; one that was neither is lost.
+            // A push that failed may also have been shown before. A push that was neither shown nor failed is lost.
             if shownHere + failedHere < deliveries { missing.append("\(message.text) \(id): \(counts) \(report)") }
             lost += max(deliveries - shownHere - failedHere, 0)
             reasons.merge(report.failed) { $0 + $1 }

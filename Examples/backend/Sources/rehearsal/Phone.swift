@@ -70,7 +70,7 @@ final class Phone: Sendable {
         try await register()
     }
 
-    /// What the app does at each start: keys, sender keys, and an upload if the service lacks anything.
+    /// What the app does at each start: it makes keys, fetches sender keys, and uploads what the service lacks.
     ///
     /// - Parameter isAsked: whether the service has asked for it, so that it gets an upload in any case.
     func register(isAsked: Bool = false) async throws {
@@ -91,7 +91,7 @@ final class Phone: Sendable {
     /// What the app does once a day.
     func fetchSenders() async throws { try pins.accept(Array(try await backend.senders()), at: clock.time) }
 
-    /// Loses all keys, as a keychain that was reset. The service learns it from a receipt.
+    /// Loses all keys, as if the keychain was reset. The service learns of it from a receipt.
     func loseKeys() throws { try identity.eraseAll() }
 
     /// Posts the receipts that the service couldn't take when it was down.

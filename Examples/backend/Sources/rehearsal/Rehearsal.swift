@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Starts everything on this machine, and looks at what the phones show.
+/// Starts everything on this machine, and checks what the phones show.
 @main struct Rehearsal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearsal", abstract: "Runs the service against the APNs stand-in and simulated phones.",

@@ -8,7 +8,7 @@ import PushCryptExtension
 /// A folder with keys that the tool has made, both stand-ins, and the service as a process of its own.
 final class Scene: Sendable {
     static let topic = "com.example.clinic"
-    /// The host that the app registers with. It is in the app; on this machine the service has another address.
+    /// The host that the app registers with, as the app knows it. On this machine the service has another address.
     static let host = "push.example.com"
     private static let teamID = "TEAM123456"
     private static let providerKeyID = "KEY1234567"
@@ -18,7 +18,7 @@ final class Scene: Sendable {
     let serviceToken: String
     /// Apple's two servers.
     let apns: [APNsEnvironment: APNsStandIn]
-    /// What a push on its way goes to.
+    /// The phones, which receive the pushes that the stand-ins accept.
     let phones: PhoneBook
     private let ports: [APNsEnvironment: Int]
     private let tools: Tools

@@ -12,8 +12,8 @@ struct Serve: AsyncParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.") var program: [String] = []
 
     func run() async throws {
-        let words = program.first == "--" ? Array(program.dropFirst()) : program
-        guard let path = words.first else { throw ValidationError("name a program") }
+        let arguments = program.first == "--" ? Array(program.dropFirst()) : program
+        guard let path = arguments.first else { throw ValidationError("a program is required") }
         let scene = try await Scene(tools)
         let started: (process: ChildProcess, port: Int)
         do { started = try await scene.startService() } catch {
@@ -30,7 +30,7 @@ struct Serve: AsyncParsableCommand {
                 setenv("PUSH_URL", backend.base, 1)
                 setenv("PUSH_USER_TOKEN", token, 1)
                 setenv("PUSH_SERVICE_TOKEN", scene.serviceToken, 1)
-                let child = try ChildProcess(path, Array(words.dropFirst()), log: .standardOutput)
+                let child = try ChildProcess(path, Array(arguments.dropFirst()), log: .standardOutput)
                 return await child.ended
             } catch {
                 print("\(error)")

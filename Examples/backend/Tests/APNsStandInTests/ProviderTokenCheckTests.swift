@@ -33,7 +33,7 @@ import Testing
         #expect(check.refusal(of: token, at: 13_601) == .expiredProviderToken)
     }
 
-    @Test("a request without a token, or with another scheme, has none")
+    @Test("a request without a token, or with another scheme, is refused as MissingProviderToken")
     func missing() {
         #expect(check.refusal(of: nil, at: 0) == .missingProviderToken)
         #expect(check.refusal(of: "basic x", at: 0) == .missingProviderToken)
@@ -50,7 +50,7 @@ import Testing
         for token in tokens { #expect(check.refusal(of: token, at: time) == .invalidProviderToken) }
     }
 
-    @Test("a second token within 20 minutes is one too many")
+    @Test("a second token within 20 minutes is refused")
     func updates() throws {
         #expect(check.refusal(of: try bearer(issuedAt: 10_000), at: 10_000) == nil)
         #expect(check.refusal(of: try bearer(issuedAt: 11_199), at: 11_199) == .tooManyTokenUpdates)

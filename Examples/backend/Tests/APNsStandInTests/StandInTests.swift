@@ -59,7 +59,7 @@ private struct Connection {
     }
 }
 
-/// One after the other: each opens connections, which takes long on a busy machine.
+/// The tests run one after the other, because each opens connections, which takes long on a busy machine.
 @Suite("the stand-in for APNs, over the network", .serialized) struct StandInTests {
     @Test("a push is accepted, and arrives with its headers")
     func accepted() async throws {
@@ -97,7 +97,7 @@ private struct Connection {
         }
     }
 
-    @Test("a test orders every status and reason of Apple's page", arguments: Refusal.all)
+    @Test("a fault can have every status and reason of Apple's page", arguments: Refusal.all)
     func orders(refusal: Refusal) async throws {
         try await Connection.with { apns async throws in
             var refusal = refusal

@@ -19,7 +19,7 @@ import Testing
         #expect(try await test.claim(.sandbox).map(\.token) == ["bb"])
     }
 
-    @Test("a message goes to the segment as it is now")
+    @Test("a message goes to the current members of the segment")
     func segment() async throws {
         try await test.register("zoe", token: "aa", kid: "kid-1", segments: ["news", "offers"])
         try await test.register("amara", token: "cc", kid: "kid-3", segments: ["news"])
@@ -39,7 +39,7 @@ import Testing
         #expect(second.map(\.apnsID) == first.map(\.apnsID) && second[0].attempts == 2)
     }
 
-    @Test("the next process takes back the claims of one that has died")
+    @Test("a new process releases the claims of a process that has died")
     func restart() async throws {
         try await test.register("zoe")
         _ = try await test.accept(.user("zoe"))
@@ -58,7 +58,7 @@ import Testing
         #expect(try await test.store.queueDepth() == 1)
     }
 
-    @Test("urgent messages overtake others")
+    @Test("deliveries with a higher priority are claimed first")
     func priority() async throws {
         try await test.register("zoe")
         for priority in [1, 10, 5] {
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("a full disk is an error, and accepts nothing in part")
+    @Test("with a full disk a message is refused, and no part of it is stored")
     func fullDisk() async throws {
         try await test.register("zoe")
         var options = SQLiteStore.Options()

@@ -29,7 +29,7 @@ import Testing
         #expect(delivery.map(\.kid) == ["kid-3"] && delivery.map(\.token) == ["cc"])
     }
 
-    @Test("nobody renews or reads another user's installation")
+    @Test("a user can't renew, read or remove another user's installation")
     func otherUser() async throws {
         let first = try await test.register("zoe")
         await #expect(throws: StoreError.self) {
@@ -48,7 +48,7 @@ import Testing
         #expect(try await test.store.report(on: message.id)?.failed == ["signedOut": 1])
     }
 
-    @Test("a receipt with unknownKey stops sealing to the key, asks the app, and repeats what it couldn't open")
+    @Test("a receipt with unknownKey stops sealing to the key, asks the app to register, and repeats the push")
     func unknownKey() async throws {
         let first = try await test.register("zoe")
         let sent = try await test.accept(.user("zoe"))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "a push that was attempted twice is sealed again, because its repetition may have covered its text",
+        "a push that was attempted twice is sealed again, because its repetition may have replaced its text",
         arguments: [1, 2])
     func covered(attempts: Int) async throws {
         try await test.register("zoe")
@@ -123,7 +123,7 @@ import Testing
         #expect(try await test.store.report(on: message.id)?.failed == ["undecryptable": 1])
     }
 
-    @Test("a receipt that is faster than the outcome counts", arguments: [nil, "replayed"] as [String?])
+    @Test("a receipt that arrives before the outcome is stored counts", arguments: [nil, "replayed"] as [String?])
     func earlyReceipt(failure: String?) async throws {
         try await test.register("zoe")
         let message = try await test.accept(.user("zoe"))

@@ -49,7 +49,7 @@ struct Evidence {
         trial = Trial(self)
     }
 
-    /// The device whose key is derived from a shared key, as given, or as its record names it.
+    /// The device whose key is derived from a shared key: that of --device, or that of the record.
     var recipientDevice: DeviceID? { device ?? registration?.entry?.record.deviceID }
 
     /// The app's bundle identifier, from the best source.

@@ -17,7 +17,7 @@ extension KeyFaults {
                 + "Builds with another bundle identifier, such as a beta, need their own topic.")
     }
 
-    /// The key is right, and nothing explains that the push doesn't open.
+    /// The device has the key, and no assumption explains why the push doesn't open.
     static func undecryptable(_ evidence: Evidence) -> Fault? {
         let hasFailed = evidence.trial.map { $0.differences == nil && !$0.lacksDevice } ?? false
         let counter = evidence.recent(.undecryptable).flatMap { evidence.concernsThisPush($0) ? $0 : nil }
@@ -42,7 +42,7 @@ extension KeyFaults {
             isSymptom: true)
     }
 
-    /// The inputs that weren't given and can show more.
+    /// Names the inputs that weren't given and can show more.
     private static func narrowing(_ evidence: Evidence) -> String {
         let inputs = [
             ("--topic", evidence.topic != nil || evidence.report != nil),

@@ -37,7 +37,7 @@ extension KeyFaults {
             ["the push opens with the key of device \(id)"], do: "Use the id under which this device was registered.")
     }
 
-    /// Only the shared key is given, from which each device has a key of its own.
+    /// Only the shared key is given, and nothing names the device.
     static func deviceUnknown(_ evidence: Evidence) -> Fault? {
         guard let trial = evidence.trial, trial.lacksDevice, trial.differences == nil else { return nil }
         return Fault(

@@ -16,7 +16,7 @@ enum KeyFaults {
     static let registerAgain =
         "Let the app register again: PushRegistration.register uploads the record of the key that the device has now."
 
-    /// Inputs that aren't of one device.
+    /// Inputs that belong to different devices.
     static func contradiction(_ evidence: Evidence) -> Fault? {
         var seen: [String] = []
         if let device = evidence.device, let other = evidence.registration?.entry?.record.deviceID, other != device {
@@ -29,7 +29,8 @@ enum KeyFaults {
         }
         guard !seen.isEmpty else { return nil }
         return Fault(
-            .warning, "inputs-contradict", "What was given isn't of one device.", seen,
+            .warning, "inputs-contradict", "The record, the report, the keys or the id belong to different devices.",
+            seen,
             do: "Give the record, the report and the keys of the device that received the push, and its id.")
     }
 

@@ -45,7 +45,7 @@ extension PayloadFaults {
         if text.starts(with: "[AnyHashable(".utf8) || text.starts(with: "Optional(".utf8) {
             return "It is a dictionary as Swift's print writes it: write the data of JSONSerialization instead. "
         }
-        // A time or a number at the beginning of a line of a log is JSON, too.
+        // A line of a log may begin with a number, which is JSON too. So only an object counts here.
         if error.code == .trailingBytes, text.first == UInt8(ascii: "{") {
             let lines = text.split(separator: UInt8(ascii: "\n")).count
             return lines > 1

@@ -49,7 +49,7 @@ extension PayloadFaults {
                 + "JSON instead.", hides: ["sealed-padded"])
     }
 
-    /// `sealed` that is no text at all.
+    /// `sealed` is empty or isn't a string.
     static func sealedUnusable(_ evidence: Evidence) -> Fault? {
         guard let sealed = evidence.payload.envelope?["sealed"], sealed.kind != .string || sealed.utf8?.isEmpty == true
         else { return nil }

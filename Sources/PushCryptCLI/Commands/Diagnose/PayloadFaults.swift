@@ -52,6 +52,6 @@ enum PayloadFaults {
         return Fault(
             evidence.acceptsDemoKeys ? .note : .error, "demo-key",
             "The push is sealed to a published demo key, or signed with one: everyone can read or forge it.", seen,
-            do: "Make own keys (`pushcrypt keys create`), and let the device register its own key.")
+            do: "Make your own keys (`pushcrypt keys create`), and let the device register its own key.")
     }
 }

@@ -187,12 +187,12 @@ extension ReceivedPayload {
     /// The alterations of `sealed` that can be undone.
     enum SealedForm: Hashable {
         case intact, padded, standardBase64, percentEncoded, whiteSpace
-        /// Alterations that the alphabet shows, and that aren't undone.
+        /// Alterations that the characters show, and that can't be undone.
         case hexadecimal, lowerCase, upperCase, otherCharacters
         /// Characters are missing, or it isn't base64 at all.
         case damaged
 
-        /// Whether a fault names this alteration, so that it isn't called a cut.
+        /// Whether a fault of its own names this alteration, so that it isn't reported as truncated.
         var hasOwnName: Bool {
             switch self {
             case .hexadecimal, .lowerCase, .upperCase, .otherCharacters: true
@@ -247,7 +247,8 @@ extension ReceivedPayload {
         return characters.suffix(3).elementsEqual("...".utf8) || characters.suffix(3).elementsEqual("…".utf8)
     }
 
-    /// A form that only the characters show. In base64url of this length, small and capital letters are certain.
+    /// A form that the set of characters shows. Base64url of 64 characters or more has small and capital letters with near
+    /// certainty.
     private static func form(ofAlphabet characters: ArraySlice<UInt8>) -> SealedForm? {
         guard characters.count >= 64 else { return nil }
         let hasSmall = characters.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }

@@ -61,7 +61,7 @@ enum RequestFaults {
         return nil
     }
 
-    /// A topic that looks like an extension's, where nothing names the app.
+    /// The topic looks like an extension's, and no input names the app.
     private static func topicMayBeExtension(_ evidence: Evidence) -> Fault? {
         let app = evidence.app?.app?.identifier
         let named = [
@@ -149,7 +149,7 @@ enum RequestFaults {
             ["headers: apns-priority is \(priority)"], do: "Send apns-priority: 10 if it should be shown at once.")
     }
 
-    /// Milliseconds of a time of this century are more than this, and seconds less.
+    /// A time of this century is a larger number than this in milliseconds, and a smaller one in seconds.
     private static let latestSeconds: Int64 = 100_000_000_000
 
     private static func expirationInMilliseconds(_ evidence: Evidence) -> Fault? {

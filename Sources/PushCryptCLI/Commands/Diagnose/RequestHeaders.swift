@@ -56,9 +56,10 @@ struct RequestHeaders {
         return members
     }
 
-    /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics.
+    /// The value if it can't be content, that is if it is short and has only the characters of names, numbers and topics. Otherwise
+    /// a text with its length.
     ///
-    /// - Parameter limitInBytes: of a longer value, only the length is shown. Topics have up to 155 bytes.
+    /// - Parameter limitInBytes: the longest value that is shown. Topics have up to 155 bytes.
     static func printable(_ value: String, limitInBytes: Int = 155) -> String {
         let isName = value.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
         return isName && value.utf8.count <= limitInBytes ? value : "a value of \(value.utf8.count) bytes"

@@ -12,7 +12,7 @@ final class PayloadReader {
         /// The number of the line, from 1; empty lines count.
         let line: Int
         let payload: [UInt8]
-        /// The members beside the payload that say whose it is.
+        /// The members beside the payload that name its receiver.
         var origin: [(name: String, value: String)] = []
     }
 
@@ -33,7 +33,7 @@ final class PayloadReader {
             whole += (whole.isEmpty ? [] : [.newline]) + line
             if waiting.count == 1, Self.isJSON(line) { return }
         }
-        // Also a payload with an error: its place counts from the beginning.
+        // A payload with a syntax error is one payload too, so that the reported place counts from its beginning.
         let isOne = Self.isJSON(whole) || whole.first == UInt8(ascii: "{") && !waiting.contains(where: Self.isJSON)
         guard waiting.count > 1, whole.count <= Self.limitInBytes, isOne else {
             // No line of a file of lines ends before its first member.

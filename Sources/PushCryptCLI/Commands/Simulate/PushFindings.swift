@@ -3,7 +3,7 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 
-/// What the tool knows of a push that a phone doesn't say: which key, which text or which attachment was missing.
+/// Details about a push that a phone doesn't report: which key, text or attachment was missing.
 struct PushFindings {
     let settings: SimulatedPhones.Settings
     let payload: [UInt8]
@@ -81,7 +81,7 @@ struct PushFindings {
         }
     }
 
-    /// Why APNs refuses a payload that isn't valid: what is wrong, and where.
+    /// Why APNs refuses an invalid payload: what is wrong, and where.
     var refusal: String? {
         guard reception.refusal == .invalidPayload else { return nil }
         let text: JSONText

@@ -120,7 +120,7 @@ final class SimulatedPhones {
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         let push = reception.requestID.flatMap { opened.take($0) }
-        // Stages see no push without text, so it is opened here.
+        // Stages don't receive a push without text, so it is opened here.
         let textless = reception.failure == .malformed ? openedWithoutText(payload) : nil
         let findings = PushFindings(
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,

@@ -57,7 +57,7 @@ struct SimulatedPush {
             ? NotificationContent(withoutText: payload) : nil
     }
 
-    /// What the phone shows, in a word for programs. `restored` is the sealed text, also if a part of the push is missing.
+    /// What the phone shows, as a name for programs. `restored` is the sealed text, also if a part of the push is missing.
     var outcome: String {
         if reception.refusal != nil { return "refused" }
         guard reception.presentation?.content != nil else { return "nothing" }
@@ -65,7 +65,7 @@ struct SimulatedPush {
         return reception.isRestored ? "restored" : "placeholder"
     }
 
-    /// What the user of the tool may have forgotten, and what is missing.
+    /// Options that the user of the tool may have forgotten, and what is missing.
     var notes: [String] {
         let findings = findings
         return missingAddresses.map { "to serve what it requests, give --serve \($0)=FILE" }

@@ -20,7 +20,7 @@ public struct APNsClient: PushTransport {
 
     /// - Parameters:
     ///   - base: for example `https://api.push.apple.com`.
-    ///   - timeoutInSeconds: for one request.
+    ///   - timeoutInSeconds: the time limit of one request.
     public init(_ client: HTTPClient, base: String, timeoutInSeconds: Int64 = 15) {
         self.client = client
         self.base = base

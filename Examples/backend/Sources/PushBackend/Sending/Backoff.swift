@@ -1,4 +1,4 @@
-/// Waiting times that double, with jitter, so that many senders don't come back at once.
+/// Waiting times that double, with jitter, so that many senders don't try again at once.
 public struct Backoff: Sendable {
     /// The first wait, in milliseconds.
     public var first: Int64
@@ -16,9 +16,9 @@ public struct Backoff: Sendable {
         self.random = random
     }
 
-    /// The wait after a number of failures, in milliseconds: between a half and all of `first` · 2ⁿ⁻¹.
+    /// The wait after `count` failures, in milliseconds: between a half and all of `first` · 2^(count - 1).
     ///
-    /// - Parameter requested: what the server asks for at least, in seconds.
+    /// - Parameter requested: the shortest wait that the server asks for, in seconds.
     func wait(afterFailures count: Int, requested: Int64? = nil) -> Int64 {
         let doubled = min(first << Int64(min(max(count, 1) - 1, 20)), longest)
         let wait = Int64(Double(doubled) * (0.5 + random() / 2))

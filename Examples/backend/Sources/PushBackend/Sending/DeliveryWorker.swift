@@ -4,7 +4,7 @@ import Metrics
 import PushCryptSender
 import Tracing
 
-/// Makes one attempt of a delivery: seals it, sends it, and decides what its answer means.
+/// Makes one attempt of a delivery: seals it, sends it, and decides what APNs' answer means.
 struct DeliveryWorker: Sendable {
     let environment: APNsEnvironment
     let sealer: PushSealer

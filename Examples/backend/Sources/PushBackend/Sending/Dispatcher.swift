@@ -2,8 +2,8 @@ import Logging
 import NIOConcurrencyHelpers
 public import ServiceLifecycle
 
-/// Sends what is due to one of Apple's servers, until the service ends. Then it takes nothing new, and waits until the attempts
-/// that run have ended and are stored.
+/// Sends the deliveries that are due to one of Apple's servers, until the service ends. Then it claims nothing more, and waits
+/// until the running attempts have ended and their outcomes are stored.
 public struct Dispatcher: Service {
     /// How much it does at once.
     public struct Options: Sendable {
@@ -11,7 +11,7 @@ public struct Dispatcher: Service {
         public var width = 256
         /// How long a claim is valid, in milliseconds: longer than an attempt takes.
         public var leaseInMilliseconds: Int64 = 60_000
-        /// How often it looks for what has become due, in milliseconds.
+        /// How often it checks for deliveries that have become due, in milliseconds.
         public var tickInMilliseconds: Int64 = 200
 
         /// Creates options with the defaults.
@@ -56,7 +56,7 @@ public struct Dispatcher: Service {
         logger.info("every attempt has ended", metadata: ["environment": "\(worker.environment.rawValue)"])
     }
 
-    /// - Parameter free: how many more attempts may run. Few are not worth a transaction.
+    /// - Parameter free: how many more attempts may run. If they are few, nothing is claimed, to save a transaction.
     private func claim(_ free: Int) async -> [ClaimedDelivery] {
         let time = worker.milliseconds()
         guard free >= max(options.width / 4, 1), worker.gate.isOpen(at: time) else { return [] }

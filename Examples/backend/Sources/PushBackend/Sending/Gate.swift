@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Holds back everything for one server while it is busy or can't be reached.
+/// Delays all deliveries to one server while it is busy or can't be reached.
 final class Gate: Sendable {
     private struct State {
         var failures = 0

@@ -1,7 +1,7 @@
 import Logging
 
 /// Writes how attempts ended, many in one transaction. While the database is locked or the disk is full, the attempts that have
-/// ended wait here, so their workers take nothing new.
+/// ended wait here, so no new ones are started in their place.
 actor OutcomeWriter {
     private let store: any PushStore
     private let backoff: Backoff
@@ -24,7 +24,7 @@ actor OutcomeWriter {
         self.logger = logger
     }
 
-    /// Returns when the outcome is on the disk, or if the task was cancelled and the disk can't take it.
+    /// Returns when the outcome is on the disk, or if the task was cancelled and the outcome can't be stored.
     func write(_ outcome: DeliveryOutcome) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { done in

@@ -3,8 +3,8 @@ import JWTKit
 
 /// Makes the tokens that authenticate this backend to APNs.
 ///
-/// APNs refuses a token that is older than an hour, and a second one within 20 minutes. So one token is used for 50 minutes, and it
-/// is kept in the store: after a restart the same one is used.
+/// APNs refuses a token that is older than an hour, and a second one within 20 minutes. So one token is used for 50 minutes. It is
+/// kept in the store, so that the same token is used after a restart.
 public actor ProviderToken {
     /// The age at which a token is replaced.
     static let renewalAgeInSeconds: Int64 = 50 * 60
@@ -61,7 +61,7 @@ public actor ProviderToken {
         return try await renew().token
     }
 
-    /// Replaces a token that APNs calls expired, unless it is too young for another one.
+    /// Replaces a token that APNs calls expired, unless APNs would refuse another one so soon.
     public func replace(_ token: String) async {
         guard let kept, kept.token == token, milliseconds() / 1_000 - kept.issuedAt >= Self.shortestAgeInSeconds else {
             return
@@ -70,7 +70,7 @@ public actor ProviderToken {
         isRead = true
     }
 
-    /// Reads the kept token or makes one, once for all that wait.
+    /// Reads the kept token or makes one. Callers that wait at the same time get the same one.
     private func renew() async throws -> Kept {
         if let renewal { return try await renewal.value }
         let task = Task { try await readOrMake() }

@@ -2,9 +2,10 @@ import Foundation
 public import PushCryptSender
 import Tracing
 
-/// Seals the payloads of deliveries with the signing key of the moment.
+/// Seals the payloads of deliveries with the current signing key.
 public struct PushSealer: Sendable {
-    /// What a registration record must have: only this backend can seal to it, and this backend can't open it.
+    /// What a registration record must have, so that only this backend can seal to it, and this backend can't open what it has
+    /// sealed.
     static let requirements: Registration.Requirements = [.psk, .asymmetric]
 
     /// The app's bundle identifier.
@@ -14,7 +15,7 @@ public struct PushSealer: Sendable {
 
     /// - Parameters:
     ///   - signingKeys: follows the keyset's rotation. It chooses the key of each seal.
-    ///   - placeholder: what a device shows that can't open a push.
+    ///   - placeholder: the text that a device shows if it can't open a push.
     /// - Throws: `KeyError` with `invalidTopic`, `wrongKind`.
     public init(
         topic: String, signingKeys: KeysetWatcher, placeholder: Placeholder = .standard
@@ -36,8 +37,8 @@ public struct PushSealer: Sendable {
         try sealer.challenge(registration, host: host)
     }
 
-    /// Seals a delivery. The message's id derives from the queue's message and the recipient: a repeated seal has the same one, so
-    /// the device shows the push once.
+    /// Seals a delivery. The message's id derives from the queue's message and the recipient. A repeated seal has the same id, so the
+    /// device shows the push once.
     ///
     /// - Parameter time: in milliseconds since 1970.
     /// - Throws: `SenderError`, also for a record that can't be used.

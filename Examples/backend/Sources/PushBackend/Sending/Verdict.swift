@@ -16,7 +16,7 @@ enum Verdict: Hashable, Sendable {
         switch (response.status, response.reason) {
         case (200, _): self = .sent
         case (403, "ExpiredProviderToken"): self = .renewToken
-        // The operator must correct the key; until then nothing is accepted, and nothing is lost.
+        // The operator must correct the key. Until then APNs accepts nothing, and the deliveries stay queued.
         case (403, _): self = .pause(forSeconds: response.retryAfter ?? 30)
         case (410, _): self = .tokenEnded(at: response.timestamp ?? 0)
         // Too many pushes to one device: only this device waits.

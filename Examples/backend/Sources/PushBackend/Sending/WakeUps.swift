@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Wakes a dispatcher: when a message was accepted, an attempt has ended, or a moment has passed.
+/// Wakes a dispatcher when a message was accepted, when an attempt has ended, and at regular intervals.
 public final class WakeUps: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -9,7 +9,7 @@ public final class WakeUps: Sendable {
     /// Creates wake-ups for one dispatcher.
     public init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Wakes the dispatcher. Several calls before it looks wake it once.
+    /// Wakes the dispatcher. Several calls wake it once if it hasn't run in between.
     public func signal() { continuation.yield() }
 
     func attemptEnded() {

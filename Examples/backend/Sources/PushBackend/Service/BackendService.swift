@@ -82,8 +82,8 @@ public struct BackendService: Sendable {
         self.logger = logger
     }
 
-    /// Runs until SIGTERM or SIGINT. Then it answers the requests that it has, takes nothing more from the queue, and waits until
-    /// the attempts that run have ended and are stored.
+    /// Runs until SIGTERM or SIGINT. Then it answers the requests that it has, claims nothing more from the queue, and waits until
+    /// the running attempts have ended and their outcomes are stored.
     ///
     /// - Parameters:
     ///   - client: for APNs; shut it down afterwards.
@@ -106,7 +106,7 @@ public struct BackendService: Sendable {
             onServerRunning: { channel in if let port = channel.localAddress?.port { onStart(port) } }, logger: logger)
         let tidier = Tidier(
             store: store, intervalInMilliseconds: 5_000, milliseconds: milliseconds, sleep: sleep, logger: logger)
-        // They end in the reverse order: first no request is accepted any more, then nothing more is sent.
+        // They end in the reverse order. So the server stops accepting requests before the dispatchers stop.
         let services: [any Service] = [KeysetService(signingKeys), tidier] + dispatchers + [server]
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)

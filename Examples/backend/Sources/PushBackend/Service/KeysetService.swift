@@ -5,7 +5,7 @@ public import ServiceLifecycle
 public struct KeysetService: Service {
     private let watcher: KeysetWatcher
 
-    /// - Parameter watcher: watches since it was made.
+    /// - Parameter watcher: the watcher, which is already running.
     public init(_ watcher: KeysetWatcher) { self.watcher = watcher }
 
     /// Returns at the graceful shutdown, and stops the watcher. The keyset stays in use.

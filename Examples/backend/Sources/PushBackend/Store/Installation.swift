@@ -45,7 +45,7 @@ public struct RegistrationUpload: Sendable {
 
 /// An upload whose app hasn't answered the challenge yet.
 public struct PendingUpload: Codable, Sendable {
-    /// The challenge's record, and what its answer is compared with.
+    /// The record, and what the answer to the challenge is compared with.
     public var pending: PendingRegistration
     /// The user who is signed in.
     public var user: String

@@ -16,11 +16,11 @@ public struct NewMessage: Sendable {
     public var payload: Data
     /// `apns-priority`
     public var priority: Int
-    /// `apns-collapse-id`, which Apple can read; nil for one of the delivery's own.
+    /// `apns-collapse-id`, which Apple can read; nil for the delivery's `apns-id`.
     public var collapseID: String?
-    /// When nobody needs the message any more, in milliseconds since 1970.
+    /// When the message expires, in milliseconds since 1970.
     public var expiresAt: Int64
-    /// A name of the caller, so that a repeated request adds the message once.
+    /// A key that the caller chooses, so that a repeated request adds the message once.
     public var idempotencyKey: String?
 
     /// Creates a message; the parameters are the properties of the same names.
@@ -39,7 +39,7 @@ public struct NewMessage: Sendable {
 
 /// A message that is on the disk.
 public struct AcceptedMessage: Hashable, Sendable {
-    /// A random UUID. The messages' ids on the devices derive from it, so only this server knows it before the sender does.
+    /// A random UUID. The ids of the message on the devices derive from it.
     public let id: String
     /// How many installations it goes to.
     public let deliveryCount: Int
@@ -49,11 +49,11 @@ public struct AcceptedMessage: Hashable, Sendable {
 public struct MessageReport: Hashable, Sendable {
     /// How many installations it went to.
     public var deliveries = 0
-    /// How many wait to be sent, also again.
+    /// How many wait to be sent, for the first time or again.
     public var queued = 0
     /// How many APNs has accepted.
     public var sent = 0
-    /// How many of ``sent`` a device has confirmed to have restored.
+    /// How many of ``sent`` a device has confirmed.
     public var opened = 0
     /// How many failed, by reason: one of APNs, of the sealer, of the device, or of this server.
     public var failed: [String: Int] = [:]
@@ -101,7 +101,7 @@ public struct ClaimedDelivery: Sendable {
 public struct DeliveryOutcome: Sendable {
     /// What happens next.
     public enum Result: Hashable, Sendable {
-        /// APNs has accepted it; `receiptName` is what a device's receipt will call it.
+        /// APNs has accepted it. `receiptName` is its name in a device's receipt.
         case sent(receiptName: String?)
         /// It is due again at a time in milliseconds since 1970.
         case retry(at: Int64, reason: String)
@@ -119,7 +119,7 @@ public struct DeliveryOutcome: Sendable {
     public let result: Result
 }
 
-/// What a device says about one push.
+/// A device's receipt of one push.
 public struct DeviceReceipt: Hashable, Sendable {
     /// The id of the receipt, the same each time that it is sent.
     public let id: String

@@ -49,7 +49,7 @@ extension SQLiteStore {
     public func claim(
         _ limit: Int, for environment: APNsEnvironment, at time: Int64, until lease: Int64
     ) async throws -> [ClaimedDelivery] {
-        // A read first: an idle service writes nothing.
+        // It reads first, so that an idle service writes nothing.
         let due = try await read { try Self.dueDeliveries($0, limit, environment, time) }
         guard !due.isEmpty else { return [] }
         return try await write { db in
@@ -94,7 +94,7 @@ extension SQLiteStore {
     ) throws {
         switch outcome.result {
         case .sent(let name):
-            // A receipt may be faster than this.
+            // The receipt may have arrived before APNs' answer is stored.
             try db.cachedStatement(
                 sql: """
                     UPDATE delivery SET state = 1, leased = 0, reason = NULL, kid = ?, receipt = ?, changed = ?,
@@ -122,7 +122,7 @@ extension SQLiteStore {
                 let registered: Int64 = row["registered"]
                 if registered <= ended { try remove(row["id"], reason: reason, at: time, db) }
             }
-            // The app has registered since: the token may be valid again.
+            // Still queued: the app has registered since, and the token may be valid again.
             try db.execute(
                 sql: "UPDATE delivery SET leased = 0, due = ?, reason = ? WHERE id = ? AND state = 0",
                 arguments: [time + 1_000, reason, outcome.id])
@@ -180,7 +180,7 @@ extension Audience {
 }
 
 extension NewMessage {
-    /// Tells two requests apart, without their expiry, which depends on the clock.
+    /// A digest of the request without its expiry, which depends on the clock.
     fileprivate var digest: Data {
         var hash = SHA256()
         for part in ["\(audience)", "\(priority)", collapseID ?? ""] {

@@ -2,8 +2,7 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// The classes that a new seal can help: with a new registration, with the next signing key, or because the device was
-    /// unlocked or its clock was corrected meanwhile.
+    /// The classes of failures after which a new seal can succeed: with a new registration, or with the next signing key.
     private static let sealableAgain: Set<String> = ["unknownKey", "keyRevoked", "keyExpired", "undecryptable"]
     /// How long a device gets to fetch the sender keys, before a push is sealed again.
     private static let patience: Int64 = 2_000
@@ -34,12 +33,12 @@ extension SQLiteStore {
             arguments: [outcome, name, outcome, user])
     }
 
-    /// A device that couldn't open a push doesn't know its name: it is one of those that were sealed to this key and that no
-    /// receipt has confirmed.
+    /// A device that couldn't open a push doesn't know its name. So the receipt concerns one of the pushes that were sealed to this
+    /// key and that no receipt has confirmed.
     private static func handle(
         _ failure: String, kid: String, seen: Int64, of user: String, at time: Int64, _ options: Options, _ db: Database
     ) throws {
-        // The app may have registered after it has seen the failure, and wouldn't do it again.
+        // If the app has registered after the failure, it isn't asked again.
         if failure == "unknownKey",
             let installation = try Int64.fetchOne(
                 db, sql: "SELECT id FROM installation WHERE kid = ? AND user = ? AND registered < ?",
@@ -54,7 +53,7 @@ extension SQLiteStore {
     /// Queues pushes that a device couldn't open, or reports them as failed if they can't be sealed again: after three seals, without
     /// the payload, or without an installation.
     ///
-    /// A push that was attempted twice may have been opened, and its repetition may have covered its text with the placeholder.
+    /// A push that was attempted twice may have been opened, and then its repetition may have replaced the text by the placeholder.
     private static func sealAgain(
         _ condition: String, _ arguments: StatementArguments, _ failure: String, at time: Int64, _ options: Options,
         _ db: Database
@@ -77,7 +76,7 @@ extension SQLiteStore {
             arguments: [failure, time] + arguments)
     }
 
-    /// A device may have said that it couldn't open a push before it is known here that APNs has accepted it.
+    /// The receipt of a push that a device couldn't open may arrive before APNs' answer is stored.
     static func handleEarlyReceipt(for delivery: Int64, at time: Int64, _ options: Options, _ db: Database) throws {
         let failure = try db.cachedStatement(
             sql: """

@@ -20,8 +20,8 @@ extension SQLiteStore {
         return try value.map { try JSONDecoder().decode(PendingUpload.self, from: $0) }
     }
 
-    /// The rules of the library's `RegistrationChange`, for rows with segments and two kinds of device tokens: an upload that
-    /// is proved moves a key to another account, and a key is never replaced by another one with the same id.
+    /// Follows the rules of the library's `RegistrationChange`, for rows with segments and with tokens of two environments. The
+    /// upload is proven, so it can move a key to another account. A key is never replaced by another one with the same id.
     public func register(_ upload: RegistrationUpload, at time: Int64) async throws -> RegistrationState {
         try await write { db in
             // Another account, or an earlier installation on this device, had the token or the key.

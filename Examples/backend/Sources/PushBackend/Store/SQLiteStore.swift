@@ -4,8 +4,8 @@ import GRDB
 
 /// A ``PushStore`` in one SQLite file, for one process.
 ///
-/// Writes are durable when they return (`synchronous = FULL`, a write-ahead log). At the start it takes back the claims of a
-/// process that has died.
+/// Writes are durable when they return (`synchronous = FULL`, a write-ahead log). At the start it releases the claims of an earlier
+/// process.
 public final class SQLiteStore: PushStore {
     /// How the store behaves.
     public struct Options: Sendable {

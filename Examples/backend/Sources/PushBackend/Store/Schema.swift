@@ -10,8 +10,8 @@ enum Schema {
 
     /// ```
     /// delivery.state    0 queued, 1 sent, 2 failed
-    /// delivery.leased   until when a worker has it; 0 for nobody
-    /// delivery.claimed  when a worker took it last
+    /// delivery.leased   until when a worker has claimed it; 0 if none has
+    /// delivery.claimed  when a worker claimed it last
     /// delivery.outcome  what a receipt says: 'opened' or a class
     /// ```
     private static let first = """

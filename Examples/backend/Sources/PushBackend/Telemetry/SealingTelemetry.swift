@@ -1,8 +1,8 @@
 import Metrics
 import PushCryptSender
 
-/// Reports each seal to swift-metrics: how many, how long, how large, and why one failed. Nothing of a payload, a key or a token is
-/// in a label.
+/// Reports each seal to swift-metrics: its duration, its size, and why it failed. No label contains anything of a payload, a key or
+/// a token.
 struct SealingTelemetry: Sendable {
     private let duration = Metrics.Timer(label: "push_seal_duration_seconds", preferredDisplayUnit: .seconds)
     private let size = Recorder(label: "push_sealed_bytes")

@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import NIOFoundationCompat
 
-/// What the handlers of a request know about it.
+/// What handlers know about their request.
 struct APIContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The user whose bearer token the request has; nil for a request of another kind.

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 
-/// What other parts of the backend call: send to a user or a segment, and look what became of it.
+/// The routes for other parts of the backend: send to a user or a segment, and report what became of a message.
 struct MessageRoutes {
     private static let largestMessageInBytes = 16_384
     private static let longestLifetimeInSeconds: Int64 = 30 * 86_400

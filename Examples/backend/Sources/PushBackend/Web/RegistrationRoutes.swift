@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import PushCryptSender
 
-/// What apps call: a challenge, register, renew, sign out, and receipts.
+/// The routes for apps: register with a challenge, renew, sign out, and post receipts.
 struct RegistrationRoutes {
     private static let largestRegistrationInBytes = 16_384
     private static let largestReceiptInBytes = 4_096
@@ -73,7 +73,7 @@ struct RegistrationRoutes {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: challenge.json)))
     }
 
-    /// The second step: the device has the private key of the record.
+    /// The second step: checks the answer, and stores the registration.
     @Sendable private func answer(_ request: Request, _ context: APIContext) async throws -> Response {
         let user = try context.currentUser
         let answer = try await request.json(upTo: Self.largestReceiptInBytes)
@@ -86,7 +86,7 @@ struct RegistrationRoutes {
             throw APIError(.forbidden, "\(error.code)", "the answer doesn't prove that the device has the key")
         }
         let state = try await store.register(upload.upload, at: time)
-        // What waited for this registration is due now.
+        // Deliveries that waited for this registration are due now.
         wakeUp()
         return try .json(Answer(state))
     }

@@ -21,7 +21,7 @@ public struct UserToken: Sendable {
         return "\(text).\(Data(code(text)).base64URL)"
     }
 
-    /// Returns the user of a token; nil for one that this service didn't get from its backend, or that has expired.
+    /// Returns the user of a token; nil if it wasn't made with the key, or has expired.
     ///
     /// - Parameter time: UNIX seconds.
     func user(of token: String, at time: Int64) -> String? {
@@ -50,7 +50,8 @@ public struct ServiceTokens: Sendable {
         codes = tokens.map { [key] in HMAC<SHA256>.authenticationCode(for: Data($0.utf8), using: key) }
     }
 
-    /// Compares with every token, whichever matches: two codes under a random key, so that the time tells nothing about a token.
+    /// Compares with every token, also after one has matched. It compares codes under a random key, so that the time tells nothing
+    /// about a token.
     func contains(_ token: String) -> Bool {
         let code = HMAC<SHA256>.authenticationCode(for: Data(token.utf8), using: key)
         return codes.reduce(false) { found, other in (code == other) || found }

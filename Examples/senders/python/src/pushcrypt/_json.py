@@ -1,4 +1,4 @@
-"""Strict JSON and canonical base64url (PROTOCOL section 2). Whatever breaks a rule raises `Flaw`."""
+"""Strict JSON and canonical base64url (PROTOCOL section 2). A text that breaks a rule raises `Flaw`."""
 from __future__ import annotations
 
 import base64
@@ -21,7 +21,7 @@ _LITERALS = (("true", True), ("false", False), ("null", None))
 
 
 class Obj(dict[str, Any]):
-    """A JSON object with the place of each member: name -> (name start, value start, value end)."""
+    """A JSON object with the position of each member: name -> (name start, value start, value end)."""
 
     def __init__(self) -> None:
         super().__init__()

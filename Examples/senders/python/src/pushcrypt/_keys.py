@@ -138,7 +138,7 @@ def _load(jwk: Any, require_kid: bool) -> Key:
     public, secret = _material(kind, jwk)
     psk = unb64(jwk["psk"], 32, "psk") if "psk" in jwk else None
     kid, device = key_id(kind, public, secret), None
-    if "device" in jwk:  # the only record with another key's kid, its master's
+    if "device" in jwk:  # a device key's record has the kid of its master key
         if not isinstance(jwk["device"], str):
             raise Flaw("device isn't a string")
         device, kid = checked_device(jwk["device"]), jwk["kid"]

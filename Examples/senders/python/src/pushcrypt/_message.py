@@ -35,7 +35,7 @@ def payload_bytes(payload: PayloadText) -> bytes:
     except UnicodeEncodeError:
         raise Flaw("it has a lone surrogate") from None
     except (TypeError, ValueError, RecursionError) as error:
-        # The error may quote a value. Its type says enough.
+        # The error may quote a value, so only its type is shown.
         raise Flaw(f"JSON can't represent it ({type(error).__name__}): it isn't a mapping of JSON values") from None
 
 
@@ -158,7 +158,7 @@ def check_reference(value: Any, limit: int) -> None:
 
 
 def _attachments(attachments: Any, authenticated: bool) -> list[Any]:
-    """1 to 8 attachments, distinct ids, at most one avatar. Those of another use are left out, unread."""
+    """1 to 8 attachments, distinct ids, at most one avatar. Attachments with an unknown use are left out and not checked."""
     if not isinstance(attachments, list) or not 1 <= len(attachments) <= MAX_ATTACHMENTS:
         raise Flaw(f"a message has 1 to {MAX_ATTACHMENTS} attachments")
     found = [attachment for attachment in attachments if _has_effect(attachment, authenticated)]

@@ -20,8 +20,8 @@ class Placeholder:
     """The unencrypted text, which the device shows if it can't open the push.
 
     `title`, `subtitle` and `body` are literal. `title_loc_key`, `subtitle_loc_key` and `loc_key` are keys of the app's
-    strings, which the device localises with the arguments. APNs can read all of it. One text must not be empty; the key of
-    a subtitle alone isn't enough.
+    strings, which the device localises with the arguments. APNs can read all of it. At least one of `title`, `subtitle`,
+    `body`, `title_loc_key` and `loc_key` must not be empty.
     """
 
     title: str | None = None

@@ -1,7 +1,7 @@
-"""Doors for tests and for the generators of test vectors: randomness that the caller chooses.
+"""Functions for tests and for the generators of test vectors, with randomness that the caller chooses.
 
 Never import this module in a program. With a fixed ephemeral key or salt, two messages have one AEAD key and nonce, which
-reveals both. The API of this package always draws them itself.
+reveals both messages. The API of this package always makes the randomness itself.
 """
 from __future__ import annotations
 

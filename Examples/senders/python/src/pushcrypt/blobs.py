@@ -27,7 +27,7 @@ PAGE = 4096  # an offloaded payload is padded to a multiple of this
 
 @dataclass(frozen=True)
 class Reference:
-    """What a message says about a blob. `key` is a secret."""
+    """A message's reference to a blob. `key` is a secret."""
 
     url: str = field(repr=False)
     key: bytes = field(repr=False)

@@ -47,7 +47,7 @@ class KeyRecordError(PushCryptError):
 
 
 class Flaw(Exception):
-    """Text or bytes that break a rule of the protocol. The caller knows what they are, and gives the flaw its code."""
+    """Text or bytes break a rule of the protocol. The caller catches it and raises an error with a code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -79,7 +79,7 @@ class Recipient(_KeyHolder):
 
     @property
     def proves_sender(self) -> bool:
-        """Whether only who has a secret of this key can seal to it: a psk or a shared key."""
+        """Whether sealing to this key requires a secret: a psk or a shared key."""
         return proof(self._key, signed=False) != 0
 
     def jwk(self) -> dict[str, str]:
@@ -88,7 +88,7 @@ class Recipient(_KeyHolder):
 
 
 class RecipientKey(_KeyHolder):
-    """A recipient's private key, or a shared key, to open with. On a device the app's extension has it: this is for tests."""
+    """A recipient's private key, or a shared key, to open with. It is for tests: on a device, the app's extension has the key."""
 
     __slots__ = ()
 
@@ -129,7 +129,7 @@ class _SigningKey(_KeyHolder):
         return self._key.record(private=False)
 
     def private_jwk(self) -> dict[str, str]:
-        """The whole key. Write it only to a file that nobody else can read."""
+        """The whole key. Write it only to a file that no other user can read."""
         return self._key.record()
 
 

@@ -1,7 +1,7 @@
 """Opening, for tests and tools (PROTOCOL sections 2 to 5).
 
-An app's users open pushes with the Swift extension. This opener keeps no state: it knows no repeated message and no time but
-its clock's.
+On devices the Swift extension opens pushes. This opener keeps no state: it doesn't recognise repeated messages, and knows no
+time except that of its clock.
 """
 from __future__ import annotations
 

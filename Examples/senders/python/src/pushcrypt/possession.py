@@ -26,11 +26,11 @@ _HOST = re.compile("[a-z0-9.-]{1,253}")
 
 @dataclass(frozen=True)
 class Pending:
-    """What the backend stores until the device answers. Take it out of the store before you call `confirm`."""
+    """What the backend stores until the device answers. Remove it from the store before you call `confirm`."""
 
     id: str
     code_digest: str
-    """SHA-256 of the expected code, base64url: who reads it can't answer."""
+    """SHA-256 of the expected code, base64url. A reader of this value can't answer."""
     challenged_at: int
 
     def confirm(self, answer: Union[bytes, str], *, clock: Callable[[], float] = time.time) -> None:
@@ -42,9 +42,9 @@ class Pending:
         if registration != self.id:
             raise PossessionError("otherChallenge", "the answer is for another challenge")
         if abs(int(clock()) - self.challenged_at) > VALIDITY_IN_SECONDS:
-            raise PossessionError("challengeExpired", "the answer came more than 10 minutes after the challenge")
+            raise PossessionError("challengeExpired", "the answer isn't within 10 minutes of the challenge")
         if not hmac.compare_digest(hashlib.sha256(code).digest(), unb64(self.code_digest, 32)):
-            raise PossessionError("possessionNotProven", "the device has another key, or means another record or host")
+            raise PossessionError("possessionNotProven", "the answer was made with another key, or for another record or host")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Push:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers of the request to APNs. Your own token for APNs is yours to add."""
+        """The headers of the request to APNs. Add the header with your own token for APNs."""
         return {"apns-push-type": "alert", "apns-topic": self.topic, "apns-expiration": str(self.expires_at),
                 "apns-priority": "10"}
 
@@ -64,11 +64,11 @@ class Sealer:
     ) -> Push:
         """Encrypts a payload, an object with `aps` or its JSON, which is sealed byte for byte.
 
-        `padding` hides the length: a multiple of bytes, "limit", or None. `limit` is that of the whole push in bytes.
+        `padding` hides the length: a multiple of bytes, "limit", or None. `limit` is the largest size of the whole push, in bytes.
         `expires_after` is at most 30 days, in seconds if it is a number. `exposed` names members of `aps` that stay readable.
         `campaign` names this push: sealed again for the same recipient it has the same id, and is shown once. If the recipient
         has neither a psk nor a shared key and the push isn't signed, the name must not be guessable.
-        `retract` are ids of earlier pushes to take back. `quiet` pushes aren't shown. `badge_add` counts the badge up or down.
+        `retract` are ids of earlier pushes to take back. `quiet` pushes aren't shown. `badge_add` changes the badge by this number.
         `self_test` asks the extension for a report that it works.
 
         Raises SealError.
