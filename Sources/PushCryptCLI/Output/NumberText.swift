@@ -35,8 +35,10 @@ enum NumberText {
         return ([String(rest)] + groups.reversed()).joined(separator: ",")
     }
 
-    /// `1 line`, `2 lines`
-    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+    /// `1 line`, `2 lines`, `2 pushes`
+    static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : noun.hasSuffix("sh") ? "es" : "s")"
+    }
 
     /// A share as a bar in eighths of a cell. It is empty only for 0 and full only for all.
     static func bar(_ count: Int, of total: Int, width: Int) -> String {

@@ -36,7 +36,9 @@ enum StandardStreams {
     static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = .prettyPrinted) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
-        try writeLine(Array(encoder.encode(value)))
+        let bytes = try Array(encoder.encode(value))
+        // Foundation writes an empty array with an empty line in it.
+        try writeLine(bytes == Array("[\n\n]".utf8) ? Array("[]".utf8) : bytes)
     }
 
     static func write(_ bytes: [UInt8]) throws(Failure) {

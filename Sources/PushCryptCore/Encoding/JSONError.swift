@@ -14,7 +14,7 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 
 extension JSONError {
     /// The violated rule.
-    package enum Code: Hashable, Sendable {
+    package enum Code: Hashable, Sendable, CustomStringConvertible {
         /// The grammar of RFC 8259 doesn't allow this byte here.
         case syntax
         /// The text ends before its value does; the offset is the length of the text.
@@ -39,5 +39,23 @@ extension JSONError {
         case tooManyValues
         /// A member can be added only to an object; the offset is that of the root value.
         case rootIsNotAnObject
+    }
+}
+
+extension JSONError.Code {
+    package var description: String {
+        switch self {
+        case .syntax: "syntax"
+        case .truncated: "truncated"
+        case .duplicateName: "a name occurs twice in an object"
+        case .invalidUTF8: "not UTF-8"
+        case .byteOrderMark: "a byte order mark"
+        case .loneSurrogate: "half of a surrogate pair"
+        case .tooDeep: "arrays and objects nested too deeply"
+        case .trailingBytes: "more text after the JSON value"
+        case .tooLong: "too long"
+        case .tooManyValues: "too many values"
+        case .rootIsNotAnObject: "not an object"
+        }
     }
 }

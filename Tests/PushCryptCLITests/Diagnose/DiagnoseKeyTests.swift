@@ -109,7 +109,7 @@ struct DiagnoseKeyTests {
         #expect(try place.seal(to: "public.json").exit == 65)
         let time = try #require(UnixTime(rfc3339: Workplace.now))
         let diagnosed = try Diagnosed(place, push, ["--registration", "public.json"], at: time)
-        #expect(diagnosed.errors == ["psk-missing-at-backend"], "\(diagnosed.text)")
+        #expect(diagnosed.found.map(\.name) == ["psk-missing-at-backend"], "\(diagnosed.text)")
         #expect(try Diagnosed(place, push, ["--registration", "record.json"], at: time).found.isEmpty)
     }
 
@@ -167,6 +167,10 @@ struct DiagnoseKeyTests {
             let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
             #expect(diagnosed.errors == [isRevoked ? "key-revoked" : "key-expired"], "\(diagnosed.text)")
         }
+        guard isRevoked else { return }
+        let later = try app.diagnose(push, "--keys", file, "--topic", Self.topic, at: app.clock.time + 86_400)
+        let seen = "keys: key \(kid) was revoked at \(app.clock.time)"
+        #expect(later.found[0].evidence.contains(seen), "\(later.text)")
     }
 
     @Test("a damaged key file")
@@ -229,13 +233,24 @@ struct DiagnoseKeyTests {
         #expect(diagnosed.errors == ["topic-is-extension"], "\(diagnosed.text)")
     }
 
-    @Test("an altered ciphertext has no explanation but is an error")
+    @Test("an altered ciphertext: the cause names what the inputs leave, and the evidence what they exclude")
     func altered() async throws {
         let app = try await InstalledApp()
         let push = try Payload.tampered(app.seal())
         #expect(await app.fail(push).failure == .undecryptable)
-        let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
-        #expect(diagnosed.errors == ["undecryptable"], "\(diagnosed.text)")
+        let little = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
+        #expect(little.errors == ["undecryptable"], "\(little.text)")
+        for cause in ["changed", "another topic", "another psk", "signed"] {
+            #expect(little.found[0].cause.contains(cause), "\(little.text)")
+        }
+        let all = try app.diagnose(
+            push, "--keys", app.keyFile(), "--topic", Self.topic, "--trust", "none", "--registration",
+            app.write(app.record(), to: "record.json"))
+        let found = all.found[0]
+        #expect(found.cause.contains("changed") && found.cause.contains("another topic"), "\(all.text)")
+        #expect(!found.cause.contains("psk") && !found.cause.contains("signed"), "\(all.text)")
+        #expect(found.evidence.contains { $0.contains("the same psk") }, "\(all.text)")
+        #expect(found.evidence.contains("trust: the app expects no signature, and the push has none"), "\(all.text)")
     }
 
     @Test("a message that wasn't sealed by the library isn't a notification")
@@ -319,6 +334,8 @@ struct DiagnoseSharedKeyTests {
         #expect(known.errors == ["sealed-to-another-device"], "\(known.text)")
         let unknown = try diagnose(push, "--keys", "master.json", "--device", "phone-1")
         #expect(unknown.errors == ["undecryptable"], "\(unknown.text)")
+        #expect(unknown.found[0].cause.contains("another device than phone-1"), "\(unknown.text)")
+        #expect(unknown.found[0].advice.contains("--device"), "\(unknown.text)")
     }
 
     @Test("with the shared key, the device's id is requested, or taken from the record")

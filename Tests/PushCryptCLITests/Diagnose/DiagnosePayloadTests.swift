@@ -327,6 +327,34 @@ struct DiagnosePayloadTests {
         #expect(diagnosed.errors.isEmpty && diagnosed.found.map(\.name) == ["request-to-firebase"])
     }
 
+    @Test("a message to Amazon SNS is examined at its payload for APNs, which must be a string")
+    func simpleNotificationService() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let text = String(decoding: push, as: UTF8.self)
+        for name in ["APNS", "APNS_SANDBOX"] {
+            let diagnosed = try app.diagnose(Relay.data(["default": "x", name: text]))
+            #expect(diagnosed.errors.isEmpty && diagnosed.found.map(\.name) == ["message-to-sns"], "\(diagnosed)")
+        }
+        let object = try app.diagnose(Relay.data(["default": "x", "APNS": Relay.object(push)]))
+        #expect(object.errors == ["payload-wrapped"], "\(object)")
+        #expect(object.found[0].advice.contains("a string in \"APNS\""), "\(object)")
+        let inner = try Relay.changing(push, "aps") { $0["mutable-content"] = nil }
+        let changed = try app.diagnose(Relay.data(["default": "x", "APNS": String(decoding: inner, as: UTF8.self)]))
+        #expect(changed.errors == ["mutable-content-missing"], "\(changed)")
+    }
+
+    @Test(
+        "the refusal of JSON is in words",
+        arguments: [
+            ("more text after the JSON value", "{} x"), ("a name occurs twice in an object", #"{"a":1,"a":2}"#),
+        ])
+    func refusedJSON(_ words: String, _ payload: String) async throws {
+        let app = try await InstalledApp()
+        let diagnosed = try app.diagnose(Data(payload.utf8))
+        #expect(diagnosed.found[0].evidence[0].hasSuffix(words), "\(diagnosed)")
+    }
+
     @Test("the userInfo of a delivered placeholder is read for the reason that the extension left")
     func userInfo() async throws {
         let (app, other) = try await (InstalledApp(), InstalledApp())

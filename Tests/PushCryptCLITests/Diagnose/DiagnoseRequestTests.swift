@@ -118,6 +118,42 @@ struct DiagnoseRequestTests {
         #expect(output.exit == 65 && output.hasOneLineOnStderr && output.stderr.contains("apns-topic"), "\(output)")
     }
 
+    @Test("a report given as the headers is refused as what it is")
+    func reportAsHeaders() async throws {
+        let app = try await InstalledApp()
+        try app.writeReport()
+        let output = try app.place.run(["diagnose", "--headers", "report.json"], stdin: app.seal())
+        #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)")
+        #expect(output.stderr.contains("isn't a request's headers") && output.stderr.contains("--report"), "\(output)")
+    }
+
+    @Test("a topic with white space at its end is refused by APNs, and the white space is the only error")
+    func whiteSpace() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let topic = Self.topic + " "
+        let refusal = try #require(await app.fail(push, PushHeaders(topic: topic)).refusal)
+        let file = try headers(app, ["apns-topic": topic, ":status": refusal.status, "reason": refusal.reason])
+        for inputs in [["--topic", Self.topic], []] {
+            let diagnosed = try Diagnosed(app.place, push, ["--headers", file] + inputs, at: app.clock.time)
+            #expect(diagnosed.errors == ["topic-white-space"], "\(diagnosed.text)")
+            #expect(diagnosed.text.contains("com.example.app, with white space at the end"), "\(diagnosed.text)")
+        }
+    }
+
+    @Test("a refusal as too large of a payload that isn't: another payload was sent")
+    func anotherPayload() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        let sent = try Relay.rebuilt(push) { $0["trace"] = String(repeating: "x", count: 4_000) }
+        let refusal = try #require(await app.fail(sent).refusal)
+        let file = try headers(app, [":status": refusal.status, "reason": refusal.reason])
+        let diagnosed = try app.diagnose(push, "--headers", file)
+        let found = try #require(diagnosed.found.first)
+        #expect(diagnosed.errors == ["apns-payload-too-large"] && found.cause.contains("another payload"))
+        #expect(found.evidence.contains("payload: \(push.count) bytes, within the limit of 4096"), "\(diagnosed.text)")
+    }
+
     @Test("an expiration in milliseconds is an error that names milliseconds")
     func milliseconds() async throws {
         let app = try await InstalledApp()
@@ -207,16 +243,6 @@ struct DiagnoseTimeTests {
             let diagnosed = try Diagnosed(app.place, push, ["--report", "report.json"] + inputs, at: app.clock.time)
             #expect(diagnosed.errors == ["device-clock-wrong"], "\(diagnosed.text)")
         }
-    }
-
-    @Test("an old report of a healthy device isn't a wrong clock")
-    func oldReport() async throws {
-        let app = try await InstalledApp()
-        let push = try app.seal()
-        await app.succeed(push)
-        try app.writeReport()
-        let later = app.clock.time + 86_400
-        #expect(try app.diagnose(push, "--report", "report.json", at: later).found.isEmpty)
     }
 
     @Test("a push that waited in a queue until it had expired")

@@ -119,7 +119,7 @@ struct DeviceReportsTests {
     @Test(
         "an invalid line is refused with its number and its flaw",
         arguments: [
-            (#"{"#, "not strict JSON"), ("[]", "not an object"), (#"{"a":1,"a":2}"#, "duplicateName"),
+            (#"{"#, "not strict JSON"), ("[]", "not an object"), (#"{"a":1,"a":2}"#, "a name occurs twice"),
             (#"{"kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),
             (#"{"device":"a b","kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),
             (#"{"device":7,"kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z"}"#, "device is missing"),

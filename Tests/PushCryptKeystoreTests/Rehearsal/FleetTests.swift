@@ -39,7 +39,7 @@ struct FleetTests {
             (#"{"refreshP50": "1h", "refreshP99": "1d", "pushesPerDay": 2000}"#, "pushes per day"),
             (#"{"refreshP50": "1h", "refreshP99": "1d", "seed": -1}"#, "seed has a value of the wrong type"),
             (#"{"refreshP5O": "1h", "refreshP99": "1d"}"#, "refreshP5O is not a member"),
-            (#"{"refreshP50": "1h", "refreshP50": "1d"}"#, "duplicateName"),
+            (#"{"refreshP50": "1h", "refreshP50": "1d"}"#, "a name occurs twice"),
         ])
     func refusals(_ json: String, _ reason: String) throws {
         let error = #expect(throws: KeystoreError.self) { try read(json) }

@@ -61,10 +61,10 @@ enum DeviceFaults {
         guard let counter = evidence.report?.statistics?.suppressed, counter.recentCount > 0 else { return nil }
         return Fault(
             .note, "push-suppressed",
-            "The extension showed nothing for some pushes, because their sender or the app "
+            "The extension showed nothing for \(NumberText.counted(counter.count, "push")), because the sender or the app "
                 + "asked for it.",
-            ["report: \(NumberText.counted(counter.count, "push")), the last at \(UnixTime(counter.lastTime))"],
-            do: "Nothing, if these were quiet messages.")
+            ["report: \(counter.count == 1 ? "" : "the last one ")at \(UnixTime(counter.lastTime))"],
+            do: "Nothing, if this was asked for: quiet messages, for example.")
     }
 
     private static func attachments(_ evidence: Evidence) -> Fault? {
@@ -106,39 +106,47 @@ enum DeviceFaults {
         let name: String
         let cause: String
         let advice: String
+        /// Whether nothing is wrong, so that it is a note.
+        var isNormal = false
+        /// Whether `cause` says what happened to a key, which stands before it.
+        var isOfKey = false
     }
 
     private static let effects: [Effect] = [
         Effect(
             failure: .notSealed, name: "device-counted-unsealed",
-            cause: "The device received pushes that weren't sealed, or lost their member \"pushcrypt\" on the way.",
+            cause: "The device received a push that wasn't sealed, or lost its member \"pushcrypt\" on the way.",
             advice: "Compare what your backend sends with what the device receives: a relay may drop members."),
         Effect(
             failure: .malformed, name: "device-counted-malformed",
-            cause: "The device received pushes that were changed on the way.",
+            cause: "The device received a push that was changed on the way.",
             advice: "Compare what the device receives with the sealed payload; give it to this command."),
         Effect(
             failure: .unsupportedVersion, name: "device-counted-newer-version",
-            cause: "The device received pushes of a newer version than its app knows.", advice: "Update the app."),
+            cause: "The device received a push of a newer version than its app knows.", advice: "Update the app."),
         Effect(
             failure: .unknownKey, name: "device-counted-unknown-key",
             cause: "The device doesn't have the key that the push was sealed to, or doesn't know the sender's key.",
             advice: "Give --registration, --report and --trust to see which. Usually the app must register again."),
         Effect(
             failure: .keyLocked, name: "device-counted-locked",
-            cause: "Pushes arrived before the device's first unlock after a restart: its keys were locked.",
-            advice: "This is normal until the user unlocks the device. Later pushes are restored."),
+            cause: "A push arrived before the device's first unlock after a restart: its keys were locked.",
+            advice: "Nothing: this is normal until the user unlocks the device. Later pushes are restored.",
+            isNormal: true),
         Effect(
             failure: .keyExpired, name: "device-counted-expired-key",
-            cause: "The key of the device or of the sender had expired.",
-            advice: "Let the app register again, and check that it gets a valid set of sender keys."),
+            cause: "had expired.",
+            advice: "Let the app register again, and check that it gets a valid set of sender keys.",
+            isOfKey: true),
         Effect(
             failure: .keyRevoked, name: "device-counted-revoked-key",
-            cause: "The key of the device or of the sender was revoked.",
-            advice: "Seal to the newest record of the device, and sign with the current sender key."),
+            cause: "was revoked.",
+            advice: "Seal to the newest record of the device, and sign with the current sender key.",
+            isOfKey: true),
         Effect(
             failure: .retracted, name: "device-counted-retracted",
-            cause: "The sender took the message back before it was shown.", advice: "Nothing: this was asked for."),
+            cause: "The sender took the message back before it was shown.", advice: "Nothing: this was asked for.",
+            isNormal: true),
         Effect(
             failure: .timedOut, name: "extension-timed-out",
             cause: "The extension didn't finish in time, about 25 seconds.",
@@ -156,10 +164,25 @@ enum DeviceFaults {
         let isReported = evidence.payload.reportedFailure == effect.failure
         guard counter != nil || isReported else { return nil }
         let isOfThisPush = isReported || (counter.map(evidence.concernsThisPush) ?? false)
+        let cause = (effect.isOfKey ? "The \(endedKey(evidence, counter)) " : "") + effect.cause
         return Fault(
-            isOfThisPush ? .error : .warning, effect.name, effect.cause,
+            effect.isNormal ? .note : isOfThisPush ? .error : .warning, effect.name, cause,
             (isReported ? ["payload: the extension left the reason \(effect.failure)"] : [])
                 + evidence.counted(effect.failure),
             do: effect.advice, isSymptom: true)
+    }
+
+    /// The key that ended: the device's or the sender's, as far as the inputs tell them apart.
+    private static func endedKey(_ evidence: Evidence, _ counter: DeviceReport.Counter?) -> String {
+        let kid = counter?.lastKid ?? evidence.payload.kid?.description
+        let device = "device's key" + (kid.map { " \($0)" } ?? "")
+        guard kid != nil, kid == evidence.payload.kid?.description else { return "\(device) or the sender's key" }
+        guard let skid = evidence.payload.skid, evidence.report?.senders?.kids?.contains(skid.description) != true
+        else {
+            return device
+        }
+        let opening = [KeyState.pending, .primary, .retiring].map(\.description)
+        let sender = "sender's key \(skid)"
+        return opening.contains(evidence.reportedKey?.state ?? "") ? sender : "\(device) or the \(sender)"
     }
 }

@@ -54,6 +54,9 @@ struct Diagnose: ParsableCommand {
         guard pins == nil || topic != nil else {
             throw ValidationError("--pins needs --topic: a signed set names its apps.")
         }
+        guard device == nil || keys != nil || registration != nil else {
+            throw ValidationError("--device needs --keys or --registration of a shared key.")
+        }
     }
 
     var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
@@ -67,7 +70,7 @@ struct Diagnose: ParsableCommand {
         evidence.acceptsDemoKeys = demoKeys.isAllowed
         let faults = Diagnosis.faults(in: evidence)
         try StandardStreams.write(faults, asJSON: json) { terminal in
-            DiagnosisText(faults: faults, evidence: evidence, terminal: terminal).text
+            DiagnosisText(faults: faults, coverage: Coverage(evidence), terminal: terminal).text
         }
         let errors = faults.count { $0.severity == .error }
         guard errors == 0 else { throw Failure(.dataError, "\(NumberText.counted(errors, "error")) found") }
@@ -75,13 +78,17 @@ struct Diagnose: ParsableCommand {
 
     private func evidence(_ payload: ReceivedPayload) throws -> Evidence {
         if let topic { _ = try Topic(topic) }
+        let keys = try keys.map { try KeySource($0, keyAccess).openingKeyset(device: nil) }
+        let registration = try registration.map { try Self.registration($0, at: timeOptions.time) }
+        let kinds = [keys?.kind, registration?.entry?.record.kind].compactMap(\.self)
+        if device != nil, let kind = kinds.first, !kinds.contains(.shared) {
+            throw Failure(.usage, "--device is only for a shared key; the keys are \(kind.rawValue) keys")
+        }
         return Evidence(
-            payload: payload, topic: topic,
-            keys: try keys.map { try KeySource($0, keyAccess).openingKeyset(device: nil) },
-            device: try DeviceID(option: device),
-            registration: try registration.map { try Self.registration($0, at: timeOptions.time) },
-            senders: try trust.map(senders), headers: try headers.map { try RequestHeaders(file: $0) },
-            report: try report.map(Self.report), app: try app.map { try AppFolder($0) }, time: timeOptions.time)
+            payload: payload, topic: topic, keys: keys, device: try DeviceID(option: device),
+            registration: registration, senders: try trust.map(senders),
+            headers: try headers.map { try RequestHeaders(file: $0) },
+            report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time)
     }
 
     private static func registration(_ path: String, at time: UnixTime) throws -> Evidence.Registration {
@@ -117,79 +124,6 @@ struct Diagnose: ParsableCommand {
         }
     }
 
-    private static func report(_ path: String) throws -> DeviceReport {
-        let bytes = try FileSystem.readFile(path)
-        do { return try DeviceReport(json: Data(bytes)) } catch {
-            throw Failure(.dataError, "\(path) is not a device's report: the app makes it with DeviceReport")
-        }
-    }
-
     /// Sixteen times the limit of APNs.
     private static let inputLimitInBytes = 65_536
-}
-
-/// The findings for people.
-struct DiagnosisText {
-    let faults: [Fault]
-    let evidence: Evidence
-    let terminal: TerminalText
-
-    var text: String {
-        let width = StandardStreams.columns
-        var lines = faults.flatMap { fault -> [String] in
-            let label = terminal.label(fault.severity.rawValue, fault.severity.style, width: 9)
-            func wrapped(_ label: String, _ text: String) -> [String] {
-                terminal.wrapped("         " + label, text, indent: 17, width: width)
-            }
-            let heading = label + terminal.styled(fault.name, .heading)
-            return [heading] + terminal.wrapped("         ", fault.cause, indent: 9, width: width)
-                + fault.evidence.flatMap { wrapped("seen:   ", $0) } + wrapped("do:     ", fault.advice) + [""]
-        }
-        if !faults.contains(where: { $0.severity == .error }) { lines += unfound(width) }
-        return lines.joined(separator: "\n") + (lines.last == "" ? "" : "\n")
-    }
-
-    private func unfound(_ width: Int) -> [String] {
-        let inputs = Self.inputs(evidence)
-        let checked = inputs.filter(\.isGiven).map(\.examines)
-        let title = faults.isEmpty ? "Nothing wrong was found in what was given." : "No error in what was given."
-        var lines = [title] + terminal.wrapped("checked  ", checked.joined(separator: "; "), indent: 9, width: width)
-        let missing = inputs.filter { !$0.isGiven }
-        if !missing.isEmpty {
-            lines.append("not checked, because it wasn't given or is incomplete:")
-            let indent = 2 + (missing.map(\.option.count).max() ?? 0) + 2
-            lines += missing.flatMap {
-                terminal.wrapped("  " + $0.option.padded(to: indent - 2), $0.examines, indent: indent, width: width)
-            }
-        }
-        return lines
-    }
-
-    private static func inputs(_ evidence: Evidence) -> [(option: String, isGiven: Bool, examines: String)] {
-        let opens = evidence.trial?.differences?.isEmpty == true
-        return [
-            ("payload", true, "the form of the payload"),
-            (
-                "--topic", evidence.topic != nil || evidence.report != nil || evidence.app?.app?.identifier != nil,
-                "whether the topic is the app's bundle identifier"
-            ),
-            ("--headers", evidence.headers != nil, "the request to APNs and its answer"),
-            (
-                "--registration", evidence.registration != nil,
-                "whether the backend has a usable record of this device's key"
-            ),
-            ("--report", evidence.report != nil, "the device's keys, clock and counters"),
-            (
-                "--trust", evidence.senders != nil || evidence.report?.senders != nil,
-                "whether the app trusts the sender"
-            ),
-            (
-                "--keys", opens,
-                evidence.keys != nil && !opens
-                    ? "whether the push opens; this needs --topic and the key that the push is sealed to"
-                    : "whether the push is complete and opens, and its age"
-            ),
-            ("--app", evidence.app != nil, "entitlements, property lists and targets of app and extension"),
-        ]
-    }
 }

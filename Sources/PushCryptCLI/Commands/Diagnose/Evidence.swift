@@ -25,6 +25,8 @@ struct Evidence {
     let topic: String?
     /// The recipient's private or shared keys, not those of one device.
     let keys: Keyset?
+    /// Whether the keys were given. The record of a shared key is the key itself.
+    let hasKeys: Bool
     let device: DeviceID?
     let registration: Registration?
     let senders: Senders?
@@ -43,7 +45,7 @@ struct Evidence {
     ) {
         (self.payload, self.topic, self.device, self.registration) = (payload, topic, device, registration)
         (self.senders, self.headers, self.report, self.app, self.time) = (senders, headers, report, app, time)
-        // The record of a shared key is the key itself.
+        hasKeys = keys != nil
         let shared = registration?.entry.flatMap { $0.record.kind == .shared ? try? Keyset([$0]) : nil }
         self.keys = keys ?? shared
         trial = Trial(self)
@@ -54,8 +56,12 @@ struct Evidence {
 
     /// The app's bundle identifier, from the best source.
     var expectedTopic: String? {
-        topic ?? report.flatMap { $0.topic.isEmpty ? nil : $0.topic } ?? app?.app?.identifier ?? headers?.topic
+        topic ?? report.flatMap { $0.topic.isEmpty ? nil : $0.topic } ?? app?.app?.identifier
+            ?? headers?.topic?.withoutOuterWhiteSpace
     }
+
+    /// How old the report is by the device's clock; negative if that clock is ahead, and 0 without a report.
+    var reportAge: Int64 { report.map { time.seconds - $0.time } ?? 0 }
 
     /// The key of the report that the payload names.
     var reportedKey: DeviceReport.Key? {
@@ -81,7 +87,7 @@ struct Evidence {
     /// What the device says about a failure, as evidence.
     func counted(_ failure: FailureClass) -> [String] {
         guard let counter = recent(failure) else { return [] }
-        let key = counter.lastKid.map { ", the last one for key \($0)" } ?? ""
+        let key = counter.lastKid.map { (counter.count == 1 ? ", for key " : ", the last one for key ") + $0 } ?? ""
         return [
             "report: \(NumberText.counted(counter.count, "push")) failed with \(failure)\(key), at "
                 + "\(UnixTime(counter.lastTime))"

@@ -61,11 +61,20 @@ extension KeyFaults {
                 : "The push is sealed to a key of the device that has expired.",
             [
                 reported.map { "report: key \(kid) is \($0)" },
-                known.map { "keys: key \(kid) is \($0) at \(evidence.time)" },
+                known.map { "keys: key \(kid) \(text(of: $0, evidence.keys?.entry(kid)?.lifecycle, evidence.time))" },
             ].compactMap(\.self) + evidence.counted(isRevoked ? .keyRevoked : .keyExpired),
             do:
                 "Seal to the newest record of the device, and delete the old one. Don't keep sealed pushes for weeks: "
                 + "a replaced key opens for 30 days. \(registerAgain)")
+    }
+
+    /// `was revoked at TIME`: the time of the end, if the key has one.
+    private static func text(of state: String, _ lifecycle: KeyLifecycle?, _ now: UnixTime) -> String {
+        switch (state, lifecycle?.revokedAt, lifecycle?.expiresAt) {
+        case ("revoked", let time?, _): "was revoked at \(time)"
+        case ("expired", _, let time?): "expired at \(time)"
+        default: "is \(state) at \(now)"
+        }
     }
 
     static func noKeys(_ evidence: Evidence) -> Fault? {

@@ -24,21 +24,14 @@ extension KeyFaults {
         guard
             hasFailed || (counter != nil && evidence.trial == nil) || evidence.payload.reportedFailure == .undecryptable
         else { return nil }
-        let suite = evidence.trial?.suite.rawValue ?? evidence.reportedKey?.suite
-        let isShared = suite == Suite.shared.rawValue
-        let reasons =
-            isShared
-            ? "it was sealed for another device id or to the shared key itself, for another topic, or it was changed "
-                + "or cut off on the way"
-            : "it was sealed for another topic (the extension's bundle identifier, a beta's), without or with another "
-                + "psk, it isn't signed as the app demands, or it was changed or cut off on the way"
+        let causes = OpeningCauses(evidence)
         return Fault(
-            "undecryptable", "The device has the key, but the push doesn't open: \(reasons).",
-            (hasFailed ? ["keys: the push doesn't open, whatever is assumed"] : []) + evidence.counted(.undecryptable),
+            "undecryptable",
+            "The device has the key, but the push doesn't open: \(causes.left.joined(separator: ", or ")).",
+            causes.seen + evidence.counted(.undecryptable),
             do:
-                "Compare the topic of your backend with the app's bundle identifier; store the whole registration "
-                + "record; send the sealed bytes unchanged, and compare their number with what was sealed."
-                + narrowing(evidence),
+                "Send the sealed bytes unchanged, and compare their number with what was sealed. Compare the topic with "
+                + "which your backend seals with the app's bundle identifier. \(causes.advice)" + narrowing(evidence),
             isSymptom: true)
     }
 
@@ -53,7 +46,7 @@ extension KeyFaults {
         ].filter { !$0.1 }.map(\.0)
         guard let last = inputs.last else { return "" }
         let others = inputs.dropLast().joined(separator: ", ")
-        return " " + (others.isEmpty ? "\(last) narrows" : "\(others) and \(last) narrow") + " it down."
+        return (others.isEmpty ? "\(last) narrows" : "\(others) and \(last) narrow") + " it down."
     }
 
     static func notAMessage(_ evidence: Evidence) -> Fault? {
@@ -67,5 +60,68 @@ extension KeyFaults {
                 "Seal the APNs payload as you would send it without encryption, with the library or the tool, not "
                 + "with HPKE alone."
         )
+    }
+}
+
+/// Why a push doesn't open with the right key: the causes that the inputs leave, and what excludes the others.
+private struct OpeningCauses {
+    private(set) var left = ["it was changed or cut off on the way"]
+    /// What was tried, and what excludes a cause.
+    private(set) var seen: [String] = []
+    private(set) var advice = ""
+    private let evidence: Evidence
+    private var hasFailed: Bool { evidence.trial.map { $0.differences == nil } ?? false }
+
+    init(_ evidence: Evidence) {
+        self.evidence = evidence
+        addTopic()
+        let suite = evidence.trial?.suite.rawValue ?? evidence.reportedKey?.suite
+        if suite == Suite.shared.rawValue { addDevice() } else { addPSK() }
+        addSignature()
+    }
+
+    private mutating func addTopic() {
+        let topic = evidence.expectedTopic.map { RequestHeaders.printable($0) }
+        left.append("it was sealed for another topic than \(topic ?? "the app's")")
+        guard hasFailed, let topic, let kid = evidence.payload.kid else { return }
+        seen.append(
+            "keys: the push doesn't open with key \(kid) for the topic \(topic), nor for those that are often used by "
+                + "mistake")
+    }
+
+    private mutating func addDevice() {
+        let device = evidence.recipientDevice.map { "\($0)" } ?? "this one"
+        left.append("it was sealed to the key of another device than \(device)")
+        advice = "Check --device: it must be the id under which the backend seals to this device. "
+        if hasFailed { seen.append("keys: the push doesn't open with the shared key itself either") }
+    }
+
+    private mutating func addPSK() {
+        let record = evidence.registration?.entry?.record
+        let isOfPush = record?.kid == evidence.payload.kid
+        if isOfPush, let record, let own = evidence.keys?.entry(record.kid)?.record, record.isSameKey(as: own) {
+            return seen.append(
+                own.hasPSK ? "registration and keys: they have the same psk" : "registration and keys: they have no psk"
+            )
+        }
+        if isOfPush, record?.hasPSK == false, evidence.reportedKey?.hasPSK == false {
+            return seen.append("registration and report: the key has no psk")
+        }
+        left.append("it was sealed with another psk than the device has" + (hasFailed ? "" : ", or without it"))
+        advice = "Store the whole registration record. "
+    }
+
+    private mutating func addSignature() {
+        if evidence.payload.skid != nil {
+            // Opening here accepts every signature; the device doesn't.
+            if !hasFailed { left.append("its signature isn't valid") }
+        } else if case .unsigned? = evidence.senders {
+            seen.append("trust: the app expects no signature, and the push has none")
+        } else if evidence.report?.senders?.unsigned == true {
+            seen.append("report: the app expects no signature, and the push has none")
+        } else {
+            left.append("it was signed and has lost its \"skid\"")
+            advice += "Give the sender keys with --trust. "
+        }
     }
 }

@@ -4,7 +4,34 @@ import PushCryptKeystore
 
 /// Faults of the pre-shared key (psk) that belongs to a key pair.
 extension KeyFaults {
+    /// Whether the push opens with the psk that the device's key has or lacks. Then the backend sealed it to the right key,
+    /// whatever the given record says.
+    private static func opensAsIs(_ evidence: Evidence) -> Bool {
+        guard let differences = evidence.trial?.differences, evidence.hasKeys,
+            evidence.registration?.entry?.record.kid == evidence.payload.kid
+        else { return false }
+        return !differences.contains(.withoutPSK) && !differences.contains(.pskOfRegistration)
+    }
+
+    static func recordNotUsed(_ evidence: Evidence) -> Fault? {
+        guard opensAsIs(evidence), let record = evidence.registration?.entry?.record, record.kind == .recipient,
+            let own = evidence.keys?.entry(record.kid)?.record, !record.isSameKey(as: own)
+        else { return nil }
+        let has = record.hasPSK ? (own.hasPSK ? "another psk" : "a psk") : "no psk"
+        return Fault(
+            .warning, "registration-not-used",
+            "The given record isn't the one that this push was sealed to: its pre-shared key (psk) isn't that of the push.",
+            [
+                "registration: key \(record.kid) has \(has)",
+                "keys: the push opens \(own.hasPSK ? "with the psk of this key" : "without a psk")",
+            ],
+            do:
+                "Give the record that the backend used for this push. If the backend has stored this one since, the device "
+                + "can't open what is sealed to it. \(registerAgain)")
+    }
+
     static func pskMissingAtBackend(_ evidence: Evidence) -> Fault? {
+        guard !opensAsIs(evidence) else { return nil }
         let record = evidence.registration?.entry?.record
         var seen: [String] = []
         if hasDifference(evidence, .withoutPSK) {
@@ -23,11 +50,14 @@ extension KeyFaults {
         guard !seen.isEmpty else { return nil }
         return Fault(
             "psk-missing-at-backend",
-            "The backend sealed without the pre-shared key (psk) of the device: it has only the public key, not the "
-                + "whole registration record.", seen + evidence.counted(.undecryptable),
+            (hasDifference(evidence, .withoutPSK)
+                ? "The backend sealed without the pre-shared key (psk) of the device"
+                : "The stored record lacks the pre-shared key (psk), so the device can't open what is sealed to it")
+                + ": the backend has only the public key, not the whole registration record.",
+            seen + evidence.counted(.undecryptable),
             do:
                 "Store the whole record that the app uploads, with its member \"psk\", not a published key file or "
-                + "only the public members. \(registerAgain)")
+                + "only the public members. \(registerAgain)", hides: ["registration-without-psk"])
     }
 
     /// Nothing that was given says whether the device's key has a psk.
@@ -46,7 +76,7 @@ extension KeyFaults {
     }
 
     static func pskMissingOnDevice(_ evidence: Evidence) -> Fault? {
-        guard let record = evidence.registration?.entry?.record, record.hasPSK else { return nil }
+        guard let record = evidence.registration?.entry?.record, record.hasPSK, !opensAsIs(evidence) else { return nil }
         let kid = record.kid.description
         var seen: [String] = []
         if let key = evidence.report?.keys?.first(where: { $0.kid == kid }), !key.hasPSK, key.state != "damaged" {
@@ -68,7 +98,7 @@ extension KeyFaults {
 
     static func pskDiffers(_ evidence: Evidence) -> Fault? {
         guard let record = evidence.registration?.entry?.record, let own = evidence.keys?.entry(record.kid)?.record,
-            record.hasPSK, own.hasPSK, !record.isSameKey(as: own)
+            record.hasPSK, own.hasPSK, !record.isSameKey(as: own), !opensAsIs(evidence)
         else { return nil }
         return Fault(
             "psk-differs", "Backend and device have different pre-shared keys (psk) for this key pair.",

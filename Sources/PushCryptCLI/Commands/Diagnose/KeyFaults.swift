@@ -6,9 +6,8 @@ import PushCryptKeystore
 enum KeyFaults {
     static let all: [Detector] = [
         recordUnreadable, privateKeyRegistered, keyStorage, caseChanged, sealedToOtherKey, recordOfOtherKey, keyMissing,
-        keyDamaged,
-        keyEnded,
-        noKeys, pskMissingAtBackend, pskUnknown, pskMissingOnDevice, pskDiffers, bareSharedKey, otherDevice,
+        keyDamaged, keyEnded, noKeys, recordNotUsed, pskMissingAtBackend, pskUnknown, pskMissingOnDevice, pskDiffers,
+        bareSharedKey, otherDevice,
         contradiction, deviceUnknown, sealedForAnotherTopic,
         undecryptable, notAMessage,
     ]
@@ -22,16 +21,25 @@ enum KeyFaults {
         if let device = evidence.device, let other = evidence.registration?.entry?.record.deviceID, other != device {
             seen.append("--device is \(device); registration: the record of device \(other)")
         }
-        if let kid = evidence.payload.kid, kids(evidence.report)?.contains(kid.description) == true,
-            let given = evidence.keys?.keyIDs, !given.contains(kid)
+        var hidden: [String] = []
+        if evidence.hasKeys, let given = evidence.keys?.keyIDs.map(\.description), let onDevice = kids(evidence.report),
+            !onDevice.isEmpty
         {
-            seen.append("report: the device has key \(kid); keys: they are \(list(given.map(\.description)))")
+            let kid = evidence.payload.kid?.description
+            let areOfOthers = onDevice.isDisjoint(with: given)
+            if areOfOthers || kid.map({ onDevice.contains($0) && !given.contains($0) }) == true {
+                seen.append("report: the device has \(list(onDevice.sorted())); keys: they are \(list(given))")
+            }
+            // These findings would blame the device for the report of another one.
+            if areOfOthers, let kid, given.contains(kid) {
+                hidden = ["key-not-on-device", "registered-key-not-on-device"]
+            }
         }
         guard !seen.isEmpty else { return nil }
         return Fault(
-            .warning, "inputs-contradict", "The record, the report, the keys or the id belong to different devices.",
-            seen,
-            do: "Give the record, the report and the keys of the device that received the push, and its id.")
+            .warning, "inputs-contradict", "The record, the report, the keys or the id belong to different devices.", seen,
+            do: "Give the record, the report and the keys of the device that received the push, and its id.",
+            hides: hidden)
     }
 
     static func kids(_ report: DeviceReport?) -> Set<String>? { report?.keys.map { Set($0.map(\.kid)) } }

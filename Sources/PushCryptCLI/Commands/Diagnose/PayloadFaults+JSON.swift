@@ -110,6 +110,24 @@ extension PayloadFaults {
     /// Firebase has the payload for APNs at this path of its own request.
     private static let firebasePaths = ["message.apns.payload", "apns.payload"]
 
+    /// A message to Amazon SNS has the payload for APNs as a string, in a member for each platform.
+    static func simpleNotificationService(_ evidence: Evidence) -> Fault? {
+        for case .simpleNotificationService(let name, let isText) in evidence.payload.wrappings {
+            guard isText else {
+                return Fault(
+                    "payload-wrapped", "The payload is in a message to Amazon SNS as an object, which SNS refuses.",
+                    ["payload: \(name) is an object"],
+                    do:
+                        "Write it as a string in \"\(name)\": the text that sealing returned, encoded as JSON once more."
+                )
+            }
+            return Fault(
+                .note, "message-to-sns", "This is a message to Amazon SNS. Its payload for APNs is examined.",
+                ["payload: a string in \(name)"], do: "Nothing, if it is published with the message structure json.")
+        }
+        return nil
+    }
+
     static func wrapped(_ evidence: Evidence) -> Fault? {
         for case .inside(let path) in evidence.payload.wrappings {
             guard !firebasePaths.contains(path) else {

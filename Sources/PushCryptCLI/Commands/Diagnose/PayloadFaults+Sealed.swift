@@ -100,7 +100,8 @@ extension PayloadFaults {
             "sealed-other-characters", "\"sealed\" contains characters that base64url doesn't have.",
             [
                 "payload: \(NumberText.counted(others.count, "character")) of pushcrypt.sealed "
-                    + (hasDash ? "aren't base64url, such as a typographic dash" : "aren't base64url")
+                    + (others.count == 1 ? "isn't base64url" : "aren't base64url")
+                    + (hasDash ? ", such as a typographic dash" : "")
             ],
             do: (hasDash ? "An editor, mail or chat program replaced \"-\" by a longer dash. " : "") + sendUnchanged)
     }

@@ -6,9 +6,9 @@ import PushCryptKeystore
 /// What can be seen in the payload alone.
 enum PayloadFaults {
     static let all: [Detector] = [
-        empty, notJSON, utf16, byteOrderMark, textInText, base64Payload, wrapped, notAnObject, moved, renamed,
-        envelopeIsText,
-        notSealed, version, numbersAsText, missingMembers, malformedIDs, sealedUnusable, sealedPadded,
+        empty, notJSON, utf16, byteOrderMark, textInText, base64Payload, wrapped, simpleNotificationService,
+        notAnObject, moved, renamed, envelopeIsText, notSealed, version, numbersAsText, missingMembers, malformedIDs,
+        sealedUnusable, sealedPadded,
         sealedStandardBase64, sealedPercentEncoded, sealedWhiteSpace, sealedHexadecimal, sealedCaseChanged,
         sealedOtherCharacters, sealedTruncated, apsMissing, apsNotAnObject, mutableContent,
         alertMissing,
@@ -19,8 +19,13 @@ enum PayloadFaults {
         "Send the bytes that sealing returned as the body of the request, unchanged. If a relay or SDK is in between, "
         + "it must not parse, log or rebuild the payload."
 
+    /// The greatest payload that APNs accepts.
+    static func limitInBytes(_ evidence: Evidence) -> Int {
+        evidence.headers?.pushType == "voip" ? 5_120 : PayloadBudget.apnsLimitInBytes
+    }
+
     static func tooLarge(_ evidence: Evidence) -> Fault? {
-        let limit = evidence.headers?.pushType == "voip" ? 5_120 : PayloadBudget.apnsLimitInBytes
+        let limit = limitInBytes(evidence)
         guard evidence.payload.byteCount > limit else { return nil }
         return Fault(
             "payload-too-large", "The payload is too large: APNs refuses it.",

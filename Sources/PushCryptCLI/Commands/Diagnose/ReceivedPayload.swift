@@ -15,6 +15,8 @@ struct ReceivedPayload {
         case base64
         /// The payload is a part of another object, at the path.
         case inside(String)
+        /// The payload is in a message to Amazon SNS, in the member of this name: as a string, or as an object.
+        case simpleNotificationService(String, isText: Bool)
     }
 
     /// Where `pushcrypt` is.
@@ -113,7 +115,7 @@ extension ReceivedPayload {
     private mutating func find(in top: JSONValue) {
         root = top.kind == .object ? top : nil
         if let payload = Self.payload(ofBatchLine: top) {
-            enter(Found(path: ["payload"], holder: payload, envelope: payload))
+            enter(Found(path: ["payload"], holder: payload, envelope: payload), of: top)
             if let envelope = payload["pushcrypt"] { take(envelope) }
             return
         }
@@ -121,7 +123,7 @@ extension ReceivedPayload {
         var visited = 0
         if let found = Self.search(top, [], &visited, where: { $0["pushcrypt"] }) {
             if found.holder["aps"] != nil {
-                enter(found)
+                enter(found, of: top)
             } else {
                 place = .moved((found.path + ["pushcrypt"]).joined(separator: "."))
             }
@@ -134,7 +136,9 @@ extension ReceivedPayload {
         }
         visited = 0
         // A payload that was never sealed may be wrapped, too.
-        if root?["aps"] == nil, let found = Self.search(top, [], &visited, where: { $0["aps"] }) { enter(found) }
+        if root?["aps"] == nil, let found = Self.search(top, [], &visited, where: { $0["aps"] }) {
+            enter(found, of: top)
+        }
     }
 
     /// The payload in a line of `seal --batch`, whose own member "pushcrypt" has the number of the line.
@@ -145,9 +149,12 @@ extension ReceivedPayload {
         return payload
     }
 
-    private mutating func enter(_ found: Found) {
+    private mutating func enter(_ found: Found, of top: JSONValue) {
         root = found.holder
-        wrappings.append(.inside(found.path.joined(separator: ".")))
+        let path = found.path.joined(separator: ".")
+        let isService = ["APNS", "APNS_SANDBOX"].contains(path)
+        wrappings.append(
+            isService ? .simpleNotificationService(path, isText: top[path]?.kind == .string) : .inside(path))
         byteCount = found.holder.range.count
     }
 

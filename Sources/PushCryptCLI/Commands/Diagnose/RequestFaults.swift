@@ -5,7 +5,8 @@ import PushCryptKeystore
 /// What the request to APNs and its answer show.
 enum RequestFaults {
     static let all: [Detector] = [
-        topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing, pushTypeWrong, priority,
+        topicWhiteSpace, topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing,
+        pushTypeWrong, priority,
         expirationInMilliseconds,
         expirationPassed, expirationZero,
         collapseID, refused,
@@ -23,6 +24,18 @@ enum RequestFaults {
         let last = name.dropFirst(app.count + 1).lowercased()
         return !last.contains(".") && ["extension", "service", "notif", "nse"].contains { last.contains($0) }
             || last == "push"
+    }
+
+    private static func topicWhiteSpace(_ evidence: Evidence) -> Fault? {
+        guard let topic = evidence.headers?.topic, topic != topic.withoutOuterWhiteSpace else { return nil }
+        let others = [evidence.topic, evidence.report?.topic, evidence.app?.app?.identifier].compactMap(\.self)
+        let isOnlyDifference = others.allSatisfy { $0.isEmpty || $0 == topic.withoutOuterWhiteSpace }
+        return Fault(
+            "topic-white-space", "The apns-topic has white space around it, so for APNs it is another app's topic.",
+            ["headers: apns-topic is \(RequestHeaders.printable(topic))"],
+            do: "Look for a space or a line break in the setting or the file from which your backend reads the topic.",
+            hides: ["apns-device-token-not-for-topic", "apns-bad-topic", "apns-topic-disallowed"]
+                + (isOnlyDifference ? ["topic-differs"] : []))
     }
 
     private static func topicIsExtension(_ evidence: Evidence) -> Fault? {
@@ -149,11 +162,8 @@ enum RequestFaults {
             ["headers: apns-priority is \(priority)"], do: "Send apns-priority: 10 if it should be shown at once.")
     }
 
-    /// A time of this century is a larger number than this in milliseconds, and a smaller one in seconds.
-    private static let latestSeconds: Int64 = 100_000_000_000
-
     private static func expirationInMilliseconds(_ evidence: Evidence) -> Fault? {
-        guard let expiration = evidence.headers?.expiration, expiration > latestSeconds else { return nil }
+        guard let expiration = evidence.headers?.expiration, expiration > UnixTime.latestSeconds else { return nil }
         return Fault(
             "expiration-in-milliseconds",
             "The apns-expiration is in milliseconds: as seconds it is a time thousands of years ahead.",
@@ -206,12 +216,20 @@ enum RequestFaults {
         }
         let needsEnvironment = reason.map(Self.aboutEnvironment.contains) ?? false
         let name = reason.map { "apns-" + kebab($0) } ?? "apns-refused"
+        let (byteCount, limit) = (evidence.payload.byteCount, PayloadFaults.limitInBytes(evidence))
+        let isOther = (reason == "PayloadTooLarge" || headers.status == 413) && byteCount <= limit
         return Fault(
             answers[reason ?? ""] == nil ? "apns-refused" : name,
-            known?.cause ?? "APNs refused the push, so no device received it.",
+            isOther
+                ? "APNs refused the payload as too large, but this one isn't: another payload was sent than this one."
+                : known?.cause ?? "APNs refused the push, so no device received it.",
             ["headers: APNs answered \(answer.prefix(80))"]
+                + (isOther ? ["payload: \(byteCount) bytes, within the limit of \(limit)"] : [])
                 + (needsEnvironment ? [environment].compactMap(\.self) : []),
-            do: known?.advice ?? "Look up the reason in Apple's page \"Handling notification responses from APNs\".")
+            do: isOther
+                ? "Give the body of the refused request. If your backend or a relay adds members after sealing, it is "
+                    + "larger than what was sealed."
+                : known?.advice ?? "Look up the reason in Apple's page \"Handling notification responses from APNs\".")
     }
 
     private static let aboutEnvironment = ["BadDeviceToken", "BadEnvironmentKeyInToken", "BadCertificateEnvironment"]

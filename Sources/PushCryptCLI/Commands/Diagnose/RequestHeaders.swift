@@ -20,6 +20,19 @@ struct RequestHeaders {
             )
         }
         members = Self.members(of: root)
+        guard members.keys.contains(where: Self.isHeader) else {
+            let isReport = root["keys"] != nil || root["statistics"] != nil
+            throw Failure(
+                .dataError,
+                "\(path) isn't a request's headers: it has no member such as \"apns-topic\" or \":status\""
+                    + (isReport ? "; it looks like a device's report, which --report reads" : ""))
+        }
+    }
+
+    /// A header of a request to APNs or of its answer, in small letters.
+    private static func isHeader(_ name: String) -> Bool {
+        name.hasPrefix("apns-") || name.hasPrefix(":")
+            || ["status", "reason", "authorization", "content-type", "content-length", "host"].contains(name)
     }
 
     private static func members(of root: JSONValue) -> [String: String] {
@@ -50,19 +63,22 @@ struct RequestHeaders {
                 let name = line[..<colon].lowercased()
                 guard name.hasPrefix("apns-") || ["reason", "status", ":status"].contains(name) else { continue }
                 let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-                members[name] = String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+                members[name] = String(value).withoutOuterWhiteSpace
             }
         }
         return members
     }
 
-    /// The value if it can't be content, that is if it is short and has only the characters of names, numbers and topics. Otherwise
-    /// a text with its length.
+    /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics. White space
+    /// before or after it is named, because nobody sees it.
     ///
     /// - Parameter limitInBytes: the longest value that is shown. Topics have up to 155 bytes.
     static func printable(_ value: String, limitInBytes: Int = 155) -> String {
-        let isName = value.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
-        return isName && value.utf8.count <= limitInBytes ? value : "a value of \(value.utf8.count) bytes"
+        let name = value.withoutOuterWhiteSpace
+        let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
+        guard isName, name.utf8.count <= limitInBytes else { return "a value of \(value.utf8.count) bytes" }
+        let places = [value.hasPrefix(name) ? nil : "beginning", value.hasSuffix(name) ? nil : "end"].compactMap(\.self)
+        return name + (places.isEmpty ? "" : ", with white space at the " + places.joined(separator: " and the "))
     }
 
     /// Headers are optional in APNs' documentation, except where a fault says otherwise.
@@ -75,4 +91,16 @@ struct RequestHeaders {
     var collapseID: String? { self["apns-collapse-id"] }
     var status: Int? { (self[":status"] ?? self["status"]).flatMap { Int($0) } }
     var reason: String? { self["reason"] }
+}
+
+extension String {
+    /// Without spaces, line breaks and invisible characters at its beginning and end.
+    var withoutOuterWhiteSpace: String {
+        func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.properties.isWhitespace || scalar == "\u{200b}" || scalar == "\u{feff}"
+        }
+        let scalars = unicodeScalars.drop(while: isSpace)
+        guard let last = scalars.lastIndex(where: { !isSpace($0) }) else { return "" }
+        return String(scalars[...last])
+    }
 }

@@ -4,11 +4,40 @@ import PushCryptExtension
 /// Who signed the push, and whom the app trusts: its pins as given, or as the device reports them.
 enum SenderFaults {
     static let all: [Detector] = [
-        setRefused, setUnavailable, notSigned, signatureUnexpected, senderEnded, senderUnknown,
+        contradiction, setRefused, setUnavailable, notSigned, signatureUnexpected, senderEnded, senderUnknown,
     ]
 
     /// Whether the push is sealed, and its signature isn't the effect of damage.
     private static func isSealed(_ evidence: Evidence) -> Bool { evidence.payload.kid != nil }
+
+    /// --trust names other senders than the device's report.
+    private static func contradiction(_ evidence: Evidence) -> Fault? {
+        guard let given = evidence.senders, let reported = evidence.report?.senders else { return nil }
+        let onDevice = reported.kids.map { Set($0).union((reported.refused ?? [:]).keys) } ?? []
+        let device =
+            reported.unsigned == true
+            ? "pins no sender" : onDevice.isEmpty ? nil : "pins \(KeyFaults.list(onDevice.sorted()))"
+        let trust: String
+        switch given {
+        case .unsigned where reported.unsigned != true: trust = "the app pins no sender"
+        case .trusted(let senders) where onDevice.isDisjoint(with: senders.keyIDs.map(\.description)):
+            trust = "the app pins \(KeyFaults.list(senders.keyIDs.map(\.description)))"
+        default: return nil
+        }
+        guard let device else { return nil }
+        let skid = evidence.payload.skid?.description
+        let opensOnDevice = skid.map { reported.kids?.contains($0) == true } ?? (reported.unsigned == true)
+        return Fault(
+            .warning, "inputs-contradict", "--trust isn't what the device trusts, by its report.",
+            ["trust: \(trust)", "report: the device \(device)"],
+            do: "Give the sender keys that the app on this device pins. If it should pin those of --trust, update the "
+                + "app, or let it fetch the set again.", hides: opensOnDevice ? ofTrust : [])
+    }
+
+    /// The findings that --trust alone causes.
+    private static let ofTrust = [
+        "signature-unexpected", "sender-not-pinned", "sender-expired", "sender-revoked", "push-not-signed",
+    ]
 
     private static func setRefused(_ evidence: Evidence) -> Fault? {
         guard case .refused(let error)? = evidence.senders else { return nil }

@@ -3,9 +3,26 @@ import PushCryptExtension
 
 /// Clocks, and messages that came too early, too late or twice.
 enum TimeFaults {
-    static let all: [Detector] = [clockFast, clockSlow, senderClock, expired, replayed]
+    static let all: [Detector] = [clockUnset, clockFast, clockSlow, reportOld, senderClock, expired, replayed]
 
     private static let tolerance = Freshness.toleranceInSeconds
+
+    /// The year 2020 began. No device of today has an earlier time, unless its clock was never set.
+    private static let earliest = UnixTime(1_577_836_800)
+
+    private static func clockUnset(_ evidence: Evidence) -> Fault? {
+        guard let time = evidence.report.map({ UnixTime($0.time) }), time < earliest else { return nil }
+        return Fault(
+            "device-clock-wrong",
+            "The device's clock isn't set. Pushes seem to come from the future there, and aren't shown.",
+            ["report: the device's time is \(time), now is \(evidence.time)"] + evidence.counted(.notYetValid),
+            do: setClock, hides: hiddenByClock)
+    }
+
+    private static let setClock = "Set the time of the device automatically (Settings, General, Date & Time)."
+    private static let hiddenByClock = [
+        "push-expired", "push-from-the-future", "sender-expired", "key-expired", "report-old",
+    ]
 
     private static func clockFast(_ evidence: Evidence) -> Fault? {
         guard let time = evidence.report?.time, time > evidence.time.seconds + tolerance else { return nil }
@@ -14,7 +31,8 @@ enum TimeFaults {
 
     /// An old report looks like a slow clock, so a failure must show that it wasn't.
     private static func clockSlow(_ evidence: Evidence) -> Fault? {
-        guard let time = evidence.report?.time, time < evidence.time.seconds - tolerance else { return nil }
+        guard let time = evidence.report?.time, time < evidence.time.seconds - tolerance, UnixTime(time) >= earliest
+        else { return nil }
         let isEarly = evidence.recent(.notYetValid).map(evidence.concernsThisPush) ?? false
         let isBeforeMessage = evidence.trial?.header.map { $0.issuedAt.seconds > time + tolerance } ?? false
         guard isEarly || isBeforeMessage && hasSeenPush(evidence) else { return nil }
@@ -38,8 +56,18 @@ enum TimeFaults {
             "The device's clock is \(error) by \(duration(seconds)). Pushes seem "
                 + "\(error == "fast" ? "expired" : "to come from the future") there, and aren't shown.",
             ["report: the device's time is \(device), now is \(evidence.time)"] + counted,
-            do: "Set the time of the device automatically (Settings, General, Date & Time).",
-            hides: ["push-expired", "push-from-the-future", "sender-expired", "key-expired"])
+            do: setClock, hides: hiddenByClock)
+    }
+
+    /// An old report, whose keys and counters may have changed; or the clock is slow, which nothing else shows.
+    private static func reportOld(_ evidence: Evidence) -> Fault? {
+        guard evidence.reportAge > 3_600 else { return nil }
+        return Fault(
+            .note, "report-old",
+            "The report is \(duration(evidence.reportAge)) old, or the device's clock is slow by as much.",
+            ["report: the device's time is \(UnixTime(evidence.report?.time ?? 0)), now is \(evidence.time)"],
+            do: "Nothing, if the app made the report then. Otherwise let it make a new one now: what is left of the "
+                + "difference is an error of the clock.")
     }
 
     static func duration(_ seconds: Int64) -> String {

@@ -1,0 +1,146 @@
+import PushCryptCore
+import PushCryptExtension
+
+/// The findings for people.
+struct DiagnosisText {
+    let faults: [Fault]
+    let coverage: Coverage
+    let terminal: TerminalText
+
+    var text: String {
+        let width = StandardStreams.columns
+        var lines = faults.flatMap { fault -> [String] in
+            let label = terminal.label(fault.severity.rawValue, fault.severity.style, width: 9)
+            func wrapped(_ label: String, _ text: String) -> [String] {
+                terminal.wrapped("         " + label, text, indent: 17, width: width)
+            }
+            let heading = label + terminal.styled(fault.name, .heading)
+            return [heading] + terminal.wrapped("         ", fault.cause, indent: 9, width: width)
+                + fault.evidence.flatMap { wrapped("seen:   ", $0) } + wrapped("do:     ", fault.advice) + [""]
+        }
+        lines += faults.contains { $0.severity == .error } ? more(width) : checked(width)
+        return lines.joined(separator: "\n") + (lines.last == "" ? "" : "\n")
+    }
+
+    private func checked(_ width: Int) -> [String] {
+        let title = faults.isEmpty ? "Nothing wrong was found in what was given." : "No error in what was given."
+        let checked = coverage.checked.joined(separator: "; ")
+        var lines = [title] + terminal.wrapped("checked  ", checked, indent: 9, width: width)
+        let options = coverage.missingOptions
+        guard !options.isEmpty else { return lines }
+        lines.append("not checked, because it wasn't given or is incomplete:")
+        let indent = 2 + (options.map(\.count).max() ?? 0) + 2
+        lines += options.flatMap { option in
+            let missing = coverage.missing.filter { $0.option == option }.map(\.text).joined(separator: "; ")
+            return terminal.wrapped("  " + option.padded(to: indent - 2), missing, indent: indent, width: width)
+        }
+        return lines
+    }
+
+    /// The inputs that can show more, where an error was found.
+    private func more(_ width: Int) -> [String] {
+        guard let last = coverage.missingOptions.last else { return [] }
+        let others = coverage.missingOptions.dropLast().joined(separator: ", ")
+        let options = others.isEmpty ? last : "\(others) or \(last)"
+        return terminal.wrapped("", "To check more, give \(options).", indent: 0, width: width)
+    }
+}
+
+/// What was compared with the inputs that were given, and what a further input would show.
+struct Coverage {
+    private(set) var checked = ["the form of the payload"]
+    private(set) var missing: [(option: String, text: String)] = []
+
+    /// Each option once.
+    var missingOptions: [String] {
+        var seen = Set<String>()
+        return missing.map(\.option).filter { seen.insert($0).inserted }
+    }
+
+    init(_ evidence: Evidence) {
+        addTopics(evidence)
+        addHeaders(evidence)
+        addRegistration(evidence)
+        addReport(evidence)
+        addSenders(evidence)
+        addKeys(evidence)
+        add("entitlements, property lists and targets of app and extension", evidence.app != nil, "--app")
+    }
+
+    private mutating func add(_ text: String, _ isChecked: Bool, _ option: String) {
+        if isChecked { checked.append(text) } else { missing.append((option, text)) }
+    }
+
+    private mutating func addTopics(_ evidence: Evidence) {
+        let names = [
+            ("--topic", evidence.topic), ("--headers", evidence.headers?.topic), ("--report", evidence.report?.topic),
+            ("--app", evidence.app?.app?.identifier),
+        ].filter { $0.1?.isEmpty == false }.map(\.0)
+        if names.count > 1 {
+            let list = names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+            return add("whether \(list) name the same topic", true, "")
+        }
+        if names.isEmpty || names == ["--headers"] {
+            add("whether the topic is the app's bundle identifier", false, "--topic")
+        } else {
+            add("whether the request has this topic", false, "--headers")
+        }
+    }
+
+    private mutating func addHeaders(_ evidence: Evidence) {
+        guard let headers = evidence.headers else {
+            return add("the request to APNs and its answer", false, "--headers")
+        }
+        add("the headers of the request", true, "--headers")
+        let hasAnswer = headers.status != nil || headers.reason != nil
+        add("the answer of APNs" + (hasAnswer ? "" : ", \":status\" and \"reason\""), hasAnswer, "--headers")
+    }
+
+    private mutating func addRegistration(_ evidence: Evidence) {
+        guard evidence.registration != nil else {
+            return add("the record that the backend has stored for the device", false, "--registration")
+        }
+        guard let record = evidence.registration?.entry?.record else {
+            return add("the record", true, "--registration")
+        }
+        let isOfPush = record.kid == evidence.payload.kid
+        add("the record" + (isOfPush ? ", and whether the push is sealed to its key" : ""), true, "--registration")
+        let knowsDevice = evidence.hasKeys || evidence.report?.keys != nil
+        let what = evidence.hasKeys ? "key and its psk" : "key"
+        add("whether the device has the record's \(what)", knowsDevice, "--report")
+    }
+
+    private mutating func addReport(_ evidence: Evidence) {
+        guard let report = evidence.report else {
+            return add("the device's keys, counters and clock", false, "--report")
+        }
+        func part(_ name: String, _ isThere: Bool) {
+            add("the device's \(name)" + (isThere ? "" : ", which the report lacks"), isThere, "--report")
+        }
+        part("keys", report.keys != nil || report.keyStorage != nil)
+        part("counters", report.statistics != nil || report.store != nil)
+        // A slow clock looks like an old report.
+        if evidence.reportAge <= Freshness.toleranceInSeconds { return part("clock", true) }
+        let age = TimeFaults.duration(evidence.reportAge)
+        add("whether the device's clock is slow: the report is \(age) old, or the clock is slow", false, "--report")
+    }
+
+    private mutating func addSenders(_ evidence: Evidence) {
+        let isSigned = evidence.payload.skid != nil
+        add(
+            isSigned ? "whether the app trusts the sender's key" : "whether the app opens unsigned pushes",
+            evidence.payload.kid != nil && (evidence.senders != nil || evidence.report?.senders != nil), "--trust")
+    }
+
+    private mutating func addKeys(_ evidence: Evidence) {
+        guard let trial = evidence.trial, trial.differences?.isEmpty == true, let topic = evidence.expectedTopic else {
+            return add(
+                evidence.hasKeys
+                    ? "whether the push opens; this needs --topic and the key that the push is sealed to"
+                    : "whether the push is complete, was sealed for the app's topic and opens; its age", false, "--keys"
+            )
+        }
+        add("whether the push is complete, was sealed for \(topic) and opens", true, "--keys")
+        if trial.header != nil { add("its age", true, "--keys") }
+    }
+}
