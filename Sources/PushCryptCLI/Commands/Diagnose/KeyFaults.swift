@@ -37,7 +37,8 @@ enum KeyFaults {
         }
         guard !seen.isEmpty else { return nil }
         return Fault(
-            .warning, "inputs-contradict", "The record, the report, the keys or the id belong to different devices.", seen,
+            .warning, "inputs-contradict", "The record, the report, the keys or the id belong to different devices.",
+            seen,
             do: "Give the record, the report and the keys of the device that received the push, and its id.",
             hides: hidden)
     }
