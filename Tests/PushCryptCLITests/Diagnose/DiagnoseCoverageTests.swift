@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 

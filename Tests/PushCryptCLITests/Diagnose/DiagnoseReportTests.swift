@@ -5,51 +5,54 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
+/// A change of a true report that makes it impossible, and what the refusal says.
+struct ImpossibleReportMember: Sendable, CustomTestStringConvertible {
+    let path: String
+    let json: String
+    let message: String
+
+    init(_ path: String, _ json: String, _ message: String) {
+        (self.path, self.json, self.message) = (path, json, message)
+    }
+
+    var testDescription: String { "\(path): \(json)" }
+}
+
+extension ImpossibleReportMember {
+    static let all = [
+        Self("version", "99", "its version is 99; this tool reads version 1"),
+        Self("version", "null", "version is missing"),
+        Self("topic", "\"a b\"", "topic isn't a bundle identifier"),
+        Self("time", "\"yesterday\"", "time has another type"),
+        Self("time", "-1", "time isn't between 1970 and 2100"),
+        Self("time", "9999999999", "time isn't between 1970 and 2100"),
+        Self("time", "1800000000000", "time looks like milliseconds; a report has seconds"),
+        Self("keys.0.state", "\"banana\"", "keys[0].state isn't the state of a key"),
+        Self("keys.0.kid", "\"banana\"", "keys[0].kid isn't the id of a key"),
+        Self("keys.0.suite", "3", "keys[0].suite isn't 1, 2 or 4"),
+        Self("keyStorage", #"{"error":"locked","reason":"x"}"#, "both keys and keyStorage"),
+        Self("senders", #"{"banana":1}"#, "senders has none of kids, unsigned and error"),
+        Self("senders", #"{"unsigned":false}"#, "senders has none of kids, unsigned and error"),
+        Self("senders", #"{"kids":[],"unsigned":true}"#, "senders has more than one of kids, unsigned and error"),
+        Self("senders", #"{"kids":["banana"]}"#, "senders.kids isn't a list of ids of keys"),
+        Self("senders", #"{"kids":[],"refused":{"K7bX0aQf3nQ":"banana"}}"#, "senders.refused isn't an object"),
+        Self("store", "\"banana\"", "store is neither \"available\" nor an error"),
+        Self("statistics.opened.count", "-1", "statistics.opened.count is negative"),
+        Self("statistics.opened.recentCount", "7", "statistics.opened.recentCount is greater than count"),
+        Self(
+            "statistics.opened.lastTime", "9999999999", "statistics.opened.lastTime isn't between 1970 and 2100"),
+        Self("statistics.opened.lastTime", "1800000000000", "statistics.opened.lastTime looks like milliseconds"),
+        Self("statistics.opened.lastKid", "\"banana\"", "statistics.opened.lastKid isn't the id of a key"),
+        Self("statistics.rebuildCount", "-1", "statistics.rebuildCount is negative"),
+    ]
+}
+
 /// The device's report: what it says, and what no device can say.
 @Suite("diagnose: the device's report", .ownThreads)
 struct DiagnoseReportTests {
-    /// A change of a true report that makes it impossible, and what the refusal says.
-    struct Impossible: Sendable, CustomTestStringConvertible {
-        let path: String
-        let json: String
-        let message: String
-
-        init(_ path: String, _ json: String, _ message: String) {
-            (self.path, self.json, self.message) = (path, json, message)
-        }
-
-        var testDescription: String { "\(path): \(json)" }
-    }
-
-    static let impossible = [
-        Impossible("version", "99", "its version is 99; this tool reads version 1"),
-        Impossible("version", "null", "version is missing"),
-        Impossible("topic", "\"a b\"", "topic isn't a bundle identifier"),
-        Impossible("time", "\"yesterday\"", "time has another type"),
-        Impossible("time", "-1", "time isn't between 1970 and 2100"),
-        Impossible("time", "9999999999", "time isn't between 1970 and 2100"),
-        Impossible("time", "1800000000000", "time looks like milliseconds; a report has seconds"),
-        Impossible("keys.0.state", "\"banana\"", "keys[0].state isn't the state of a key"),
-        Impossible("keys.0.kid", "\"banana\"", "keys[0].kid isn't the id of a key"),
-        Impossible("keys.0.suite", "3", "keys[0].suite isn't 1, 2 or 4"),
-        Impossible("keyStorage", #"{"error":"locked","reason":"x"}"#, "both keys and keyStorage"),
-        Impossible("senders", #"{"banana":1}"#, "senders has none of kids, unsigned and error"),
-        Impossible("senders", #"{"unsigned":false}"#, "senders has none of kids, unsigned and error"),
-        Impossible("senders", #"{"kids":[],"unsigned":true}"#, "senders has more than one of kids, unsigned and error"),
-        Impossible("senders", #"{"kids":["banana"]}"#, "senders.kids isn't a list of ids of keys"),
-        Impossible("senders", #"{"kids":[],"refused":{"K7bX0aQf3nQ":"banana"}}"#, "senders.refused isn't an object"),
-        Impossible("store", "\"banana\"", "store is neither \"available\" nor an error"),
-        Impossible("statistics.opened.count", "-1", "statistics.opened.count is negative"),
-        Impossible("statistics.opened.recentCount", "7", "statistics.opened.recentCount is greater than count"),
-        Impossible(
-            "statistics.opened.lastTime", "9999999999", "statistics.opened.lastTime isn't between 1970 and 2100"),
-        Impossible("statistics.opened.lastTime", "1800000000000", "statistics.opened.lastTime looks like milliseconds"),
-        Impossible("statistics.opened.lastKid", "\"banana\"", "statistics.opened.lastKid isn't the id of a key"),
-        Impossible("statistics.rebuildCount", "-1", "statistics.rebuildCount is negative"),
-    ]
-
-    @Test("a report that no device makes is refused with the member that is wrong", arguments: impossible)
-    func impossible(_ change: Impossible) async throws {
+    @Test(
+        "a report that no device makes is refused with the member that is wrong", arguments: ImpossibleReportMember.all)
+    func impossible(_ change: ImpossibleReportMember) async throws {
         let app = try await InstalledApp()
         let push = try app.seal()
         await app.succeed(push)

@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
+import PushCryptKeystore
 
 /// The findings for people.
 struct DiagnosisText {
