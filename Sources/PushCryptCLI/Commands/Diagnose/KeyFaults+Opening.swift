@@ -92,8 +92,13 @@ private struct OpeningCauses {
     private mutating func addDevice() {
         let device = evidence.recipientDevice.map { "\($0)" } ?? "this one"
         left.append("it was sealed to the key of another device than \(device)")
-        advice = "Check --device: it must be the id under which the backend seals to this device. "
-        if hasFailed { seen.append("keys: the push doesn't open with the shared key itself either") }
+        advice =
+            (evidence.device == nil ? "" : "Check --device. ")
+            + "The backend must seal with the id under which this device was registered. "
+        let entry = evidence.payload.kid.flatMap { evidence.keys?.entry($0) }
+        if hasFailed, entry?.record.isDeviceKey == false {
+            seen.append("keys: the push doesn't open with the shared key itself either")
+        }
     }
 
     private mutating func addPSK() {

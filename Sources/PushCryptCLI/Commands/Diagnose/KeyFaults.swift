@@ -32,7 +32,7 @@ enum KeyFaults {
             }
             // These findings would blame the device for the report of another one.
             if areOfOthers, let kid, given.contains(kid) {
-                hidden = ["key-not-on-device", "registered-key-not-on-device"]
+                hidden = ["key-not-on-device", "registered-key-not-on-device", "extension-never-ran"]
             }
         }
         guard !seen.isEmpty else { return nil }

@@ -99,9 +99,9 @@ private struct ImpossibleReport {
 
     private var statistics: String? {
         guard let statistics = report.statistics else { return nil }
-        let failures = statistics.failures.sorted { $0.key < $1.key }.map { ("failures.\($0.key)", $0.value) }
-        let stages = statistics.stageFailures.enumerated().map { ("stageFailures[\($0)].counter", $1.counter) }
-        let counters = [("opened", statistics.opened), ("suppressed", statistics.suppressed)] + failures + stages
+        var counters = [("opened", statistics.opened), ("suppressed", statistics.suppressed)]
+        counters += statistics.failures.sorted { $0.key < $1.key }.map { ("failures.\($0.key)", $0.value) }
+        counters += statistics.stageFailures.enumerated().map { ("stageFailures[\($0)].counter", $1.counter) }
         let times = [("lastSelfTest", statistics.lastSelfTest), ("lastAdviceTaken", statistics.lastAdviceTaken)]
         if statistics.rebuildCount < 0 { return "statistics.rebuildCount is negative" }
         return counters.lazy.compactMap { name, value in value.flatMap { counter("statistics.\(name)", $0) } }.first

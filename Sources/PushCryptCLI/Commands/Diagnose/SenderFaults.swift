@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
+import PushCryptKeystore
 
 /// Who signed the push, and whom the app trusts: its pins as given, or as the device reports them.
 enum SenderFaults {

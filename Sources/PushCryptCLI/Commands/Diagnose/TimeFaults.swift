@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptExtension
+import PushCryptKeystore
 
 /// Clocks, and messages that came too early, too late or twice.
 enum TimeFaults {
