@@ -123,7 +123,7 @@ struct Coverage {
         // A slow clock looks like an old report.
         if evidence.reportAge <= Freshness.toleranceInSeconds { return part("clock", true) }
         let age = TimeFaults.duration(evidence.reportAge)
-        add("whether the device's clock is slow: the report is \(age) old, or the clock is slow", false, "--report")
+        add("whether the device's clock is slow: the report is \(age) old by it", false, "--report")
     }
 
     private mutating func addSenders(_ evidence: Evidence) {
