@@ -119,8 +119,9 @@ public final class SimulatedClock: DeadlineTimer {
         return value
     }
 
-    /// How many times, during one wait, the simulator checks whether code has used the clock.
-    private static let looksPerWait = 20
+    /// How many times, during one wait, the simulator checks whether code has used the clock. Between two checks the other tasks run
+    /// once each, so on a busy machine code gets as many turns as there are checks.
+    private static let looksPerWait = 400
 
     /// Waits until code hasn't used the clock for this real time. The time is counted in short sleeps, so that the time in which
     /// the process was stopped doesn't count.

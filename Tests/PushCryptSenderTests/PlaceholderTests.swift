@@ -43,7 +43,9 @@ import Testing
             "\"", "\\", "\u{0}", "\n\r\t\u{8}\u{C}\u{1F}\u{7F}", "\u{2028}\u{2029}", "</script>", "é e\u{301}", "👩‍👩‍👧‍👦🏳️‍🌈",
             "مرحبا \u{202E}abc", "\"},\"pushcrypt\":{\"v\":2}", "%@ \\(x)", "\u{10FFFF}",
         ])
-    func escaping(text: String) throws {
+    func escaping(part: String) throws {
+        // With a letter: a placeholder without anything visible is refused.
+        let text = "a" + part
         let placeholder = Placeholder(title: text, body: text, titleLocKey: text, bodyLocKey: text)
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
         let reading = try Reading(push, .simple)

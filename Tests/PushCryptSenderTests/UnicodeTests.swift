@@ -13,7 +13,8 @@ import Testing
     func notification(text: String) throws {
         let channel = Channel.simple
         let push = try channel.sealer().seal(
-            PushNotification(title: text, body: text, threadID: text, custom: [text: text]), to: channel.recipient(),
+            PushNotification(title: text, subtitle: "a", body: text, threadID: text, custom: [text: text]),
+            to: channel.recipient(),
             placeholder: Channel.placeholder)
         let payload = try JSONSerialization.jsonObject(with: Data(Reading(push, channel).payload.utf8))
         let root = try #require(payload as? [String: Any])

@@ -110,10 +110,12 @@ import Testing
         expectRefusal(output, 65, saying: "put each on a line of its own")
     }
 
-    @Test("a payload that is a string in its line, and one that isn't an alert, are refused with their own reasons")
+    @Test("a payload that is a string in its line is refused with this reason")
     func payloadAsString() throws {
         let json = try object(Data(#"{"payload":"{\"aps\":{}}"}"#.utf8))
-        #expect((json["verdict"] as? String)?.contains("its member payload is a string") == true, "\(json)")
+        #expect(
+            (json["verdict"] as? String)?.contains("it is a string: the JSON object in it is needed") == true, "\(json)"
+        )
     }
 
     @Test("in a narrow terminal the two notifications are below each other, and no line is longer than the terminal")

@@ -122,7 +122,10 @@ import Testing
         "sealed text without visible characters shows the app's own text",
         arguments: [#"" ""#, #"{"title":"\t","body":"\u200b"}"#, #""\u2800""#, #""\u3164\u202e""#])
     func invisible(alert: String) async throws {
-        let delivery = try await Self.deliver(Self.sealed(alert: alert)) { _ in }
+        // Our sender refuses such a text, and another may not.
+        let header = #""pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060}"#
+        let push = try TestPush(json: #"{"aps":{"alert":\#(alert)},\#(header)}"#).sealedAsMessage()
+        let delivery = try await Self.deliver(push) { _ in }
         #expect(delivery.content.title.literal == Self.bundled)
         #expect(delivery.failure == .malformed)
     }

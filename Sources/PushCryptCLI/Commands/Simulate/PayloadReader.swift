@@ -33,16 +33,15 @@ final class PayloadReader {
             whole += (whole.isEmpty ? [] : [.newline]) + line
             if waiting.count == 1, Self.isJSON(line) { return }
         }
+        guard waiting.count > 1, whole.count <= Self.limitInBytes else { return }
+        guard !hasMore(whole) else {
+            throw Failure(
+                .dataError,
+                "stdin has several payloads, and one is on several lines: put each on a line of its own, such as with jq -c ."
+            )
+        }
         // A payload with a syntax error is one payload too, so that the reported place counts from its beginning.
-        let isOne = Self.isJSON(whole) || whole.first == UInt8(ascii: "{") && !waiting.contains(where: Self.isJSON)
-        guard waiting.count > 1, whole.count <= Self.limitInBytes, isOne else {
-            // No line of a file of lines ends before its first member.
-            guard waiting.first(where: { !$0.isEmpty }) != Array("{".utf8) else {
-                throw Failure(
-                    .dataError,
-                    "stdin has several payloads, and one is on several lines: put each on a line of its own, such as "
-                        + "with jq -c .")
-            }
+        guard Self.isJSON(whole) || whole.first == UInt8(ascii: "{") && !waiting.contains(where: Self.isJSON) else {
             return
         }
         lineNumber = waiting.prefix { $0.isEmpty }.count
@@ -56,6 +55,17 @@ final class PayloadReader {
             guard let line else { return nil }
             lineNumber += 1
             if !line.isEmpty { return Self.input(in: line, lineNumber) }
+        }
+    }
+
+    /// Whether a payload on several lines is followed by more. No line of a file of lines is only a brace.
+    private func hasMore(_ whole: [UInt8]) -> Bool {
+        guard waiting.first(where: { !$0.isEmpty }) == [UInt8(ascii: "{")] else { return false }
+        do {
+            _ = try JSONText(whole)
+            return false
+        } catch {
+            return error.code == .trailingBytes
         }
     }
 

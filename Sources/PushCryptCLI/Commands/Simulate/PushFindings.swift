@@ -86,10 +86,8 @@ struct PushFindings {
         guard reception.refusal == .invalidPayload else { return nil }
         let text: JSONText
         do { text = try JSONText(payload) } catch { return "\(error)" }
-        guard let aps = text.root["aps"] else {
-            return text.root["payload"]?.kind == .string
-                ? "its member payload is a string: the payload itself is needed there" : "it has no member aps"
-        }
+        guard text.root.kind != .string else { return "it is a string: the JSON object in it is needed" }
+        guard let aps = text.root["aps"] else { return "it has no member aps" }
         return aps.kind == .object ? nil : "its member aps isn't an object"
     }
 
