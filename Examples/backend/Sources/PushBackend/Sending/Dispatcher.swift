@@ -9,6 +9,8 @@ public struct Dispatcher: Service {
     public struct Options: Sendable {
         /// How many attempts run at the same time.
         public var width = 256
+        /// How many deliveries are sealed together before the first of them is sent.
+        public var chunk = 32
         /// How long a claim is valid, in milliseconds: longer than an attempt takes.
         public var leaseInMilliseconds: Int64 = 60_000
         /// How often it looks for what has become due, in milliseconds.
@@ -40,11 +42,9 @@ public struct Dispatcher: Service {
                     running -= wakeUps.takeEnded()
                     let claimed = await claim(options.width - running)
                     running += claimed.count
-                    for delivery in claimed {
-                        group.addTask {
-                            await writer.write(await worker.attempt(delivery))
-                            wakeUps.attemptEnded()
-                        }
+                    for start in stride(from: 0, to: claimed.count, by: options.chunk) {
+                        let chunk = claimed[start..<min(start + options.chunk, claimed.count)]
+                        group.addTask { await attempt(chunk) }
                     }
                     if claimed.isEmpty { await wakeUps.next() }
                 }
@@ -54,6 +54,19 @@ public struct Dispatcher: Service {
             wakeUps.signal()
         }
         logger.info("every attempt has ended", metadata: ["environment": "\(worker.environment.rawValue)"])
+    }
+
+    /// Seals the whole chunk ahead of the connection: seals between its writes would make each write, and so each packet, small.
+    private func attempt(_ chunk: ArraySlice<ClaimedDelivery>) async {
+        let prepared = chunk.map(worker.prepare)
+        await withDiscardingTaskGroup { group in
+            for delivery in prepared {
+                group.addTask {
+                    await writer.write(await worker.send(delivery))
+                    wakeUps.attemptEnded()
+                }
+            }
+        }
     }
 
     /// - Parameter free: how many more attempts may run. Few are not worth a transaction.
