@@ -58,6 +58,25 @@ import Testing
         #expect(try await test.store.queueDepth() == 1)
     }
 
+    @Test("of messages that are accepted together, a refused one takes nothing from the others")
+    func together() async throws {
+        try await test.register("zoe")
+        _ = try await test.accept(.user("zoe"), key: "k")
+        let refused = try await withThrowingTaskGroup(of: StoreError.Code?.self) { [test] group in
+            for number in 0..<50 {
+                group.addTask {
+                    do {
+                        _ = try await test.accept(.user("zoe"), text: "[\(number)]", key: number == 25 ? "k" : nil)
+                        return nil
+                    } catch let error as StoreError { return error.code }
+                }
+            }
+            return try await group.reduce(into: [StoreError.Code]()) { $0 += [$1].compactMap(\.self) }
+        }
+        #expect(refused == [.conflict])
+        #expect(try await test.store.queueDepth() == 50)
+    }
+
     @Test("urgent messages overtake others")
     func priority() async throws {
         try await test.register("zoe")

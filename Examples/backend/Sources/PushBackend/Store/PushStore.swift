@@ -47,8 +47,12 @@ public protocol PushStore: Sendable {
     /// Returns what became of a message; nil if there is none.
     func report(on messageID: String) async throws -> MessageReport?
 
-    /// Fails what has expired, and erases the payloads that nothing needs any more.
-    func tidy(at time: Int64) async throws
+    /// Fails what has expired, and erases the payloads that nothing needs any more: a part of them, so that nothing else
+    /// waits long.
+    ///
+    /// - Returns: whether more is left.
+    @discardableResult
+    func tidy(at time: Int64) async throws -> Bool
 
     /// Counts the deliveries that wait.
     func queueDepth() async throws -> Int
