@@ -77,13 +77,14 @@ extension SQLiteStore {
             arguments: [failure, time] + arguments)
     }
 
-    /// A device may have said that it couldn't open a push before it is known here that APNs has accepted it.
+    /// A device may have said that it couldn't open a push before it is known here that APNs has accepted it. It may have opened
+    /// an earlier copy, whose text this one has covered.
     static func handleEarlyReceipt(for delivery: Int64, at time: Int64, _ options: Options, _ db: Database) throws {
         let failure = try db.cachedStatement(
             sql: """
                 SELECT r.outcome FROM delivery d JOIN receipt r ON r.user = d.user AND r.kid = d.kid AND r.name IS NULL
                     AND r.added >= d.claimed
-                WHERE d.id = ? AND d.state = 1 AND d.outcome IS NULL AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
+                WHERE d.id = ? AND d.state = 1 AND (d.outcome IS NULL OR d.attempts > 1) AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
                 """)
         guard let failure = try String.fetchOne(failure, arguments: [delivery]), sealableAgain.contains(failure) else {
             return
