@@ -85,7 +85,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
-        // One push, without the service.
+        // One push, without the service. It has the default settings, as a reader's package has.
         .executableTarget(
             name: "first-push",
             dependencies: [
@@ -94,7 +94,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: settings),
+            ]),
         // Runs all of it on one machine, with simulated phones.
         .executableTarget(
             name: "rehearsal",
@@ -110,19 +110,37 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
+        .target(
+            name: "BackendTestSupport",
+            dependencies: [
+                "APNsStandIn",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "APNsStandInTests",
             dependencies: [
-                "APNsStandIn", "PushBackend",
+                "APNsStandIn", "PushBackend", "BackendTestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "FirstPushTests",
+            dependencies: [
+                "first-push", "APNsStandIn", "BackendTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "PushCryptExtension", package: "pushcrypt"),
+                .product(name: "PushCryptSimulator", package: "pushcrypt"),
             ], swiftSettings: settings),
         .testTarget(
             name: "PushBackendTests",
             dependencies: [
-                "APNsStandIn", "PushBackend",
+                "APNsStandIn", "PushBackend", "BackendTestSupport",
+                .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "PushCryptSimulator", package: "pushcrypt"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -65,7 +65,8 @@ actor ProviderToken {
 
     func current() async throws -> String {
         if let made, made.at.timeIntervalSinceNow > -50 * 60 { return made.token }
-        let now = Date()
+        // Whole seconds: jwt-kit would write the fraction, and APNs wants a number of seconds.
+        let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let claims = Claims(iss: IssuerClaim(value: teamID), iat: IssuedAtClaim(value: now))
         let token = try await keys.sign(claims, kid: keyID)
         made = (token, now)

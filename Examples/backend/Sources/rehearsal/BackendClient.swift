@@ -57,6 +57,26 @@ struct BackendClient: Sendable {
         try JSONDecoder().decode(Report.self, from: try await call(.GET, "/v1/messages/\(id)", token: serviceToken))
     }
 
+    /// The reports on messages, in their order.
+    func reports(on ids: [String]) async throws -> [Report] {
+        try await withThrowingTaskGroup(of: (Int, Report).self) { group in
+            var reports: [Report?] = Array(repeating: nil, count: ids.count)
+            for (index, id) in ids.enumerated() {
+                // A few at once.
+                if index >= 8, let (index, report) = try await group.next() { reports[index] = report }
+                group.addTask { (index, try await self.report(on: id)) }
+            }
+            for try await (index, report) in group { reports[index] = report }
+            return reports.compactMap(\.self)
+        }
+    }
+
+    /// How many pushes wait in the service.
+    func queuedCount() async throws -> Int? {
+        let health = try JSONDecoder().decode([String: String].self, from: try await call(.GET, "/health"))
+        return health["queued"].flatMap { Int($0) }
+    }
+
     func call(
         _ method: HTTPMethod, _ path: String, body: Data? = nil, token: String? = nil, headers: [String: String] = [:]
     ) async throws -> Data {

@@ -45,7 +45,7 @@ struct Demo: AsyncParsableCommand {
         let before = phone.device.center.deliveredNotifications.last?.request.content
         let payload = #"{"aps":{"alert":{"title":"Dr. Amara Osei","body":"Your results are in."},"sound":"default"}}"#
         let accepted = try await backend.send(payload, to: #"{"user":"zoe"}"#, key: "first")
-        let report = try await waitForEnd(of: [accepted.id], backend, scene)
+        let report = try await waitForEnd(of: [accepted.id], backend, scene, [phone])
         let after = phone.device.center.deliveredNotifications.last?.request.content
         print(ScreenText.draw(("Lock screen before", before), ("Lock screen after", after)))
         guard after?.title.literal == "Dr. Amara Osei", after?.body.literal == "Your results are in." else {
@@ -78,7 +78,7 @@ struct Demo: AsyncParsableCommand {
         let ids = try await flow.value
         let late = try await backend.send(
             #"{"aps":{"alert":{"title":"Reminder","body":"After the rotation"}}}"#, to: #"{"user":"zoe"}"#, key: "late")
-        let reports = try await waitForEnd(of: ids + [late.id], backend, scene)
+        let reports = try await waitForEnd(of: ids + [late.id], backend, scene, [phone])
         let texts = phone.texts
         let expected = (1...pushes).map { "Appointment \($0)" } + ["After the rotation"]
         let shownOnce = expected.filter { text in texts.filter { $0 == text }.count == 1 }.count
@@ -96,20 +96,30 @@ struct Demo: AsyncParsableCommand {
     }
 }
 
-/// Waits until nothing of the messages is queued, the phones are idle, and each push is confirmed or failed.
+/// Waits until nothing is queued, the phones are idle and have posted their receipts, and each push is confirmed or failed.
 func waitForEnd(
-    of ids: [String], _ backend: BackendClient, _ scene: Scene, limit: Duration = .seconds(60)
+    of ids: [String], _ backend: BackendClient, _ scene: Scene, _ phones: [Phone], limit: Duration = .seconds(60)
 ) async throws -> [BackendClient.Report] {
     let end = ContinuousClock.now + limit
     var reports: [BackendClient.Report] = []
     while ContinuousClock.now < end {
-        // Only up to the first one that hasn't ended, so that the questions don't slow the service down.
-        while reports.count < ids.count, let report = try? await backend.report(on: ids[reports.count]), report.hasEnded
-        {
-            reports.append(report)
+        if try await isQuiet(backend, scene, phones) {
+            // A push that a phone couldn't open is sealed again, so only the reports after the last of them count.
+            let arrived = scene.phones.arrivedCount
+            reports = try await backend.reports(on: ids)
+            let hasEnded = reports.allSatisfy(\.hasEnded)
+            if hasEnded, try await isQuiet(backend, scene, phones), scene.phones.arrivedCount == arrived {
+                return reports
+            }
         }
-        if reports.count == ids.count, scene.phones.isIdle { return reports }
         try await Task.sleep(for: .milliseconds(100))
     }
-    throw RehearsalError("only \(reports.count) of \(ids.count) messages ended in \(limit)")
+    throw RehearsalError("only \(reports.filter(\.hasEnded).count) of \(ids.count) messages ended in \(limit)")
+}
+
+private func isQuiet(_ backend: BackendClient, _ scene: Scene, _ phones: [Phone]) async throws -> Bool {
+    guard scene.phones.isIdle else { return false }
+    for phone in phones { guard try await phone.flushReceipts() == 0 else { return false } }
+    guard let count = try? await backend.queuedCount() else { return false }
+    return count == 0 && scene.phones.isIdle
 }

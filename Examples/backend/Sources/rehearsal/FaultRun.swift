@@ -57,23 +57,10 @@ struct FaultRun: AsyncParsableCommand {
             try await group.waitForAll()
         }
         let accepted = ContinuousClock.now
-        let reports = try await settle(ledger.ids, backend, scene, all)
+        let reports = try await waitForEnd(of: ledger.ids, backend, scene, all, limit: .seconds(60 * patience))
         let ended = ContinuousClock.now
         for line in faults.log { print("  \(line)") }
         try ledger.check(reports, all, scene, (accepted - start, ended - start))
-    }
-
-    private func settle(
-        _ ids: [String], _ backend: BackendClient, _ scene: Scene, _ phones: [Phone]
-    ) async throws -> [BackendClient.Report] {
-        let flushing = Task {
-            while !Task.isCancelled {
-                for phone in phones { _ = try? await phone.flushReceipts() }
-                try await Task.sleep(for: .seconds(1))
-            }
-        }
-        defer { flushing.cancel() }
-        return try await waitForEnd(of: ids, backend, scene, limit: .seconds(60 * patience))
     }
 }
 

@@ -4,7 +4,7 @@ import ArgumentParser
 @main struct Rehearsal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rehearsal", abstract: "Runs the service against the APNs stand-in and simulated phones.",
-        subcommands: [Demo.self, FaultRun.self, Serve.self])
+        subcommands: [Demo.self, FaultRun.self, Speed.self, Serve.self])
 }
 
 /// What every rehearsal needs.

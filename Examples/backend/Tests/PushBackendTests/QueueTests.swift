@@ -19,7 +19,7 @@ import Testing
         #expect(try await test.claim(.sandbox).map(\.token) == ["bb"])
     }
 
-    @Test("a message goes to the current members of the segment")
+    @Test("a message goes to the segment as it is now")
     func segment() async throws {
         try await test.register("zoe", token: "aa", kid: "kid-1", segments: ["news", "offers"])
         try await test.register("amara", token: "cc", kid: "kid-3", segments: ["news"])
@@ -39,7 +39,7 @@ import Testing
         #expect(second.map(\.apnsID) == first.map(\.apnsID) && second[0].attempts == 2)
     }
 
-    @Test("a new process releases the claims of a process that has died")
+    @Test("the next process takes back the claims of one that has died")
     func restart() async throws {
         try await test.register("zoe")
         _ = try await test.accept(.user("zoe"))
@@ -58,7 +58,26 @@ import Testing
         #expect(try await test.store.queueDepth() == 1)
     }
 
-    @Test("deliveries with a higher priority are claimed first")
+    @Test("of messages that are accepted together, a refused one takes nothing from the others")
+    func together() async throws {
+        try await test.register("zoe")
+        _ = try await test.accept(.user("zoe"), key: "k")
+        let refused = try await withThrowingTaskGroup(of: StoreError.Code?.self) { [test] group in
+            for number in 0..<50 {
+                group.addTask {
+                    do {
+                        _ = try await test.accept(.user("zoe"), text: "[\(number)]", key: number == 25 ? "k" : nil)
+                        return nil
+                    } catch let error as StoreError { return error.code }
+                }
+            }
+            return try await group.reduce(into: [StoreError.Code]()) { $0 += [$1].compactMap(\.self) }
+        }
+        #expect(refused == [.conflict])
+        #expect(try await test.store.queueDepth() == 50)
+    }
+
+    @Test("urgent messages overtake others")
     func priority() async throws {
         try await test.register("zoe")
         for priority in [1, 10, 5] {
@@ -109,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("with a full disk a message is refused, and no part of it is stored")
+    @Test("a full disk is an error, and accepts nothing in part")
     func fullDisk() async throws {
         try await test.register("zoe")
         var options = SQLiteStore.Options()

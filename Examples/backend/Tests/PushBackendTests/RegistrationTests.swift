@@ -90,6 +90,20 @@ import Testing
         #expect(try await test.store.report(on: message.id)?.queued == 1)
     }
 
+    @Test("a copy that the device can't open, before its outcome is stored, is sealed again, as it covers the first")
+    func earlyFailureOfCopy() async throws {
+        try await test.register("zoe")
+        let message = try await test.accept(.user("zoe"))
+        try await test.end(try await test.claim()[0], .retry(at: 2_000, reason: "connection"))
+        let opened = DeviceReceipt(id: "name", name: "name", failure: nil, kid: nil, time: 1_000)
+        try await test.store.add(opened, of: "zoe", at: 1_500)
+        let copy = try await test.claim(at: 2_000)[0]
+        let failure = DeviceReceipt(id: "random", name: nil, failure: "keyRevoked", kid: "kid-1", time: 2_500)
+        try await test.store.add(failure, of: "zoe", at: 2_500)
+        try await test.end(copy, .sent(receiptName: "name"), at: 3_000)
+        #expect(try await test.store.report(on: message.id)?.queued == 1)
+    }
+
     @Test("what a removed installation couldn't open is reported as failed")
     func removedInstallation() async throws {
         let state = try await test.register("zoe")

@@ -1,6 +1,5 @@
 public import AsyncHTTPClient
 import Foundation
-import Logging
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -51,12 +50,9 @@ public struct APNsClient: PushTransport {
     public func send(_ request: PushRequest, providerToken: String) async throws -> PushResponse {
         var http = HTTPClientRequest(url: "\(base)/3/device/\(request.token)")
         http.method = .POST
-        http.headers = [
-            "authorization": "bearer \(providerToken)", "apns-id": request.id, "apns-topic": request.topic,
-            "apns-push-type": request.pushType, "apns-priority": "\(request.priority)",
-            "apns-expiration": "\(request.expiration)", "content-type": "application/json",
-        ]
-        if let id = request.collapseID { http.headers.add(name: "apns-collapse-id", value: id) }
+        http.headers = HTTPHeaders(request.headers.map { ($0, $1) })
+        http.headers.add(name: "authorization", value: "bearer \(providerToken)")
+        http.headers.add(name: "content-type", value: "application/json")
         http.body = .bytes(request.body)
         let response = try await client.execute(http, timeout: timeout)
         // A body that isn't read would reset its stream, and APNs closes connections with many resets.

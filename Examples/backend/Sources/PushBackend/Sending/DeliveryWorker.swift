@@ -4,8 +4,15 @@ import Metrics
 import PushCryptSender
 import Tracing
 
-/// Makes one attempt of a delivery: seals it, sends it, and decides what APNs' answer means.
+/// Seals deliveries, sends them, and decides what the answers mean.
 struct DeliveryWorker: Sendable {
+    /// A delivery after its seal.
+    enum Prepared: Sendable {
+        case ready(ClaimedDelivery, PushRequest, receiptName: String?)
+        /// It can't be sealed now, or never.
+        case refused(DeliveryOutcome)
+    }
+
     let environment: APNsEnvironment
     let sealer: PushSealer
     let transport: any PushTransport
@@ -15,36 +22,83 @@ struct DeliveryWorker: Sendable {
     let milliseconds: @Sendable () -> Int64
     let logger: Logger
 
-    func attempt(_ delivery: ClaimedDelivery) async -> DeliveryOutcome {
-        await withSpan("deliver") { span in
-            let outcome = await outcome(of: delivery)
-            let (name, reason) = outcome.result.label
-            Counter(
-                label: "push_attempts_total",
-                dimensions: [("environment", environment.rawValue), ("result", name), ("reason", reason)]
-            ).increment()
-            span.attributes["push.result"] = name
-            logger.debug(
-                "attempt", metadata: ["apns-id": "\(delivery.apnsID)", "result": "\(name)", "reason": "\(reason)"])
-            return outcome
+    // MARK: Sealing
+
+    func prepare(_ delivery: ClaimedDelivery) -> Prepared {
+        do {
+            let (request, receiptName) = try request(for: delivery)
+            return .ready(delivery, request, receiptName: receiptName)
+        } catch let error as SenderError where error.code != .backendFailure && error.code != .noKeySeals {
+            return .refused(ended(delivery, .failed(reason: error.code.description)))
+        } catch let error as KeyError where error.code != .backendFailure && error.code != .noKeySeals {
+            return .refused(ended(delivery, .failed(reason: "\(error.code)")))
+        } catch {
+            // The operator must add a signing key. Until then nothing can be sealed, and nothing is lost.
+            let time = milliseconds()
+            if gate.isOpen(at: time) { logger.error("nothing can be sealed", metadata: ["error": "\(error)"]) }
+            return .refused(ended(delivery, .retry(at: gate.close(at: time), reason: "sealing")))
         }
     }
 
-    private func outcome(of delivery: ClaimedDelivery) async -> DeliveryOutcome {
-        var receiptName: String?
-        let request: PushRequest
-        do {
-            (request, receiptName) = try self.request(for: delivery)
-        } catch let error as SenderError where error.code != .backendFailure && error.code != .noKeySeals {
-            return ended(delivery, .failed(reason: error.code.description))
-        } catch let error as KeyError where error.code != .backendFailure && error.code != .noKeySeals {
-            return ended(delivery, .failed(reason: "\(error.code)"))
-        } catch {
-            return retry(delivery, reason: "sealing")
+    private func request(for delivery: ClaimedDelivery) throws -> (PushRequest, receiptName: String?) {
+        guard delivery.kind == .notification else {
+            let headers = [
+                "apns-id": delivery.apnsID, "apns-topic": sealer.topic, "apns-push-type": "background",
+                "apns-priority": "5", "apns-expiration": "\(delivery.expiresAt / 1_000)",
+            ]
+            let body = Array(#"{"aps":{"content-available":1}}"#.utf8)
+            return (PushRequest(token: delivery.token, body: body, headers: headers), nil)
+        }
+        let push = try sealer.seal(delivery)
+        var headers = Dictionary(uniqueKeysWithValues: push.headers)
+        headers["apns-id"] = delivery.apnsID
+        headers["apns-priority"] = "\(delivery.priority)"
+        // A push that is sent twice replaces itself on the screen, also if the device's key has changed in between.
+        headers["apns-collapse-id"] = delivery.collapseID ?? delivery.apnsID
+        return (
+            PushRequest(token: delivery.token, body: push.bytes, headers: headers), push.receiptName?.description
+        )
+    }
+
+    // MARK: Sending
+
+    func send(_ prepared: Prepared) async -> DeliveryOutcome {
+        switch prepared {
+        case .refused(let outcome):
+            count(outcome.result)
+            return outcome
+        case .ready(let delivery, let request, let receiptName):
+            return await withSpan("deliver") { span in
+                let outcome = await send(request, for: delivery, receiptName)
+                span.attributes["push.result"] = count(outcome.result)
+                logger.debug(
+                    "attempt", metadata: ["apns-id": "\(delivery.apnsID)", "result": "\(outcome.result.label.name)"])
+                return outcome
+            }
+        }
+    }
+
+    /// - Returns: the name of the result.
+    @discardableResult
+    private func count(_ result: DeliveryOutcome.Result) -> String {
+        let (name, reason) = result.label
+        Counter(
+            label: "push_attempts_total",
+            dimensions: [("environment", environment.rawValue), ("result", name), ("reason", reason)]
+        ).increment()
+        return name
+    }
+
+    private func send(
+        _ request: PushRequest, for delivery: ClaimedDelivery, _ receiptName: String?
+    ) async -> DeliveryOutcome {
+        let providerToken: String
+        do { providerToken = try await token.current() } catch {
+            logger.warning("there is no provider token yet", metadata: ["error": "\(error)"])
+            return ended(delivery, .retry(at: gate.close(at: milliseconds()), reason: "providerToken"))
         }
         let start = ContinuousClock.now
         do {
-            let providerToken = try await token.current()
             let response = try await transport.send(request, providerToken: providerToken)
             Timer(
                 label: "push_apns_duration_seconds", dimensions: [("status", "\(response.status)")],
@@ -61,22 +115,6 @@ struct DeliveryWorker: Sendable {
             _ = gate.close(at: milliseconds())
             return retry(delivery, reason: "connection")
         }
-    }
-
-    private func request(for delivery: ClaimedDelivery) throws -> (PushRequest, receiptName: String?) {
-        let time = milliseconds()
-        var request = PushRequest(
-            token: delivery.token, body: Array(#"{"aps":{"content-available":1}}"#.utf8), id: delivery.apnsID,
-            topic: sealer.topic, pushType: "background", priority: 5, expiration: delivery.expiresAt / 1_000)
-        guard delivery.kind == .notification else { return (request, nil) }
-        let push = try sealer.seal(delivery, at: time)
-        request.body = Array(push.json)
-        request.pushType = "alert"
-        request.priority = delivery.priority
-        request.expiration = push.expiresAt.seconds
-        // A push that is sent twice replaces itself on the screen, also if the device's key has changed in between.
-        request.collapseID = delivery.collapseID ?? delivery.apnsID
-        return (request, push.receiptName?.description)
     }
 
     private func judge(

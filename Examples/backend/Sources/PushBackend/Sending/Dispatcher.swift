@@ -2,16 +2,18 @@ import Logging
 import NIOConcurrencyHelpers
 public import ServiceLifecycle
 
-/// Sends the deliveries that are due to one of Apple's servers, until the service ends. Then it claims nothing more, and waits
-/// until the running attempts have ended and their outcomes are stored.
+/// Sends what is due to one of Apple's servers, until the service ends. Then it takes nothing new, and waits until the attempts
+/// that run have ended and are stored.
 public struct Dispatcher: Service {
     /// How much it does at once.
     public struct Options: Sendable {
         /// How many attempts run at the same time.
         public var width = 256
+        /// How many deliveries are sealed together before the first of them is sent.
+        public var chunk = 32
         /// How long a claim is valid, in milliseconds: longer than an attempt takes.
         public var leaseInMilliseconds: Int64 = 60_000
-        /// How often it checks for deliveries that have become due, in milliseconds.
+        /// How often it looks for what has become due, in milliseconds.
         public var tickInMilliseconds: Int64 = 200
 
         /// Creates options with the defaults.
@@ -40,11 +42,9 @@ public struct Dispatcher: Service {
                     running -= wakeUps.takeEnded()
                     let claimed = await claim(options.width - running)
                     running += claimed.count
-                    for delivery in claimed {
-                        group.addTask {
-                            await writer.write(await worker.attempt(delivery))
-                            wakeUps.attemptEnded()
-                        }
+                    for start in stride(from: 0, to: claimed.count, by: options.chunk) {
+                        let chunk = claimed[start..<min(start + options.chunk, claimed.count)]
+                        group.addTask { await attempt(chunk) }
                     }
                     if claimed.isEmpty { await wakeUps.next() }
                 }
@@ -56,7 +56,20 @@ public struct Dispatcher: Service {
         logger.info("every attempt has ended", metadata: ["environment": "\(worker.environment.rawValue)"])
     }
 
-    /// - Parameter free: how many more attempts may run. If they are few, nothing is claimed, to save a transaction.
+    /// Seals the whole chunk ahead of the connection: seals between its writes would make each write, and so each packet, small.
+    private func attempt(_ chunk: ArraySlice<ClaimedDelivery>) async {
+        let prepared = chunk.map(worker.prepare)
+        await withDiscardingTaskGroup { group in
+            for delivery in prepared {
+                group.addTask {
+                    await writer.write(await worker.send(delivery))
+                    wakeUps.attemptEnded()
+                }
+            }
+        }
+    }
+
+    /// - Parameter free: how many more attempts may run. Few are not worth a transaction.
     private func claim(_ free: Int) async -> [ClaimedDelivery] {
         let time = worker.milliseconds()
         guard free >= max(options.width / 4, 1), worker.gate.isOpen(at: time) else { return [] }

@@ -4,32 +4,14 @@ public struct PushRequest: Sendable {
     public var token: String
     /// The payload, UTF-8 JSON.
     public var body: [UInt8]
-    /// `apns-id`
-    public var id: String
-    /// `apns-topic`
-    public var topic: String
-    /// `apns-push-type`
-    public var pushType: String
-    /// `apns-priority`
-    public var priority: Int
-    /// `apns-expiration` in UNIX seconds
-    public var expiration: Int64
-    /// `apns-collapse-id`
-    public var collapseID: String?
+    /// `apns-id`, `apns-topic` and the others, without `authorization`.
+    public var headers: [String: String]
 
     /// Creates a request; the parameters are the properties of the same names.
-    public init(
-        token: String, body: [UInt8], id: String, topic: String, pushType: String, priority: Int, expiration: Int64,
-        collapseID: String? = nil
-    ) {
+    public init(token: String, body: [UInt8], headers: [String: String]) {
         self.token = token
         self.body = body
-        self.id = id
-        self.topic = topic
-        self.pushType = pushType
-        self.priority = priority
-        self.expiration = expiration
-        self.collapseID = collapseID
+        self.headers = headers
     }
 }
 

@@ -60,7 +60,7 @@ public struct BackendService: Sendable {
     private let senderSet: SenderSet?
     private let metrics: PrometheusMetrics
     private let logger: Logger
-    private let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+    private let milliseconds: @Sendable () -> Int64
     private let sleep: @Sendable (Int64) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
 
     /// - Parameters:
@@ -72,7 +72,9 @@ public struct BackendService: Sendable {
         serviceTokens: ServiceTokens, senderSet: SenderSet?, metrics: PrometheusMetrics, logger: Logger
     ) throws(KeyError) {
         self.configuration = configuration
-        sealer = try PushSealer(topic: configuration.topic, signingKeys: signingKeys)
+        let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        self.milliseconds = milliseconds
+        sealer = try PushSealer(topic: configuration.topic, signingKeys: signingKeys, milliseconds: milliseconds)
         self.store = store
         self.signingKeys = signingKeys
         self.userTokens = userTokens

@@ -13,7 +13,7 @@ struct Tidier: Service {
         try? await cancelWhenGracefulShutdown {
             while true {
                 try await sleep(intervalInMilliseconds)
-                do { try await store.tidy(at: milliseconds()) } catch {
+                do { while try await store.tidy(at: milliseconds()) {} } catch {
                     logger.warning("the store can't be tidied yet", metadata: ["reason": "\(error)"])
                 }
             }

@@ -2,16 +2,15 @@
 ///
 /// Another store must keep these promises:
 /// - ``accept(_:at:)`` returns when message and deliveries are durable, all or none.
-/// - A delivery is claimed by one worker at a time, until its lease ends or ``record(_:at:)`` has its outcome. A claim contains the
-///   current registration. A notification isn't claimed for an installation that was asked to register again.
+/// - A delivery is claimed by one worker at a time, until its lease ends or ``record(_:at:)`` has its outcome. A claim has the
+///   registration of that moment, and never an installation that was asked to register again.
 /// - ``record(_:at:)`` takes all outcomes or none.
 /// - A device token, and a key, belongs to one installation: the last one that registered it.
 public protocol PushStore: Sendable {
     /// Keeps an upload until its app answers a challenge. It contains the record, a secret.
     func keep(_ upload: PendingUpload, at time: Int64) async throws
 
-    /// Removes an upload of the user from the store and returns it, in one step, so that only one answer to a challenge is checked;
-    /// nil if there is none.
+    /// Takes an upload of the user out of the store, in one step, so that a challenge has one answer; nil if there is none.
     func takePending(_ id: String, of user: String) async throws -> PendingUpload?
 
     /// Stores a registration, or renews the one with the same name, token or key.
@@ -39,22 +38,26 @@ public protocol PushStore: Sendable {
     func claim(_ limit: Int, for environment: APNsEnvironment, at time: Int64, until lease: Int64) async throws
         -> [ClaimedDelivery]
 
-    /// Stores how attempts ended, and releases their claims.
+    /// Stores how attempts ended, and gives up their claims.
     func record(_ outcomes: [DeliveryOutcome], at time: Int64) async throws
 
-    /// Stores a receipt of a user's device. A push that the device couldn't open is sent again if a new seal can help.
+    /// Stores what a user's device says. A push that the device couldn't open is sent again if a new seal can help.
     func add(_ receipt: DeviceReceipt, of user: String, at time: Int64) async throws
 
     /// Returns what became of a message; nil if there is none.
     func report(on messageID: String) async throws -> MessageReport?
 
-    /// Fails the deliveries that have expired, and erases the payloads that aren't needed any more.
-    func tidy(at time: Int64) async throws
+    /// Fails what has expired, and erases the payloads that nothing needs any more: a part of them, so that nothing else
+    /// waits long.
+    ///
+    /// - Returns: whether more is left.
+    @discardableResult
+    func tidy(at time: Int64) async throws -> Bool
 
     /// Counts the deliveries that wait.
     func queueDepth() async throws -> Int
 
-    /// Returns a value that is kept over a restart, such as the provider token; nil if there is none.
+    /// A value that outlives a restart, such as the provider token; nil if there is none.
     func setting(_ name: String) async throws -> String?
 
     /// Keeps a value.

@@ -133,9 +133,10 @@ extension SQLiteStore {
         try await read { try Int.fetchOne($0, sql: "SELECT count(*) FROM delivery WHERE state = 0") ?? 0 }
     }
 
-    public func tidy(at time: Int64) async throws {
+    @discardableResult
+    public func tidy(at time: Int64) async throws -> Bool {
         let limit = 1_000
-        try await write { [keepsPayloadFor = options.keepsPayloadFor] db in
+        return try await write { [keepsPayloadFor = options.keepsPayloadFor] db in
             try db.execute(
                 sql: "DELETE FROM pending WHERE added < ?",
                 arguments: [time - PendingRegistration.validityInSeconds * 1_000])
@@ -145,6 +146,7 @@ extension SQLiteStore {
                         (SELECT id FROM delivery WHERE state = 0 AND expires <= ? AND leased <= ? LIMIT \(limit))
                     """,
                 arguments: [time, time, time])
+            let expired = db.changesCount
             try db.execute(
                 sql: """
                     UPDATE message SET payload = NULL WHERE id IN (
@@ -154,6 +156,7 @@ extension SQLiteStore {
                         LIMIT \(limit))
                     """,
                 arguments: [time - keepsPayloadFor, time])
+            return max(expired, db.changesCount) == limit
         }
     }
 }

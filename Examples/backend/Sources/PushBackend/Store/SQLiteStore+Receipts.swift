@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 
 extension SQLiteStore {
-    /// The classes of failures after which a new seal can succeed: with a new registration, or with the next signing key.
+    /// The classes that a new seal can help: with a new registration, with the next signing key, or because the device was
+    /// unlocked or its clock was corrected meanwhile.
     private static let sealableAgain: Set<String> = ["unknownKey", "keyRevoked", "keyExpired", "undecryptable"]
     /// How long a device gets to fetch the sender keys, before a push is sealed again.
     private static let patience: Int64 = 2_000
@@ -33,12 +34,12 @@ extension SQLiteStore {
             arguments: [outcome, name, outcome, user])
     }
 
-    /// A device that couldn't open a push doesn't know its name. So the receipt concerns one of the pushes that were sealed to this
-    /// key and that no receipt has confirmed.
+    /// A device that couldn't open a push doesn't know its name: it is one of those that were sealed to this key and that no
+    /// receipt has confirmed.
     private static func handle(
         _ failure: String, kid: String, seen: Int64, of user: String, at time: Int64, _ options: Options, _ db: Database
     ) throws {
-        // If the app has registered after the failure, it isn't asked again.
+        // The app may have registered after it has seen the failure, and wouldn't do it again.
         if failure == "unknownKey",
             let installation = try Int64.fetchOne(
                 db, sql: "SELECT id FROM installation WHERE kid = ? AND user = ? AND registered < ?",
@@ -53,7 +54,7 @@ extension SQLiteStore {
     /// Queues pushes that a device couldn't open, or reports them as failed if they can't be sealed again: after three seals, without
     /// the payload, or without an installation.
     ///
-    /// A push that was attempted twice may have been opened, and then its repetition may have replaced the text by the placeholder.
+    /// A push that was attempted twice may have been opened, and its repetition may have covered its text with the placeholder.
     private static func sealAgain(
         _ condition: String, _ arguments: StatementArguments, _ failure: String, at time: Int64, _ options: Options,
         _ db: Database
@@ -76,13 +77,14 @@ extension SQLiteStore {
             arguments: [failure, time] + arguments)
     }
 
-    /// The receipt of a push that a device couldn't open may arrive before APNs' answer is stored.
+    /// A device may have said that it couldn't open a push before it is known here that APNs has accepted it. It may have opened
+    /// an earlier copy, whose text this one has covered.
     static func handleEarlyReceipt(for delivery: Int64, at time: Int64, _ options: Options, _ db: Database) throws {
         let failure = try db.cachedStatement(
             sql: """
                 SELECT r.outcome FROM delivery d JOIN receipt r ON r.user = d.user AND r.kid = d.kid AND r.name IS NULL
                     AND r.added >= d.claimed
-                WHERE d.id = ? AND d.state = 1 AND d.outcome IS NULL AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
+                WHERE d.id = ? AND d.state = 1 AND (d.outcome IS NULL OR d.attempts > 1) AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
                 """)
         guard let failure = try String.fetchOne(failure, arguments: [delivery]), sealableAgain.contains(failure) else {
             return

@@ -24,6 +24,7 @@ public final class SQLiteStore: PushStore {
 
     let database: DatabasePool
     let options: Options
+    private let writes: GroupedWrites
 
     /// Opens or makes a database, which only its owner can read: it contains the secrets of registration records, and texts that
     /// wait to be sealed.
@@ -50,12 +51,13 @@ public final class SQLiteStore: PushStore {
         } catch {
             throw StoreError(error)
         }
+        writes = GroupedWrites(database)
     }
 
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        do { return try await database.write(body) } catch { throw StoreError(error) }
+        do { return try await writes.write(body) } catch { throw StoreError(error) }
     }
 
     func read<Value: Sendable>(

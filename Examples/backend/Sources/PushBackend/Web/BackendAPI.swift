@@ -61,7 +61,10 @@ public struct BackendAPI: Sendable {
 
     @Sendable private func health(_ request: Request, _ context: APIContext) async throws -> Response {
         do {
-            return try .json(["status": "ok", "queued": "\(try await store.queueDepth())"])
+            let queued = try await store.queueDepth()
+            return try .json([
+                "status": "ok", "queued": "\(queued)", "signingKeys": sealer.isHealthy ? "healthy" : "unhealthy",
+            ])
         } catch {
             return try .json(["status": "unavailable"], status: .serviceUnavailable)
         }

@@ -1,0 +1,67 @@
+import APNsStandIn
+import ArgumentParser
+import BackendTestSupport
+import Foundation
+import PushCryptExtension
+import PushCryptSimulator
+import Testing
+
+@testable import first_push
+
+@Suite("the program first-push") struct FirstPushTests {
+    private static let topic = "com.example.app"
+    private static let deviceToken = "aa11"
+
+    @Test("the text of a signed push is on the phone's screen")
+    func screen() async throws {
+        try await RunningStandIn.with { apns in
+            let keys = try SigningKeys()
+            let phone = try await TestDevice(
+                topic: Self.topic, senders: .pinned(try TrustedSenders(json: keys.publicKey)))
+            apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
+            try await send(to: phone, signedBy: keys, apns)
+            let push = try #require(apns.accepted.first)
+            let reception = await phone.receive(
+                Data(push.payload),
+                PushHeaders(
+                    topic: push.topic, pushType: push.pushType, expiration: push.expiration.map(UnixTime.init)))
+            #expect(reception.isRestored)
+            let banner = phone.device.center.lockScreen.groups.first?.banners.first
+            #expect(banner?.title == "Dr. Amara Osei" && banner?.body == "Your results are in.")
+        }
+    }
+
+    @Test("a push to an unknown device token throws APNs' status and reason")
+    func refusal() async throws {
+        try await RunningStandIn.with { apns in
+            let phone = try await TestDevice(topic: Self.topic)
+            apns.standIn.add(token: "bb22", topic: Self.topic)
+            let refusal = await #expect(throws: PushSender.Refusal.self) {
+                try await send(to: phone, signedBy: try SigningKeys(), apns)
+            }
+            #expect(refusal?.status == 400 && refusal?.answer == #"{"reason":"BadDeviceToken"}"#)
+            #expect(apns.accepted.isEmpty)
+        }
+    }
+
+    /// Runs the program with the files that it needs.
+    private func send(to phone: TestDevice, signedBy keys: SigningKeys, _ apns: RunningStandIn) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FirstPush." + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func file(_ name: String, _ contents: Data) throws -> String {
+            let url = folder.appendingPathComponent(name)
+            try contents.write(to: url)
+            return url.path
+        }
+        let program = try FirstPush.parse([
+            "--registration", file("registration.json", phone.registration), "--device-token", Self.deviceToken,
+            "--topic", Self.topic, "--signing-keys", keys.folder,
+            "--apns-key", file("apns.p8", Data(apns.providerKeyPEM.utf8)), "--apns-key-id", RunningStandIn.keyID,
+            "--team-id", RunningStandIn.teamID, "--server", apns.base,
+            "--trust", file("apns.pem", Data(apns.certificatePEM.utf8)),
+            "--title", "Dr. Amara Osei", "--body", "Your results are in.",
+        ])
+        try await program.run()
+    }
+}

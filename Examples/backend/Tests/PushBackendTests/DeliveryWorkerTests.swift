@@ -1,0 +1,137 @@
+import APNsStandIn
+import BackendTestSupport
+import Foundation
+import GRDB
+import PushCryptSender
+import PushCryptSimulator
+import Testing
+
+@testable import PushBackend
+
+@Suite("one attempt, over the network", .serialized) struct DeliveryWorkerTests {
+    @Test("an accepted push is stored as sent with its apns-id, and its text is on the screen")
+    func sent() async throws {
+        try await Sending.with { sending in
+            let message = try await sending.accept("Your results are in.")
+            let delivery = try #require(try await sending.claim())
+            let result = try await sending.attempt(delivery)
+            let push = try #require(sending.apns.accepted.first)
+            #expect(push.id == delivery.apnsID && push.collapseID == delivery.apnsID && push.priority == 10)
+            #expect(push.expiration == delivery.expiresAt / 1_000)
+            #expect(result == .sent(receiptName: try await receiptName(sending)))
+            #expect(try await sending.test.store.report(on: message.id)?.sent == 1)
+            _ = await sending.phone.receive(Data(push.payload))
+            let banner = sending.phone.device.center.lockScreen.groups.first?.banners.first
+            #expect(banner?.body == "Your results are in.")
+        }
+    }
+
+    private func receiptName(_ sending: Sending) async throws -> String? {
+        try await sending.test.store.database.read {
+            try String.fetchOne($0, sql: "SELECT receipt FROM delivery WHERE state = 1")
+        }
+    }
+
+    @Test("a 410 removes the installation, unless the app has registered since APNs' time", arguments: [true, false])
+    func tokenEnded(hasRegisteredSince: Bool) async throws {
+        try await Sending.with { sending in
+            let message = try await sending.accept("Hello")
+            let delivery = try #require(try await sending.claim())
+            var refusal = try #require(Refusal.named("Unregistered"))
+            refusal.timestampInMilliseconds = delivery.registeredAt + (hasRegisteredSince ? -1 : 1)
+            sending.apns.standIn.order(.answer(refusal))
+            #expect(
+                try await sending.attempt(delivery)
+                    == .tokenEnded(at: delivery.registeredAt + (hasRegisteredSince ? -1 : 1), reason: "Unregistered"))
+            let state = try await sending.test.store.registration(named: sending.registration.name, of: "zoe")
+            let report = try await sending.test.store.report(on: message.id)
+            #expect(state == (hasRegisteredSince ? sending.registration : nil))
+            #expect(report?.failed == (hasRegisteredSince ? [:] : ["Unregistered": 1]))
+            #expect(report?.queued == (hasRegisteredSince ? 1 : 0))
+        }
+    }
+
+    @Test("a 429 for one device delays only this delivery, doubling its wait, and at least for Retry-After")
+    func tooManyRequests() async throws {
+        try await Sending.with { sending in
+            _ = try await sending.accept("Hello")
+            var refusal = try #require(Refusal.named("TooManyRequests"))
+            for (retryAfter, wait) in [(nil, 100), (nil, 200), (7, 7_000), (nil, 800)] as [(Int?, Int64)] {
+                refusal.retryAfterInSeconds = retryAfter
+                sending.apns.standIn.order(.answer(refusal))
+                let delivery = try #require(try await sending.claim())
+                let result = try await sending.attempt(delivery)
+                #expect(result == .retry(at: sending.clock.now + wait, reason: "TooManyRequests"))
+                #expect(sending.worker.gate.isOpen(at: sending.clock.now))
+                sending.clock.advance(by: wait - 1)
+                #expect(try await sending.claim() == nil)
+                sending.clock.advance(by: 1)
+            }
+        }
+    }
+
+    @Test("a 503 holds back everything for this server, doubling the wait, and at least for Retry-After")
+    func unavailable() async throws {
+        try await Sending.with { sending in
+            _ = try await sending.accept("Hello")
+            var refusal = try #require(Refusal.named("ServiceUnavailable"))
+            for (retryAfter, wait) in [(nil, 100), (nil, 200), (9, 9_000)] as [(Int?, Int64)] {
+                refusal.retryAfterInSeconds = retryAfter
+                sending.apns.standIn.order(.answer(refusal))
+                let delivery = try #require(try await sending.claim())
+                let opensAt = sending.clock.now + wait
+                #expect(try await sending.attempt(delivery) == .retry(at: opensAt, reason: "ServiceUnavailable"))
+                #expect(!sending.worker.gate.isOpen(at: opensAt - 1) && sending.worker.gate.isOpen(at: opensAt))
+                sending.clock.advance(by: wait)
+            }
+            let delivery = try #require(try await sending.claim())
+            guard case .sent = try await sending.attempt(delivery) else {
+                Issue.record("the push wasn't sent after the waits")
+                return
+            }
+        }
+    }
+
+    @Test("a cut connection is tried again with the same apns-id, and the phone shows the push once")
+    func cut() async throws {
+        try await Sending.with { sending in
+            _ = try await sending.accept("Hello")
+            sending.apns.standIn.order(.reset(afterAccepting: true))
+            let first = try #require(try await sending.claim())
+            #expect(try await sending.attempt(first) == .retry(at: sending.clock.now + 100, reason: "connection"))
+            sending.clock.advance(by: 100)
+            let second = try #require(try await sending.claim())
+            _ = try await sending.attempt(second)
+            let pushes = sending.apns.accepted
+            #expect(pushes.map(\.id) == [first.apnsID, first.apnsID])
+            for push in pushes {
+                let headers = PushHeaders(topic: push.topic, collapseID: push.collapseID)
+                _ = await sending.phone.receive(Data(push.payload), headers)
+            }
+            #expect(sending.phone.device.center.deliveredNotifications.count == 1)
+        }
+    }
+
+    @Test("with a revoked signing key nothing is sealed or sent, the push waits for the next key, and health says so")
+    func revokedKey() async throws {
+        try await Sending.with { sending in
+            let message = try await sending.accept("Hello")
+            try sending.keys.revoke()
+            sending.signingKeys.checkNow()
+            #expect(!sending.worker.sealer.isHealthy)
+            let delivery = try #require(try await sending.claim())
+            let opensAt = sending.clock.now + 100
+            #expect(try await sending.attempt(delivery) == .retry(at: opensAt, reason: "sealing"))
+            #expect(!sending.worker.gate.isOpen(at: opensAt - 1))
+            #expect(sending.apns.accepted.isEmpty)
+            #expect(try await sending.test.store.report(on: message.id)?.queued == 1)
+            try sending.keys.add()
+            sending.signingKeys.checkNow()
+            #expect(sending.worker.sealer.isHealthy)
+            sending.clock.advance(by: 100)
+            let again = try #require(try await sending.claim())
+            _ = try await sending.attempt(again)
+            #expect(sending.apns.accepted.map(\.id) == [delivery.apnsID])
+        }
+    }
+}
