@@ -54,7 +54,7 @@ actor ProviderToken {
     private let keys = JWTKeyCollection()
     private let keyID: JWKIdentifier
     private let teamID: String
-    private var made: (token: String, at: Date)?
+    private var made: (token: Task<String, any Error>, at: Date)?
 
     /// - Parameter key: the text of the `.p8` file from Apple's developer site, with the key's id and the team's id there.
     init(key: String, keyID: String, teamID: String) async throws {
@@ -64,12 +64,18 @@ actor ProviderToken {
     }
 
     func current() async throws -> String {
-        if let made, made.at.timeIntervalSinceNow > -50 * 60 { return made.token }
+        if let made, made.at.timeIntervalSinceNow > -50 * 60 { return try await made.token.value }
         // Whole seconds: jwt-kit would write the fraction, and APNs wants a number of seconds.
         let now = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         let claims = Claims(iss: IssuerClaim(value: teamID), iat: IssuedAtClaim(value: now))
-        let token = try await keys.sign(claims, kid: keyID)
+        // One task for all pushes that wait: APNs refuses a backend that changes its token often.
+        let token = Task { [keys, keyID] in try await keys.sign(claims, kid: keyID) }
         made = (token, now)
-        return token
+        do {
+            return try await token.value
+        } catch {
+            made = nil
+            throw error
+        }
     }
 }
