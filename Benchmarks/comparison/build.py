@@ -35,9 +35,9 @@ def floor() -> Path:
     return FLOOR
 
 
-def swift_product(product: str) -> Path:
-    """The release build of a product, of this package or of the library's."""
-    command = ["swift", "build", "-c", "release", "--package-path", str(BENCHMARKS)]
+def swift_product(product: str, package: Path = BENCHMARKS) -> Path:
+    """The release build of a product, of a package or of those that it depends on."""
+    command = ["swift", "build", "-c", "release", "--package-path", str(package)]
     run([*command, "--product", product], f"building {product}")
     return Path(run([*command, "--show-bin-path"], f"building {product}").strip()) / product
 

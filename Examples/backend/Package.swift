@@ -95,6 +95,18 @@ let package = Package(
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        // What a push costs, for Benchmarks/push.
+        .executableTarget(
+            name: "push-cost",
+            dependencies: [
+                .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: settings),
         // Runs all of it on one machine, with simulated phones.
         .executableTarget(
             name: "rehearsal",

@@ -18,56 +18,84 @@ import Foundation
 /// ```
 public struct BatchSealer: Sendable {
     private let sealer: Sealer
-    private let width: Int
+    private let width: Int?
+
+    private static var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+    /// So that neither a slow push nor a slow reader of the results leaves a core idle.
+    private static let partsPerCore = 4
+    /// The requests of a sequence that are sealed together, unless `width` makes them fewer. Then the connection that sends
+    /// the results gets many at once and writes them together, which takes less time than as many single writes.
+    private static let chunkCount = 32
 
     /// - Parameters:
     ///   - sealer: seals each request. With a watched signer, each message is signed with the key that
     ///     is current when it is sealed.
-    ///   - width: the number of requests that are read before their results are taken, and sealed at the same time; at
-    ///     least 1. The default is four times the number of cores, so that neither a slow push nor a slow reader of the
-    ///     results leaves a core idle.
+    ///   - width: the largest number of requests that are read before their results are taken; at least 1. The default is four
+    ///     times the number of cores for an asynchronous sequence, and 128 times for another sequence.
     public init(_ sealer: Sealer, width: Int? = nil) {
         self.sealer = sealer
-        self.width = max(width ?? 4 * ProcessInfo.processInfo.activeProcessorCount, 1)
+        self.width = width.map { max($0, 1) }
     }
 
     /// Returns one outcome for each request, in the same order.
     ///
     /// Requests are read while outcomes are requested, at most `width` of them ahead, and sealed by tasks of the
-    /// concurrency runtime's pool. A request that can't be sealed has an outcome too. A cancellation or the release of the
-    /// iterator cancels the task that reads the requests.
+    /// concurrency runtime's pool. No outcome waits for a later request. A request that can't be sealed has an outcome too. A
+    /// cancellation or the release of the iterator cancels the task that reads the requests.
     ///
     /// - Returns: a sequence to read once. It throws the error of `requests` after the outcomes of the earlier requests, and
     ///   `CancellationError` if the task that reads the outcomes is cancelled.
     public func seal<Requests: AsyncSequence & Sendable, Context>(
         _ requests: Requests
     ) -> SealedBatch<Context> where Requests.Element == SealRequest<Context> {
-        SealedBatch { [sealer, width] in
-            let lanes = (0..<width).map { _ in
-                PipelineLane<SealRequest<Context>, SealOutcome<Context>> { SealOutcome($0, sealer) }
-            }
-            return OrderedPipeline(requests, capacity: width, lanes: lanes)
-        }
+        outcomes(of: requests.map { [$0] }, capacity: width ?? Self.partsPerCore * Self.coreCount)
     }
 
     /// Returns one outcome for each request of a sequence, such as an array, in the same order.
     ///
+    /// Requests are sealed in chunks, whose outcomes are available together: this takes less time than one by one. So the
+    /// sequence mustn't wait for its next request; ``seal(_:)-(Requests)`` has an asynchronous sequence that may.
+    ///
     /// - Returns: as ``seal(_:)-(Requests)``.
     public func seal<Requests: Sequence & Sendable, Context>(
         _ requests: Requests
-    ) -> SealedBatch<Context> where Requests.Element == SealRequest<Context> { seal(RequestSequence(base: requests)) }
+    ) -> SealedBatch<Context> where Requests.Element == SealRequest<Context> {
+        let parts = Self.partsPerCore * Self.coreCount
+        let width = width ?? parts * Self.chunkCount
+        let count = max(width / parts, 1)
+        // The reader of the outcomes has one chunk.
+        let capacity = max((width + 1) / count - 1, 1)
+        return outcomes(of: Chunks(base: requests, count: count), capacity: capacity)
+    }
+
+    private func outcomes<Inputs: AsyncSequence & Sendable, Context>(
+        of inputs: Inputs, capacity: Int
+    ) -> SealedBatch<Context> where Inputs.Element == [SealRequest<Context>] {
+        SealedBatch { [sealer] in
+            let lanes = (0..<capacity).map { _ in
+                PipelineLane<Inputs.Element, [SealOutcome<Context>]> { $0.map { SealOutcome($0, sealer) } }
+            }
+            return OrderedPipeline(inputs, capacity: capacity, lanes: lanes)
+        }
+    }
 }
 
-/// A sequence whose elements are read when they are needed.
-private struct RequestSequence<Base: Sequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
+/// The elements of a sequence in arrays of `count`; the last one has the rest.
+private struct Chunks<Base: Sequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
     let base: Base
+    let count: Int
 
-    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeIterator()) }
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeIterator(), count: count) }
 
     struct Iterator: AsyncIteratorProtocol {
         var base: Base.Iterator
+        let count: Int
 
-        mutating func next() async -> Base.Element? { base.next() }
+        mutating func next() async -> [Base.Element]? {
+            var chunk: [Base.Element] = []
+            while chunk.count < count, let element = base.next() { chunk.append(element) }
+            return chunk.isEmpty ? nil : chunk
+        }
     }
 }
 
@@ -171,20 +199,27 @@ public struct SealedBatch<Context: Sendable>: AsyncSequence, Sendable {
     /// The outcome of one request.
     public typealias Element = SealOutcome<Context>
 
-    private let start: @Sendable () -> OrderedPipeline<Element>
+    private let start: @Sendable () -> OrderedPipeline<[Element]>
 
-    fileprivate init(_ start: @escaping @Sendable () -> OrderedPipeline<Element>) { self.start = start }
+    fileprivate init(_ start: @escaping @Sendable () -> OrderedPipeline<[Element]>) { self.start = start }
 
     /// Starts to read the requests.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pipeline: start()) }
 
     /// Reads the requests while outcomes are requested. Releasing it stops reading.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let pipeline: OrderedPipeline<Element>
+        fileprivate let pipeline: OrderedPipeline<[Element]>
+        fileprivate var chunk: IndexingIterator<[Element]> = [].makeIterator()
 
         /// Returns the next outcome; nil after the last one.
         ///
         /// - Throws: the error of the requests; `CancellationError`.
-        public mutating func next() async throws -> SealOutcome<Context>? { try await pipeline.next() }
+        public mutating func next() async throws -> SealOutcome<Context>? {
+            try Task.checkCancellation()
+            if let outcome = chunk.next() { return outcome }
+            guard let chunk = try await pipeline.next() else { return nil }
+            self.chunk = chunk.makeIterator()
+            return self.chunk.next()
+        }
     }
 }

@@ -2,7 +2,8 @@ import PushCryptCore
 
 /// What a call to a sealer gives beside the payload.
 struct MessageParts: Sendable {
-    let placeholder: Placeholder
+    /// The placeholder's JSON; nil if the placeholder has no text.
+    let alert: [UInt8]?
     var extras: MessageExtras
     let options: Sealer.Options
 
@@ -126,7 +127,7 @@ struct MessageSealing {
 
     /// The outer payload without the characters of `sealed`.
     private func frame(around inner: InnerPayload) throws(SenderError) -> OuterFrame {
-        guard let alert = parts.placeholder.json else {
+        guard let alert = parts.alert else {
             throw SenderError(.invalidPlaceholder, "the placeholder has no text; iOS wouldn't run the extension")
         }
         let exposed = try ExposedMembers.rawMembers(

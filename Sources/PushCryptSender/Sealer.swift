@@ -18,7 +18,8 @@ public import Foundation
 public struct Sealer: Sendable {
     let topic: Topic
     let signer: Signer?
-    private let placeholder: Placeholder
+    /// The placeholder's JSON; nil if the placeholder has no text.
+    private let alert: [UInt8]?
     private let options: Options
     private let encoder: JSONEncoder
     private let observer: (@Sendable (SealObservation) -> Void)?
@@ -44,7 +45,7 @@ public struct Sealer: Sendable {
         try signer?.requireSenderKeys()
         self.topic = try Topic(topic)
         self.signer = signer
-        self.placeholder = placeholder
+        alert = placeholder.json
         self.options = options
         self.encoder = encoder ?? Self.standardEncoder()
         self.observer = observer
@@ -103,7 +104,8 @@ public struct Sealer: Sendable {
         var options = options
         try change(&options)
         let extras = options.extras(attachments: attachments, offload: offload, isSelfTest: isSelfTest)
-        return MessageParts(placeholder: placeholder ?? self.placeholder, extras: extras, options: options)
+        let alert = if let placeholder { placeholder.json } else { alert }
+        return MessageParts(alert: alert, extras: extras, options: options)
     }
 
     /// Seals what `payload` returns, and tells the observer.

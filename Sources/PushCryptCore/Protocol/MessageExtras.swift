@@ -156,7 +156,7 @@ extension MessageExtras {
 }
 
 extension [String] {
-    fileprivate var areDistinct: Bool { Set(self).count == count }
+    fileprivate var areDistinct: Bool { count < 2 || Set(self).count == count }
 }
 
 extension JSONValue {

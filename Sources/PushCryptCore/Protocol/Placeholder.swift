@@ -55,29 +55,24 @@ public struct Placeholder: Hashable, Sendable {
 
     /// `aps.alert` as raw JSON; nil if the placeholder has no text that iOS would show.
     package var json: [UInt8]? {
-        let sufficient = [title, subtitle, body, titleLocKey, bodyLocKey]
-        guard sufficient.contains(where: { $0?.isVisible == true }) else { return nil }
-        let texts = [
-            ("title", title), ("subtitle", subtitle), ("body", body), ("title-loc-key", titleLocKey),
-            ("subtitle-loc-key", subtitleLocKey), ("loc-key", bodyLocKey),
-        ]
-        let arguments = [
-            ("title-loc-args", titleLocArguments), ("subtitle-loc-args", subtitleLocArguments),
-            ("loc-args", bodyLocArguments),
-        ]
-        var json = Array("{".utf8)
-        func append(_ name: String, _ text: String?) {
-            guard let text, !text.isEmpty else { return }
-            appendName(name)
-            JSONWriter.appendString(text, to: &json)
-        }
+        func hasText(_ text: String?) -> Bool { text?.isVisible == true }
+        guard hasText(title) || hasText(subtitle) || hasText(body) || hasText(titleLocKey) || hasText(bodyLocKey)
+        else { return nil }
+        var json = [UInt8]()
+        json.reserveCapacity(128)
+        json.append(UInt8(ascii: "{"))
         func appendName(_ name: String) {
             if json.count > 1 { json.append(UInt8(ascii: ",")) }
             JSONWriter.appendString(name, to: &json)
             json.append(UInt8(ascii: ":"))
         }
-        for (name, text) in texts { append(name, text) }
-        for (name, texts) in arguments where !texts.isEmpty {
+        func append(_ name: String, _ text: String?) {
+            guard let text, !text.isEmpty else { return }
+            appendName(name)
+            JSONWriter.appendString(text, to: &json)
+        }
+        func append(_ name: String, _ texts: [String]) {
+            guard !texts.isEmpty else { return }
             appendName(name)
             for (index, text) in texts.enumerated() {
                 json.append(UInt8(ascii: index == 0 ? "[" : ","))
@@ -85,6 +80,15 @@ public struct Placeholder: Hashable, Sendable {
             }
             json.append(UInt8(ascii: "]"))
         }
+        append("title", title)
+        append("subtitle", subtitle)
+        append("body", body)
+        append("title-loc-key", titleLocKey)
+        append("subtitle-loc-key", subtitleLocKey)
+        append("loc-key", bodyLocKey)
+        append("title-loc-args", titleLocArguments)
+        append("subtitle-loc-args", subtitleLocArguments)
+        append("loc-args", bodyLocArguments)
         append("launch-image", launchImage)
         json.append(UInt8(ascii: "}"))
         return json

@@ -36,11 +36,13 @@ import Testing
     }
 
     /// A batch that ended without an error would look complete.
-    @Test("cancelling a batch after ten of its outcomes throws CancellationError") func cancelledInTheMiddle() async {
+    @Test("cancelling a batch after ten of its outcomes throws CancellationError", arguments: [false, true])
+    func cancelledInTheMiddle(isListed: Bool) async {
         let contexts = Locked<[Int]>([])
         let reader = Task {
             let requests = try Requests(Channel.simple, count: .max)
-            for try await outcome in BatchSealer(try Channel.simple.sealer(), width: 3).seal(requests) {
+            let sealer = BatchSealer(try Channel.simple.sealer(), width: 1_000)
+            for try await outcome in isListed ? sealer.seal(requests.listed) : sealer.seal(requests) {
                 let count = contexts.withLock { contexts in
                     contexts.append(outcome.context)
                     return contexts.count

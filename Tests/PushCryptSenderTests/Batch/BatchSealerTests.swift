@@ -38,6 +38,33 @@ import Testing
         }
     }
 
+    @Test("outcomes of a sequence are in the order of its requests", arguments: [nil, 1, 7, 64, 1_000])
+    func orderOfSequence(width: Int?) async throws {
+        let requests = try Requests(Channel.simple, count: 300) { $0 % 3 == 0 ? "{}" : Requests.payload($0) }.listed
+        var contexts: [Int] = []
+        for try await outcome in BatchSealer(try Channel.simple.sealer(), width: width).seal(requests) {
+            contexts.append(outcome.context)
+            if outcome.context % 3 == 0 {
+                expectSenderError(.invalidPayload) { try outcome.result.get() }
+            } else {
+                #expect(try Reading(outcome.result.get(), .simple).payload == Requests.payload(outcome.context))
+            }
+        }
+        #expect(contexts == Array(0..<300))
+    }
+
+    /// Requests are read in chunks, which count as a whole.
+    @Test("a batch reads no more requests of a sequence ahead than its width", arguments: [1, 2, 5, 32, 333, 1_000])
+    func backpressureOfSequence(width: Int) async throws {
+        let requests = try Requests(Channel.simple, count: .max)
+        let batch = BatchSealer(try Channel.simple.sealer(), width: width).seal(requests.listed)
+        var outcomes = batch.makeAsyncIterator()
+        for taken in 1...1_500 {
+            #expect(try await outcomes.next()?.context == taken - 1)
+            #expect(requests.readCount <= taken + width)
+        }
+    }
+
     @Test("a width below one counts as one", arguments: [0, -1])
     func widthIsOneAtLeast(width: Int) async throws {
         let requests = try Requests(Channel.simple, count: 3)

@@ -30,15 +30,25 @@ struct Requests: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let requests: Requests
 
-        mutating func next() async -> SealRequest<Int>? {
-            let number = requests.read.withLock { count in
-                defer { count += 1 }
-                return count
-            }
-            guard number < requests.count else { return nil }
-            return SealRequest(
-                Array(requests.payload(number).utf8), to: requests.recipient, placeholder: Channel.placeholder,
-                context: number)
+        mutating func next() async -> SealRequest<Int>? { requests.next() }
+    }
+
+    /// The same requests as a sequence that isn't asynchronous.
+    struct Listed: Sequence, IteratorProtocol, Sendable {
+        fileprivate let requests: Requests
+
+        mutating func next() -> SealRequest<Int>? { requests.next() }
+    }
+
+    var listed: Listed { Listed(requests: self) }
+
+    private func next() -> SealRequest<Int>? {
+        let number = read.withLock { count in
+            defer { count += 1 }
+            return count
         }
+        guard number < count else { return nil }
+        return SealRequest(
+            Array(payload(number).utf8), to: recipient, placeholder: Channel.placeholder, context: number)
     }
 }
