@@ -20,11 +20,11 @@ extension Placeholder {
         }
     }
 
-    private static let texts: [String: WritableKeyPath<Placeholder, String?> & Sendable] = [
+    private static let texts: [String: any WritableKeyPath<Placeholder, String?> & Sendable] = [
         "title": \.title, "subtitle": \.subtitle, "body": \.body, "title-loc-key": \.titleLocKey,
         "subtitle-loc-key": \.subtitleLocKey, "loc-key": \.bodyLocKey, "launch-image": \.launchImage,
     ]
-    private static let arguments: [String: WritableKeyPath<Placeholder, [String]> & Sendable] = [
+    private static let arguments: [String: any WritableKeyPath<Placeholder, [String]> & Sendable] = [
         "title-loc-args": \.titleLocArguments, "subtitle-loc-args": \.subtitleLocArguments,
         "loc-args": \.bodyLocArguments,
     ]
