@@ -121,7 +121,7 @@ public struct SealRequest<Context: Sendable>: Sendable {
     public var change: @Sendable (inout Sealer.Options) throws -> Void
 
     /// Makes a request; the parameters are those of
-    /// ``Sealer/seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``.
+    /// `seal(_:to:)` of ``Sealer``.
     public init(
         _ payload: any Encodable & Sendable, to recipient: Recipient, placeholder: Placeholder? = nil,
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, context: Context,

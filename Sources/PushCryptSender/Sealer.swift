@@ -81,7 +81,7 @@ public struct Sealer: Sendable {
 
     /// Seals a payload that was encoded before.
     ///
-    /// - Parameters: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``.
+    /// - Parameters: as for `seal(_:to:)`.
     /// - Throws: as that function.
     public func seal(
         _ payload: EncodedPayload, to recipient: Recipient, placeholder: Placeholder? = nil,
@@ -143,7 +143,7 @@ public struct Sealer: Sendable {
 extension Sealer {
     /// Seals one notification to several devices, such as all devices of a user. It is encoded once.
     ///
-    /// - Parameters: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``.
+    /// - Parameters: as for `seal(_:to:)`.
     /// - Returns: a push, or why there is none, for each recipient in their order.
     /// - Throws: `SenderError` with `invalidPayload`, what the encoding of `payload` throws, and what `change` throws.
     public func seal(
@@ -170,7 +170,7 @@ extension Sealer {
     /// The payload is padded to a multiple of 4 KiB. The server sees only this length.
     ///
     /// - Parameters:
-    ///   - payload: as for ``seal(_:to:placeholder:attachments:offload:isSelfTest:changing:)``, at most 256 KiB and 16,384
+    ///   - payload: as for `seal(_:to:)`, at most 256 KiB and 16,384
     ///     JSON values (names not counted).
     ///   - encoder: nil for ``standardEncoder()``.
     /// - Throws: `SenderError` with `invalidPayload`, `backendFailure`; or what the encoding of `payload` throws.
