@@ -84,6 +84,13 @@ import Testing
         expectSenderError(.invalidPayload) { try json(notification) }
     }
 
+    @Test(
+        "a text that begins with white space, an escape or other than ASCII is sealed if something in it is visible",
+        arguments: [" a", "\n.", "\u{200B}é", "\u{7F}x", "\"", "\\", "👍", "\u{202E}\u{5D0}"])
+    func visible(text: String) throws {
+        _ = try json(PushNotification(body: text))
+    }
+
     @Test("a notification with localization keys only is sealed") func locKeysAreText() throws {
         #expect(try json(PushNotification(bodyLocKey: "K")) == #"{"aps":{"alert":{"loc-key":"K"}}}"#)
         #expect(try json(PushNotification(titleLocKey: "K")) == #"{"aps":{"alert":{"title-loc-key":"K"}}}"#)

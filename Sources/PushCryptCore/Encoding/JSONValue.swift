@@ -45,6 +45,17 @@ package struct JSONValue: Sendable {
         return node.kind == .string && !node.contentRange.isEmpty
     }
 
+    /// Whether this is a string with a character that is neither white space nor without a glyph.
+    package var isVisibleString: Bool {
+        guard kind == .string else { return false }
+        // Nearly every text begins with ASCII, and needs no decoding.
+        for byte in rawBytes.dropFirst() {
+            if byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") || byte >= 0x7F { break }
+            if byte > UInt8(ascii: " ") { return true }
+        }
+        return string?.isVisible ?? false
+    }
+
     package var boolean: Bool? { kind == .boolean ? rawBytes.first == UInt8(ascii: "t") : nil }
 
     /// An integer in 0...2^53-1; nil for other values, and for a sign, a fraction or an exponent.

@@ -106,8 +106,7 @@ package enum AlertText {
     /// Whether `alert` has a text that a person can see: the device shows the placeholder in place of a text of white space.
     package static func isVisible(in alert: JSONValue?) -> Bool {
         guard let alert else { return false }
-        if alert.kind == .string { return alert.string?.isVisible ?? false }
-        return sufficient.contains { name in alert[name]?.string?.isVisible ?? false }
+        return alert.isVisibleString || sufficient.contains { name in alert[name]?.isVisibleString ?? false }
     }
 
     /// Whether `alert` has a text that isn't empty, as the protocol requires.
