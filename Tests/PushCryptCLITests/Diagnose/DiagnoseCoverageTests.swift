@@ -70,7 +70,9 @@ struct DiagnoseCoverageTests {
             not: "--report the device's keys, which the report lacks; the device's counters, which the report lacks"),
     ]
 
-    @Test("each line of \"checked\" is there only with the inputs that it compares", arguments: cases)
+    @Test(
+        "with the inputs that a check compares, its line is under checked, and without one of them it isn't",
+        arguments: cases)
     func checked(_ expected: Case) async throws {
         let app = try await InstalledApp()
         let push = try app.seal()

@@ -25,7 +25,7 @@ import Testing
         try await test.register("amara", token: "cc", kid: "kid-3", segments: ["news"])
         try await test.register("zoe", token: "aa", kid: "kid-1", segments: ["offers"])
         #expect(try await test.accept(.segment("news")).deliveryCount == 1)
-        #expect(try await test.accept(.segment("nobody")).deliveryCount == 0)
+        #expect(try await test.accept(.segment("empty")).deliveryCount == 0)
     }
 
     @Test("a delivery is claimed once, until its lease ends, and keeps its apns-id")

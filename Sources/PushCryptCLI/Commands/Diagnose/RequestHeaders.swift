@@ -70,7 +70,7 @@ struct RequestHeaders {
     }
 
     /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics. White space
-    /// before or after it is named, because nobody sees it.
+    /// before or after it is named, because it is invisible when it is printed.
     ///
     /// - Parameter limitInBytes: the longest value that is shown. Topics have up to 155 bytes.
     static func printable(_ value: String, limitInBytes: Int = 155) -> String {
