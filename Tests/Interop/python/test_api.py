@@ -140,7 +140,9 @@ class APITests(unittest.TestCase):
             opened = self.open(self.seal(phone, retract=[earlier.id], badge_add=-2, self_test=True), phone)
             self.assertEqual((opened.retract, opened.badge_add, opened.quiet, opened.self_test),
                              ((earlier.id,), -2, False, True))
-            self.assertTrue(self.open(self.seal(phone, quiet=True), phone).quiet)
+            quiet = self.seal(phone, quiet=True)
+            self.assertTrue(self.open(quiet, phone).quiet)
+            self.assertEqual(quiet.headers["apns-priority"], "5")
 
     def test_instructions_are_refused_where_the_device_would_ignore_them(self) -> None:
         avatar = seal_attachment(b"x").at("https://cdn.example.com/a", type="image/png", is_avatar=True)

@@ -34,12 +34,14 @@ class Push:
     expires_at: int
     """The Unix time from which the device refuses the message."""
     topic: str
+    quiet: bool = False
+    """Whether the app isn't to show it."""
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers of the request to APNs. Add the header with your own token for APNs."""
         return {"apns-push-type": "alert", "apns-topic": self.topic, "apns-expiration": str(self.expires_at),
-                "apns-priority": "10"}
+                "apns-priority": "5" if self.quiet else "10"}
 
 
 class Sealer:
@@ -87,7 +89,7 @@ class Sealer:
         aps = outer_aps(inner, placeholder, exposed, quiet)
         frame = Frame.of(aps, key.kid, self._signer.kid if self._signer is not None else None)
         json = self._sealed(inner.with_header(header.text()), frame, key, limit, padding)
-        return Push(json, b64(header.id), header.exp, self._topic)
+        return Push(json, b64(header.id), header.exp, self._topic, quiet)
 
     def _header(self, key: Key, campaign: str | None, lifetime: int, extras: dict[str, Any], has_badge: bool) -> Header:
         now = int(self._clock())
