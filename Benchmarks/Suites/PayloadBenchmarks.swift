@@ -9,7 +9,7 @@ func addPayloadBenchmarks(_ suite: Suite) {
     Benchmark("seal, suite \(suite.rawValue), payload of \(TestMessage.payload.count) bytes") { benchmark, keys in
         let sealer = try Sealer(topic: TestMessage.topic)
         for _ in benchmark.scaledIterations {
-            blackHole(try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard))
+            blackHole(try sealer.seal(TestMessage.payload, to: keys.recipient))
         }
     } setup: {
         try TestKeys(suite: suite)
@@ -30,7 +30,7 @@ private struct ReceivedPayload {
     init(_ suite: Suite) throws {
         let keys = try TestKeys(suite: suite)
         let sealer = try Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
-        let sealed = try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard)
+        let sealed = try sealer.seal(TestMessage.payload, to: keys.recipient)
         payload = Array(sealed.json)
         opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset), senders: .unsigned)
     }

@@ -57,7 +57,7 @@ struct DeliveryInput {
     ) throws -> [UInt8] {
         let payload = TestMessage.payload
         return Array(
-            try sealer.seal(payload, to: keys.recipient, placeholder: .standard, attachments: attachments).json)
+            try sealer.seal(payload, to: keys.recipient, attachments: attachments).json)
     }
 
     /// Writes the film, whose first bytes say that it is one.

@@ -42,16 +42,16 @@ enum Jobs {
     private static func payloadSeal(_ suite: Suite) throws -> Work {
         let (recipient, sealer) = (try TestKeys(suite: suite).recipient, try Sealer(topic: TestMessage.topic))
         let payload = TestMessage.payload
-        let sealed = Array(try sealer.seal(payload, to: recipient, placeholder: .standard).json)
+        let sealed = Array(try sealer.seal(payload, to: recipient).json)
         let message = try OuterPayload(JSONText(sealed)).sealed.count - suite.overheadByteCount
         precondition(message == TestMessage.paddedPayloadByteCount, "the library's payload jobs take \(message) bytes")
-        return { _ = try sealer.seal(payload, to: recipient, placeholder: .standard) }
+        return { _ = try sealer.seal(payload, to: recipient) }
     }
 
     private static func payloadOpen(_ suite: Suite) throws -> Work {
         let keys = try TestKeys(suite: suite)
         let sealer = try Sealer(topic: TestMessage.topic, clock: { TestMessage.time })
-        let sealed = Array(try sealer.seal(TestMessage.payload, to: keys.recipient, placeholder: .standard).json)
+        let sealed = Array(try sealer.seal(TestMessage.payload, to: keys.recipient).json)
         let opener = try Opener(topic: TestMessage.topic, keyring: KeysetKeyring(keys.keyset), senders: .unsigned)
         return { _ = try opener.open(sealed, at: TestMessage.time).get() }
     }
