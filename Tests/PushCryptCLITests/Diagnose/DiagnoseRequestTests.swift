@@ -103,6 +103,7 @@ struct DiagnoseRequestTests {
             > authorization: bearer SECRET
             < HTTP/2 400
             {"reason":"BadDeviceToken"}
+            {"time_total":0.2}
             """
         let file = try app.write(Data(text.utf8), to: "headers.txt")
         let diagnosed = try app.diagnose(app.seal(), "--topic", Self.topic, "--headers", file)

@@ -54,8 +54,7 @@ struct RequestHeaders {
             // curl -v writes > before what it sends and < before what it receives.
             let line = line.drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
             if line.hasPrefix("{") {
-                guard let root = (try? JSONText(Array(line.utf8)))?.root else { continue }
-                members["reason"] = root["reason"]?.string
+                if let reason = (try? JSONText(Array(line.utf8)))?.root["reason"]?.string { members["reason"] = reason }
             } else if line.hasPrefix("HTTP/") {
                 let parts = line.split(separator: " ")
                 if parts.count > 1 { members[":status"] = String(parts[1]) }
