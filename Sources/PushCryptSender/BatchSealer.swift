@@ -26,15 +26,17 @@ public struct BatchSealer: Sendable {
     /// The requests of a sequence that are sealed together, unless `width` makes them fewer. Then the connection that sends
     /// the results gets many at once and writes them together, which takes less time than as many single writes.
     private static let chunkCount = 32
+    /// More would only use memory: each request that is read ahead has a place of its own.
+    private static let maximumWidth = 65_536
 
     /// - Parameters:
     ///   - sealer: seals each request. With a watched signer, each message is signed with the key that
     ///     is current when it is sealed.
-    ///   - width: the largest number of requests that are read before their results are taken; at least 1. The default is four
+    ///   - width: the largest number of requests that are read before their results are taken, 1 to 65,536. The default is four
     ///     times the number of cores for an asynchronous sequence, and 128 times for another sequence.
     public init(_ sealer: Sealer, width: Int? = nil) {
         self.sealer = sealer
-        self.width = width.map { max($0, 1) }
+        self.width = width.map { min(max($0, 1), Self.maximumWidth) }
     }
 
     /// Returns one outcome for each request, in the same order.
@@ -153,7 +155,7 @@ public struct SealRequest<Context: Sendable>: Sendable {
         self.change = change
     }
 
-    /// - Throws: `SenderError`. The error of an encoder isn't thrown, because it may quote the payload.
+    /// - Throws: `SenderError`, with `callerFailure` for an error of the caller's functions.
     fileprivate func sealed(by sealer: Sealer) throws(SenderError) -> SealedPush {
         do {
             switch payload {
@@ -166,10 +168,8 @@ public struct SealRequest<Context: Sendable>: Sendable {
                     payload, to: recipient, placeholder: placeholder, attachments: attachments, offload: offload,
                     changing: change)
             }
-        } catch let error as SenderError {
-            throw error
         } catch {
-            throw SenderError(.invalidPayload, "the payload can't be encoded as JSON")
+            throw SenderError(sealing: error)
         }
     }
 }

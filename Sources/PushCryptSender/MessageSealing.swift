@@ -153,12 +153,7 @@ extension SealObservation {
         after duration: Duration
     ) {
         let push = try? result.get()
-        switch result {
-        case .success: refusal = nil
-        case .failure(let error as SenderError): refusal = error.code
-        // The encoding of the payload failed, or a function of the caller.
-        case .failure: refusal = .invalidPayload
-        }
+        refusal = if case .failure(let error) = result { SenderError(sealing: error).code } else { nil }
         self.duration = duration
         suite = recipient.suite
         byteCount = push?.byteCount

@@ -30,7 +30,8 @@ public struct OversizePlan: Sendable {
     ///     offloaded.
     ///   - store: keeps the blob's bytes and returns the https address at which the device will find them. Upload them
     ///     before you send the push. It is called on the thread that seals, so it shouldn't wait for a network. Sealing
-    ///     throws the errors of this function.
+    ///     throws the errors of this function. If the push doesn't fit with the address either, sealing throws `tooLarge`,
+    ///     and nothing refers to the blob.
     public static func shortenBodyOrOffload(
         toAtLeast minimum: Int, store: @escaping @Sendable (SealedBlob) throws -> String
     ) -> OversizePlan {

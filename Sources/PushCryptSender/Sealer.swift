@@ -75,8 +75,11 @@ public struct Sealer: Sendable {
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
         changing change: (inout Options) throws -> Void = { _ in }
     ) throws -> SealedPush {
-        let parts = try parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change)
-        return try observed(recipient, parts) { try EncodedPayload(payload, encoder) }
+        try observed(recipient) {
+            try parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change)
+        } _: {
+            try EncodedPayload(payload, encoder)
+        }
     }
 
     /// Seals a payload that was encoded before.
@@ -88,8 +91,11 @@ public struct Sealer: Sendable {
         attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
         changing change: (inout Options) throws -> Void = { _ in }
     ) throws -> SealedPush {
-        let parts = try parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change)
-        return try observed(recipient, parts) { payload }
+        try observed(recipient) {
+            try parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change)
+        } _: {
+            payload
+        }
     }
 
     /// Encodes and checks a payload once, to seal it to many recipients.
@@ -108,17 +114,19 @@ public struct Sealer: Sendable {
         return MessageParts(alert: alert, extras: extras, options: options)
     }
 
-    /// Seals what `payload` returns, and tells the observer.
+    /// Seals what the functions return, and tells the observer.
     private func observed(
-        _ recipient: Recipient, _ parts: MessageParts, _ payload: () throws -> EncodedPayload
+        _ recipient: Recipient, _ parts: () throws -> MessageParts, _ payload: () throws -> EncodedPayload
     ) throws -> SealedPush {
         guard let observer else {
+            let parts = try parts()
             try parts.check()
             return try sealing(recipient, parts).push(payload())
         }
         let start = ContinuousClock.now
         var signer: Signer.Choice?
         let result = Result {
+            let parts = try parts()
             try parts.check()
             let sealing = try sealing(recipient, parts)
             signer = sealing.signer
@@ -156,9 +164,9 @@ extension Sealer {
         return recipients.map { recipient in
             Result { () throws(SenderError) in
                 do {
-                    return try observed(recipient, parts) { encoded }
+                    return try observed(recipient, { parts }, { encoded })
                 } catch {
-                    throw SenderError(error)
+                    throw SenderError(sealing: error)
                 }
             }
         }

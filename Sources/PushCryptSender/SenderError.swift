@@ -10,7 +10,7 @@ public import Foundation
 /// payload and no secret.
 ///
 /// Without a change of the payload, the options, the keys or the configuration, a retry can succeed only after
-/// ``Code/backendFailure``.
+/// ``Code/backendFailure`` and ``Code/callerFailure``.
 public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -34,6 +34,9 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let notExposable = Code("notExposable")
         /// The payload is too large, see ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable``.
         public static let tooLarge = Code("tooLarge")
+        /// A function of the caller threw an error of its own: the payload's `encode(to:)`, the change of the options, or the
+        /// `store` of an ``OversizePlan``. Sealing one push throws that error itself; batches and observers have this code.
+        public static let callerFailure = Code("callerFailure")
 
         // Resealing.
 
@@ -83,7 +86,7 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
 
         // Sealing, resealing and registering.
 
-        /// The cryptographic library failed: no entropy, no memory. A retry can succeed only after this code.
+        /// The cryptographic library failed: no entropy, no memory. A retry can succeed.
         public static let backendFailure = Code("backendFailure")
     }
 
@@ -113,6 +116,16 @@ extension SenderError: LocalizedError {
 }
 
 extension SenderError {
+    /// Converts what sealing throws, for results that have errors of one type. The text of a caller's error may quote the
+    /// payload, so only the error's type is named.
+    init(sealing error: any Error) {
+        switch error {
+        case let error as SenderError: self = error
+        case is EncodingError: self.init(.invalidPayload, "the payload can't be encoded as JSON")
+        default: self.init(.callerFailure, "a function of the caller threw an error of type \(type(of: error))")
+        }
+    }
+
     /// Converts any error of the layers below. Errors of JSON and payload are about the inner payload, those of keys about
     /// the choice of a key.
     init(_ error: any Error) {

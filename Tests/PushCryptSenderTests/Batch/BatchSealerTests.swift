@@ -25,6 +25,16 @@ import Testing
     }
 
     /// The source has no end, so a batch without a bound would read far ahead.
+    @Test("a batch with the largest width seals all requests", arguments: [true, false])
+    func largestWidth(isListed: Bool) async throws {
+        let requests = try Requests(Channel.simple, count: 3)
+        let sealer = BatchSealer(try Channel.simple.sealer(), width: .max)
+        let outcomes = isListed ? sealer.seal(requests.listed) : sealer.seal(requests)
+        var contexts: [Int] = []
+        for try await outcome in outcomes { contexts.append(outcome.context) }
+        #expect(contexts == [0, 1, 2])
+    }
+
     @Test("a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32])
     func backpressure(width: Int) async throws {
         let requests = try Requests(Channel.simple, count: .max)
