@@ -126,6 +126,15 @@ package final class RawKeyset {
         return UnlockedKeyset(keyset: keyset, secret: used, version: version, canBeReadAgain: canBeReadAgain)
     }
 
+    /// Whether the same file may be valid later, for example after a key server or the table of open files recovers.
+    package static func isTemporary(_ error: any Error) -> Bool {
+        switch error {
+        case let error as KeystoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
+        case let error as KeyError: [.backendFailure, .noKeySeals].contains(error.code)
+        default: error is CryptoError
+        }
+    }
+
     private var canBeReadAgain: Bool {
         if case .pipe = origin { false } else { true }
     }

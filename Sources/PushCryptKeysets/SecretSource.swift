@@ -54,6 +54,11 @@ package struct SecretSource {
         self = secret.map { secret in .given(acceptingDemoKeys: acceptsDemoKeys) { secret } } ?? .none
     }
 
+    /// The same secret, for keys that must be encrypted.
+    package func required(acceptingDemoKeys acceptsDemoKeys: Bool) -> SecretSource {
+        .given(acceptingDemoKeys: acceptsDemoKeys, secret)
+    }
+
     /// Refuses plain keys if a secret was given. Every function that returns plain keys calls this function.
     ///
     /// - Parameters:

@@ -7,28 +7,52 @@ import PushCryptPrimitives
 import PushCryptSender
 
 /// Keys that the command line names: a FILE (one JWK, a JWK set or a keyset.json) or a keyset of a keystore, Keys/NAME.
-struct KeySource {
+struct KeySource: Sendable {
     private let path: String
     private let unlocked: UnlockedKeyset
     private let isKeyset: Bool
+    private let requiresEncryption: Bool
 
     var keyset: Keyset { unlocked.keyset }
 
-    /// - Parameter allowsPublic: whether to accept a FILE without private keys although a secret is given, because the
-    ///   secret is for another keyset of the command. A keyset of a keystore is never accepted without them.
+    /// - Parameters:
+    ///   - allowsPublic: whether to accept a FILE without private keys although a secret is given, because the secret is for
+    ///     another keyset of the command. A keyset of a keystore is never accepted without them.
     init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
         let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
         try self.init(path, secret, allowsPublic: allowsPublic)
-        guard access.allowsDemoKeys || !DemoKeys.contains(keyset) else {
+        try refuseDemoKeys(unless: access.allowsDemoKeys)
+    }
+
+    private func refuseDemoKeys(unless areAllowed: Bool) throws {
+        guard areAllowed || !DemoKeys.contains(keyset) else {
             throw Failure(
                 .usage,
                 "\(path) contains published demo keys, which protect nothing; to accept them, add --allow-demo-keys")
         }
     }
 
+    /// Reads the keys again, with the secret that unlocked them before. It asks nobody for another one.
+    ///
+    /// - Throws: `KeysetReplacementRefusal` for keys that went back.
+    func readAgain(allowsDemoKeys: Bool, allowsPublic: Bool = false) throws -> KeySource {
+        let known = SecretSource(unlocked.secret, acceptingDemoKeys: allowsDemoKeys)
+        let secret = requiresEncryption ? known.required(acceptingDemoKeys: allowsDemoKeys) : known
+        let new = try KeySource(path, secret, allowsPublic: allowsPublic)
+        try new.refuseDemoKeys(unless: allowsDemoKeys)
+        _ = try keyset.isReplaced(by: new.keyset, at: path)
+        return new
+    }
+
+    /// The file that `init(_:_:)` reads.
+    static func file(of path: String) -> String {
+        FileSystem.isFolder(path) ? KeysetPlace(folder: path).filePath : path
+    }
+
     /// Accepts demo keys: for commands that only show keys.
     init(_ path: String, _ secret: SecretSource, allowsPublic: Bool = false) throws {
         self.path = path
+        requiresEncryption = secret.isGiven
         isKeyset = FileSystem.isFolder(path)
         if isKeyset, !KeysetFolder(path).exists { throw Self.notAKeyset(path) }
         let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)

@@ -86,18 +86,18 @@ final class KeysetReloader: @unchecked Sendable {
             mustCheckAgain = true
             return .unchanged
         } catch {
-            mustCheckAgain = Self.isTemporary(error)
+            mustCheckAgain = RawKeyset.isTemporary(error)
             return refuse("\(error)")
         }
     }
 
     private func take(_ keyset: Keyset) throws -> Outcome {
         let used = choice.withLock { $0 }
-        let isChange = try watched.isChange(from: used.keyset, to: keyset)
+        let isChange = try used.keyset.isReplaced(by: keyset, at: watched.place.path)
         let new: SealingChoice
         do {
             new = try SealingChoice(keyset, at: clock())
-        } catch let error as KeyError where error.code == .noKeySeals && keyset.revokes(used.entry.record.kid) {
+        } catch let error as KeyError where error.code == .noKeySeals && revokesKeyInUse(keyset, used) {
             // A key that leaked must not be used any more, and recipients refuse it.
             new = used.ended(by: keyset)
         }
@@ -121,6 +121,13 @@ final class KeysetReloader: @unchecked Sendable {
         return .taken(sequence: keyset.sequence)
     }
 
+    /// Whether `keyset` revokes the key that the set in use would seal with now. That isn't the last key that sealed if another
+    /// one became active since then.
+    private func revokesKeyInUse(_ keyset: Keyset, _ used: SealingChoice) -> Bool {
+        let entry = (try? used.keyset.sealingEntry(at: clock())) ?? used.entry
+        return keyset.revokes(entry.record.kid)
+    }
+
     private func refuse(_ reason: String) -> Outcome {
         let refusal = Refusal(version: version, reason: reason)
         if refusal != self.refusal {
@@ -134,15 +141,6 @@ final class KeysetReloader: @unchecked Sendable {
                 ])
         }
         return .refused(reason)
-    }
-
-    /// Whether the same file may be valid later, for example after a key server or the table of open files recovers.
-    private static func isTemporary(_ error: any Error) -> Bool {
-        switch error {
-        case let error as KeystoreError: [.wrapCommandFailed, .inputOutput, .changedMeanwhile].contains(error.code)
-        case let error as KeyError: [.backendFailure, .noKeySeals].contains(error.code)
-        default: error is CryptoError
-        }
     }
 }
 

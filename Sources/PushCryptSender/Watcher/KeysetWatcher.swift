@@ -23,7 +23,7 @@ import PushCryptPrimitives
 ///
 /// A revocation takes effect even if the file has no other key that seals. Then the watcher has no key (`noKeySeals`).
 ///
-/// To load an older keyset, restart the sender. A file that was rewritten, encrypted again or touched without a change of
+/// To load an older keyset, restart the process. A file that was rewritten, encrypted again or touched without a change of
 /// content is no change. A JWK, and a set without the `pushcrypt` member, has no `seq`: another file without `seq` or a set
 /// with `seq` may replace it, but a file without `seq` can't replace a set with `seq`. Only encrypted keysets authenticate
 /// `seq` and the other metadata. A new watcher doesn't know the last `seq` and accepts an older file.

@@ -16,40 +16,6 @@ struct WatchedKeyset: Sendable {
         guard place.folder != nil, keyset.kind == .recipient else { return keyset }
         return try keyset.publicKeyset(keepingPSK: true)
     }
-
-    /// - Returns: false if both have the same content.
-    /// - Throws: `Refusal` if the new keyset must not replace the old one.
-    func isChange(from old: Keyset, to new: Keyset) throws(Refusal) -> Bool {
-        let path = place.path
-        let advice = "To load an older keyset, restart the sender."
-        guard new.kind == old.kind else {
-            throw Refusal(
-                "\(path) contains \(new.kind.rawValue) keys now and contained \(old.kind.rawValue) keys before")
-        }
-        guard !new.hasSameContent(as: old) else { return false }
-        guard new.sequence >= old.sequence else {
-            throw Refusal("\(path) went back from seq \(old.sequence) to seq \(new.sequence). \(advice)")
-        }
-        guard new.sequence > old.sequence || new.sequence == Self.unnumbered else {
-            throw Refusal(
-                "\(path) has other content with the same seq \(new.sequence), which every change by pushcrypt increases. "
-                    + "To load it, restart the sender.")
-        }
-        if let before = old.updatedAt, let after = new.updatedAt, after < before {
-            throw Refusal("\(path) went back from updatedAt \(before) to updatedAt \(after). \(advice)")
-        }
-        return true
-    }
-
-    /// The `seq` of a JWK, or of a set without the `pushcrypt` member. Such files have no order. A keystore counts from 1.
-    private static let unnumbered: Int64 = 0
-
-    /// Why a keyset must not replace the one in use.
-    struct Refusal: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ description: String) { self.description = description }
-    }
 }
 
 /// The key of a keyset that seals or signs, and the time span in which it does. It is kept, so that each push doesn't

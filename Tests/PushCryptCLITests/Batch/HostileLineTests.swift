@@ -128,8 +128,8 @@ struct HostileLineTests {
 
     private static func openWorker() throws -> OpenWorker {
         let keyset = try Keyset(json: Array(BatchPlace.jwk("shared").utf8))
-        let opener = try Opener(topic: Workplace.topic, keyring: KeysetKeyring(keyset), senders: .unsigned)
-        return OpenWorker(keyset: keyset, opener: opener, time: UnixTime(1_800_000_000))
+        return OpenWorker(
+            topic: Workplace.topic, keys: { keyset }, senders: { .unsigned }, time: UnixTime(1_800_000_000))
     }
 
     /// An attacker with the key can seal any message. These members are read after decryption.

@@ -72,6 +72,26 @@ import Testing
         #expect(watch.watcher.status.isHealthy)
     }
 
+    @Test("a keyset that revokes the key which has become active since the last push seals nothing from then on")
+    func revocationOfTheNextKey() throws {
+        let place = try Operator(.sender)
+        let second = try place.add(activatesAt: Operator.start + 50)
+        let watch = try Watch(place)
+        let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
+        place.clock.now = Operator.start + 100
+        try place.write(
+            place.edited { stored in
+                stored.metadata.sequence += 1
+                for index in stored.metadata.timeline.keys.indices {
+                    let isSecond = stored.metadata.timeline.keys[index].kid == second
+                    stored.metadata.timeline.keys[index].lifecycle.revokedAt = isSecond ? place.clock.now : nil
+                    if !isSecond { stored.metadata.timeline.keys[index].lifecycle.retiresAt = Operator.start + 50 }
+                }
+            })
+        _ = watch.check()
+        expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
+    }
+
     @Test("a sealer with a keyset signs each message with the primary of its time") func keyset() throws {
         let place = try Operator(.sender)
         let second = try place.add(activatesAt: Operator.start + 100)

@@ -111,9 +111,10 @@ struct Diagnose: ParsableCommand {
 
     private func senders(_ path: String) throws -> Evidence.Senders {
         if path == "none" { return .unsigned }
-        guard let (document, app) = try SignedSetFile.contents(path, pins: pins) else {
+        guard let pins else {
             return .trusted(try KeySource(path, keyAccess, allowsPublic: true).trustedSenders())
         }
+        let (document, app) = try SignedSetFile.contents(path, pins: pins)
         do {
             let set = try SignedSenderSet.verify(document, publishers: app.publishers)
             let state = try SenderSetState(

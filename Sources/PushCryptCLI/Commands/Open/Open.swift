@@ -52,7 +52,7 @@ struct Open: ParsableCommand {
     }
 
     private func openOne() throws {
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: senderTrust(), keyAccess)
+        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trustedFile().trust, keyAccess)
         let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
@@ -64,19 +64,26 @@ struct Open: ParsableCommand {
         }
     }
 
-    private func senderTrust() throws -> SenderTrust {
-        try SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess)
+    private func trustedFile() throws -> TrustedFile {
+        try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess)
     }
 
     private func openBatch() throws {
-        let keyset = try KeySource(keys, keyAccess).openingKeyset(device: nil)
         let topic = try Topic(topic).description
-        let senders = try senderTrust()
-        let time = timeOptions.givenTime
+        let (allowsDemoKeys, givenTime) = (demoKeys.isAllowed, timeOptions.givenTime)
+        let keyset = try FollowedFiles([KeySource.file(of: keys)], named: keys) {
+            try OpeningKeys(KeySource(keys, keyAccess))
+        } again: {
+            try $0.readAgain(allowsDemoKeys: allowsDemoKeys)
+        }
+        let paths = [trust.map(KeySource.file), pins].compactMap(\.self)
+        let senders = try FollowedFiles(paths, named: trust ?? "no --trust", read: trustedFile) {
+            try $0.readAgain(at: givenTime ?? .now, allowsDemoKeys: allowsDemoKeys)
+        }
         var run = try BatchRun<OpenWorker>(batch)
         try run.processAllLines {
-            let opener = try Opener(topic: topic, keyring: KeysetKeyring(keyset), senders: senders)
-            return OpenWorker(keyset: keyset, opener: opener, time: time)
+            OpenWorker(
+                topic: topic, keys: { keyset.current.keyset }, senders: { senders.current.trust }, time: givenTime)
         }
     }
 
@@ -100,7 +107,22 @@ enum FallbackChoice: String, ExpressibleByArgument {
     }
 }
 
-/// Opens the payloads of a batch.
+/// The keys of a batch.
+struct OpeningKeys: Sendable {
+    private let source: KeySource
+    let keyset: Keyset
+
+    init(_ source: KeySource) throws {
+        self.source = source
+        keyset = try source.openingKeyset(device: nil)
+    }
+
+    func readAgain(allowsDemoKeys: Bool) throws -> OpeningKeys {
+        try OpeningKeys(source.readAgain(allowsDemoKeys: allowsDemoKeys))
+    }
+}
+
+/// Opens the payloads of a batch with the keys and senders of the moment.
 ///
 /// ```
 /// in:  {"payload": <outer>, ["device": "<device id>"], <others>}
@@ -111,15 +133,18 @@ enum FallbackChoice: String, ExpressibleByArgument {
 struct OpenWorker: LineWorker {
     enum Outcome: String, LineOutcome { case opened }
 
-    let keyset: Keyset
-    let opener: Opener
+    let topic: String
+    /// The keys and senders of the moment.
+    let keys: @Sendable () -> Keyset
+    let senders: @Sendable () -> SenderTrust
     /// nil: the time at which each line is opened.
     let time: UnixTime?
 
     static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field != .payload }
 
     mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
-        let opener = self.opener(for: line.device)
+        let keyring = KeysetKeyring(keys(), device: line.device)
+        let opener = try Opener(topic: topic, keyring: keyring, senders: senders())
         let push: OpenedPush
         do throws(FailureClass) {
             push = try opener.open(Array(line.payload.rawBytes), at: time ?? .now).get()
@@ -137,11 +162,6 @@ struct OpenWorker: LineWorker {
             }
         }
         return .opened
-    }
-
-    private func opener(for device: DeviceID?) -> Opener {
-        guard let device else { return opener }
-        return opener.mappingKeyring { _ in KeysetKeyring(keyset, device: device) }
     }
 
     /// Replaces newlines by spaces: JSON allows a newline only where it allows a space.

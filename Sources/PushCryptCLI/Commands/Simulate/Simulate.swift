@@ -128,7 +128,7 @@ struct Simulate: AsyncParsableCommand {
             } ?? NoKeys()
         var settings = SimulatedPhones.Settings(
             topic: topic, keyring: keyring, hasKeys: keys != nil,
-            senders: try SenderTrust(option: trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess),
+            senders: try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust,
             hasTrust: trust != nil, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
         try phone.apply(to: &settings)
         if let path = texts.strings {

@@ -20,7 +20,8 @@ struct KeysetView {
 
     /// - Parameter pins: a file with what the app bundles, for a FILE that is a signed sender set.
     init(_ path: String, pins: String? = nil, at time: UnixTime) throws {
-        if let signed = try SignedSetFile.read(path, pins: pins) {
+        if let pins {
+            let signed = try SignedSetFile.read(path, pins: pins)
             let (set, publication) = (signed.set, signed.set.publication)
             // Another set or epoch, which the app refuses. An expired set is shown with a warning.
             _ = try KeySource.naming(path) {
