@@ -162,15 +162,16 @@ extension PushRegistration {
     ///   - trust: the senders whose challenges the app answers: those that the extension trusts. If it is nil, they are the
     ///     keys of `senders`; if that is nil too, unsigned challenges are answered.
     ///   - upload: sends the record to your backend as the signed-in user; throws unless the backend has stored it.
+    /// - Throws: `KeyError` with `invalidTopic`.
     public init(
         _ group: AppGroup, senders: SenderSet?, trust: SenderTrust? = nil,
         upload: @escaping @Sendable (Upload) async throws -> Void
-    ) {
+    ) throws {
         let keyring = group.keyring
         let trust = trust ?? senders?.trust ?? .unsigned
         self.init(
             identity: DeviceIdentity(storage: keyring), folder: group.path(of: "registration"), senders: senders,
-            store: group.store(.app), opener: try? Opener(topic: group.topic, keyring: keyring, senders: trust),
+            store: group.store(.app), opener: try Opener(topic: group.topic, keyring: keyring, senders: trust),
             upload: upload)
     }
 }

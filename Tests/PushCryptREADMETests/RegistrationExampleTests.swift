@@ -26,12 +26,15 @@ import Testing
 
     private var keyring: FileKeyring { FileKeyring(folder: folder.path + "/keys") }
 
-    private func app(
+    private static func trust(_ sender: KeyRecord) throws -> SenderTrust {
+        .pinned(try TrustedSenders(json: jwk(sender.publicRecord(keepingPSK: false))))
+    }
+
+    /// The way of one account's uploads and answers to the backend.
+    private func proving(
         account: String, answering: @escaping @Sendable (Data) -> Data = { $0 }
-    ) throws -> PushRegistration {
-        let trust = SenderTrust.pinned(
-            try TrustedSenders(json: Self.jwk(sender.publicRecord(keepingPSK: false))))
-        let proving = ProvingBackend { [backend] path, body in
+    ) -> ProvingBackend {
+        ProvingBackend { [backend] path, body in
             let parts = path.split(separator: "/")
             guard parts.count == 1 else {
                 return try await backend.upload(body, account: account, deviceToken: String(parts[1]))
@@ -39,9 +42,15 @@ import Testing
             try await backend.confirm(answering(body), account: account)
             return Data()
         }
+    }
+
+    private func app(
+        account: String, answering: @escaping @Sendable (Data) -> Data = { $0 }
+    ) throws -> PushRegistration {
+        let proving = proving(account: account, answering: answering)
         return PushRegistration(
             identity: DeviceIdentity(storage: keyring), folder: folder.path + "/app",
-            opener: try Opener(topic: "com.example.app", keyring: keyring, senders: trust)
+            opener: try Opener(topic: "com.example.app", keyring: keyring, senders: Self.trust(sender))
         ) { try await proving.store($0) }
     }
 
@@ -83,6 +92,39 @@ import Testing
         try await app.register(deviceToken: Data([1]), account: "zoë")
         let answer = try #require(answers.withLock { $0 }.first)
         await #expect(throws: Registrations.Refused.self) { try await backend.confirm(answer, account: "zoë") }
+    }
+
+    private func group(topic: String = "com.example.app") -> AppGroup {
+        AppGroup("group.test.\(UUID().uuidString)", folder: folder.url, topic: topic)
+    }
+
+    @Test("the registration of an app group answers a challenge of the sender that it trusts")
+    func trustedSender() async throws {
+        let proving = proving(account: "zoë")
+        let app = try PushRegistration(group(), senders: nil, trust: Self.trust(sender)) {
+            try await proving.store($0)
+        }
+        #expect(try await app.register(deviceToken: Data([1]), account: "zoë").isUploaded)
+        #expect(await backend.recipients(of: "zoë").count == 1)
+    }
+
+    @Test("the registration of an app group answers no challenge of another sender: unknownKey")
+    func otherSender() async throws {
+        let proving = proving(account: "zoë")
+        let other = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        let app = try PushRegistration(group(), senders: nil, trust: Self.trust(other)) { try await proving.store($0) }
+        let error = await #expect(throws: FailureClass.self) {
+            try await app.register(deviceToken: Data([1]), account: "zoë")
+        }
+        #expect(error == .unknownKey)
+        #expect(await backend.recipients(of: "zoë").isEmpty)
+    }
+
+    @Test("the registration of an app group with an invalid topic throws invalidTopic") func invalidTopic() throws {
+        let error = #expect(throws: KeyError.self) {
+            try PushRegistration(group(topic: ""), senders: nil) { _ in }
+        }
+        #expect(error?.code == .invalidTopic)
     }
 
     @Test("a registration without an opener can't answer")

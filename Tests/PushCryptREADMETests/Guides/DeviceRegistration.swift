@@ -20,7 +20,7 @@ protocol Backend: Sendable {
     init(_ group: AppGroup, _ backend: some Backend) throws {
         self.group = group
         let senders = try PushRegistration.SenderSet(pins: group.senderPins()) { try await backend.senderSet() }
-        pushes = PushRegistration(group, senders: senders) { try await backend.store($0) }
+        pushes = try PushRegistration(group, senders: senders) { try await backend.store($0) }
     }
 
     /// The system provided the device token: at every start of the app, and after a change.
