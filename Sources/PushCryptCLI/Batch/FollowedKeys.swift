@@ -46,8 +46,14 @@ struct StandardErrorLog: LogHandler {
 
     func log(event: LogEvent) {
         let metadata = event.metadata ?? [:]
-        let details = metadata["reason"].map { ": \($0)" } ?? metadata["primary"].map { ": primary key \($0)" } ?? ""
         let place = metadata["keyset"].map { "\($0): " } ?? ""
+        let reason = metadata["reason"].map { ": " + "\($0)".withoutPrefix(place) }
+        let details = reason ?? metadata["primary"].map { ": primary key \($0)" } ?? ""
         StandardStreams.writeError("\(place)\(event.message)\(details)")
     }
+}
+
+extension String {
+    /// The text without the place of the file, which the line begins with.
+    func withoutPrefix(_ place: String) -> String { hasPrefix(place) ? String(dropFirst(place.count)) : self }
 }

@@ -90,6 +90,7 @@ struct StreamKeysTests {
         #expect(try client.process.wait() == .exit(0))
         let said = try words()
         #expect(said.components(separatedBy: refusal).count == 2, "\(said)")
+        #expect(!said.contains(refusal + "Keys/push"), "\(said)")
     }
 
     @Test("keys from a pipe, which can be read once, stay in use")
