@@ -42,6 +42,10 @@ public struct KeptNotifications: Sendable {
     /// The `userInfo` of content as the app will receive it. Apple's systems change its form.
     package var userInfo: @Sendable (NotificationContent) -> [UInt8] = { $0.userInfo }
 
+    package typealias Session = @Sendable () async -> DeliverySession.Delivery
+    /// Runs a session. The simulator replaces it, to move its clock.
+    package var perform: @Sendable (@escaping Session) async -> DeliverySession.Delivery = { await $0() }
+
     /// Creates an opener of placeholders.
     ///
     /// - Parameter configuration: the extension's: the same topic, keys, senders and stages, and a store with the role
@@ -120,13 +124,15 @@ public struct KeptNotifications: Sendable {
     }
 
     private func delivery(of payload: [UInt8], _ requestID: String) async -> DeliverySession.Delivery {
-        await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, requestID: requestID, configuration: configuration,
-                convert: { [userInfo] content in
-                    DeliverySession.SystemForm(userInfo: userInfo(content)) { continuation.resume(returning: $0) }
-                }
-            ).start()
+        await perform { [configuration, userInfo] in
+            await withCheckedContinuation { continuation in
+                DeliverySession(
+                    payload: payload, requestID: requestID, configuration: configuration,
+                    convert: { content in
+                        DeliverySession.SystemForm(userInfo: userInfo(content)) { continuation.resume(returning: $0) }
+                    }
+                ).start()
+            }
         }
     }
 }

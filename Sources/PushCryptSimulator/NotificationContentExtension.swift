@@ -114,7 +114,7 @@ extension SimulatedNotificationCenter {
             defaultContent: found.hidesDefaultContent ? nil : content,
             files: state.withLock { $0.files.filter { paths.contains($0.key) } })
         state.withLock { $0.shown[requestID] = ShownContentExtension(extension: found, context: context) }
-        await found.received(notification, in: context)
+        await clock.run { await found.received(notification, in: context) }
         return context
     }
 

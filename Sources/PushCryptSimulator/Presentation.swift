@@ -47,7 +47,7 @@ extension SimulatedNotificationCenter {
 
     private func foregroundOptions(_ notification: DeliveredNotification) async -> PresentationOptions {
         guard let responder = state.withLock({ $0.responder }) else { return [] }
-        return await responder.presentation(of: notification)
+        return await clock.run { await responder.presentation(of: notification) }
     }
 }
 

@@ -68,7 +68,18 @@ extension SimulatedDevice {
         return await deliver(push)
     }
 
+    /// All that the device does with a push is one run of the clock.
     private func deliver(_ push: StoredPush) async -> Reception {
+        let ranOut = Locked(false)
+        let onImpatience: @Sendable () -> Void = { ranOut.withLock { $0 = true } }
+        var reception = await clock.run(patience: options.patience, onImpatience: onImpatience) { [self] in
+            await received(push)
+        }
+        reception.ranOutOfPatience = ranOut.withLock { $0 }
+        return reception
+    }
+
+    private func received(_ push: StoredPush) async -> Reception {
         var reception = Reception()
         guard push.headers.pushType == "alert" else { return reception }
         guard let original = NotificationContent(unmodified: push.payload) else {
@@ -85,13 +96,7 @@ extension SimulatedDevice {
             return reception
         }
         let report = AwaitedReport()
-        state.withLock { $0.reports[requestID] = report }
-        let hasWaited = Locked(false)
-        let presentation = await presentation(of: push.payload, original, requestID) {
-            hasWaited.withLock { $0 = true }
-        }
-        reception.ranOutOfPatience = hasWaited.withLock { $0 }
-        defer { _ = state.withLock { $0.reports.removeValue(forKey: requestID) } }
+        let presentation = await presentation(of: push.payload, original, requestID, report)
         reception.presentation = presentation
         // A session reports after it has called the handler, and one that didn't call it may never report.
         if let origin = presentation?.origin, ![.notRun, .expired, .died].contains(origin) {
@@ -102,7 +107,8 @@ extension SimulatedDevice {
             reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
             await present(content, requestID)
         }
-        await postReceipts()
+        // After the notification is shown, so that its time doesn't depend on them.
+        await process.current?.posts.run()
         return reception
     }
 
@@ -124,11 +130,5 @@ extension SimulatedDevice {
             return state.pushCount
         }
         return push.headers.collapseID ?? "push-\(number)"
-    }
-
-    /// The receipts are posted after the notification is shown, so that its time doesn't depend on them.
-    private func postReceipts() async {
-        guard let posts = process.current?.posts, !posts.isEmpty else { return }
-        await clock.run(patience: options.patience) { await posts.run() }
     }
 }
