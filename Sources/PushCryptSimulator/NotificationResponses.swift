@@ -69,10 +69,10 @@ extension SimulatedNotificationCenter {
     }
 
     func listed(_ requestID: String) throws -> DeliveredNotification {
-        guard let notification = deliveredNotifications.first(where: { $0.id == requestID }) else {
+        guard let shown = shownNotifications.first(where: { $0.notification.id == requestID }) else {
             throw ResponseError.noNotification
         }
-        return notification
+        return shown.notification
     }
 
     private func respond(

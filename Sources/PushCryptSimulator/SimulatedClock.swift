@@ -49,13 +49,17 @@ public final class SimulatedClock: DeadlineTimer {
     public init(startingAt time: UnixTime = UnixTime(1_790_000_000)) { start = time }
 
     /// The time in whole seconds.
-    public var time: UnixTime { start + elapsed.components.seconds }
+    public var time: UnixTime { time(at: elapsed) }
 
     /// The time since the start.
     public var elapsed: Duration { state.withLock { $0.elapsed } }
 
     /// An instant for the clocks of the standard library.
     public var instant: ContinuousClock.Instant { origin + elapsed }
+
+    func time(at elapsed: Duration) -> UnixTime { start + elapsed.components.seconds }
+
+    func elapsed(at time: UnixTime) -> Duration { .seconds(time.seconds - start.seconds) }
 
     /// Calls `body` when the clock passes the time, on the thread that moves the clock.
     public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {

@@ -7,21 +7,18 @@ extension SimulatedDevice {
     /// - Parameter report: receives the extension's report, or its end without one.
     func presentation(
         of payload: [UInt8], _ original: NotificationContent, _ requestID: String, _ report: AwaitedReport
-    ) async -> Presentation? {
-        guard let configure else { return Presentation(content: original, origin: .notRun) }
+    ) async -> PresentedContent? {
+        guard let configure else { return PresentedContent(content: original, origin: .notRun) }
         let process: SimulatedExtensionProcess
         do {
             process = try runningProcess(configure)
         } catch {
             let failure = error as? FailureClass ?? .internalError
             report.end(nil)
-            return Presentation(
+            return PresentedContent(
                 content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
         }
-        if let time = options.endsProcessAfter {
-            if time <= .zero { process.end() }
-            _ = clock.schedule(after: time) { process.end() }
-        }
+        if let time = options.endsProcessAfter, time <= .zero { process.end() }
         let limits = NotificationHost.TimeLimits(warning: options.timeLimit - options.grace, grace: options.grace)
         let host = NotificationHost(
             SimulatedService(in: process, report), timer: clock, limits: limits,
@@ -48,6 +45,7 @@ extension SimulatedDevice {
         try configure.map { configure in
             let posts = BackgroundPosts()
             var kept = KeptNotifications(try configuration(configure, posts), in: center)
+            kept.systemForm = { (AttachmentFile.refused(of: $0), $0.userInfo) }
             kept.perform = { [clock, options] open in
                 await clock.run(patience: options.patience) {
                     let delivery = await open()

@@ -61,7 +61,7 @@ extension SimulatedDevice {
         let push = StoredPush(payload: payload, headers: headers, time: clock.time)
         guard !isOffline else {
             // "Sending notification requests to APNs": with the expiration 0 a push isn't stored.
-            guard headers.expiration != UnixTime(0) else { return Reception() }
+            guard headers.expiration != UnixTime(0) else { return Reception(isDropped: true) }
             state.withLock { $0.keep(push, options.storage) }
             return Reception(isStored: true)
         }
@@ -80,8 +80,8 @@ extension SimulatedDevice {
     }
 
     private func received(_ push: StoredPush) async -> Reception {
-        var reception = Reception()
-        guard push.headers.pushType == "alert" else { return reception }
+        var reception = Reception(pushType: push.headers.pushType)
+        guard reception.pushType == "alert" else { return reception }
         guard let original = NotificationContent(unmodified: push.payload) else {
             await deliverWithoutText(push)
             return reception
@@ -89,12 +89,16 @@ extension SimulatedDevice {
         let requestID = requestID(of: push)
         (reception.requestID, reception.original) = (requestID, original)
         guard center.currentSettings.showsAlerts else {
-            reception.presentation = Presentation(content: nil, origin: .notAllowed)
+            reception.presentation = PresentedContent(content: nil, origin: .notAllowed)
             var silent = original
             (silent.title, silent.subtitle, silent.body) = (.init(), .init(), .init())
             await present(silent, requestID)
             return reception
         }
+        let cancelEnd = options.endsProcessAfter.map { [process] time in
+            clock.schedule(after: time) { process.end() }
+        }
+        defer { cancelEnd?() }
         let report = AwaitedReport()
         let presentation = await presentation(of: push.payload, original, requestID, report)
         reception.presentation = presentation
@@ -104,7 +108,7 @@ extension SimulatedDevice {
         }
         if var content = presentation?.content {
             content = center.takeFiles(of: content)
-            reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
+            reception.presentation = presentation.map { PresentedContent(content: content, origin: $0.origin) }
             await present(content, requestID)
         }
         // After the notification is shown, so that its time doesn't depend on them.

@@ -132,12 +132,15 @@ public final class SimulatedDevice: Sendable {
         center.isLocked = false
     }
 
-    /// Deletes the app: APNs refuses further pushes with `Unregistered`.
+    /// Deletes the app with its notifications and settings: APNs refuses further pushes with `Unregistered`, and those that it has
+    /// kept aren't delivered.
     public func deleteApp() {
         endExtensionProcess()
-        state.withLock { $0.isInstalled = false }
-        center.removeAllDelivered()
-        center.removeAllPending()
+        state.withLock { state in
+            state.isInstalled = false
+            state.stored = []
+        }
+        center.forgetApp()
     }
 
     /// Ends the extension's process, as the system does at any time: for memory, or because it isn't needed. Pushes that it

@@ -40,7 +40,7 @@ final class SimulatedExtensionProcess: Sendable {
         return DeliverySession(
             payload: payload, requestID: exchange.requestID, configuration: configuration,
             convert: { [state] content in
-                let refused = content.attachments.filter { AttachmentFile.refusal($0) != nil }
+                let refused = AttachmentFile.refused(of: content)
                 return DeliverySession.SystemForm(refused: refused, userInfo: content.userInfo) { delivery in
                     state.withLock { $0.exchanges[number] = nil }
                     exchange.hand(over: delivery.content)
