@@ -618,6 +618,38 @@ import Testing
         #expect(times == [0, 5])
     }
 
+    @Test("a stage that fetches files at once takes the time of the longest, and each file comes at its own time")
+    func filesAtOnce() async throws {
+        let times = Locked<[Duration]>([])
+        let device = try await device { configuration, device in
+            configuration.stages = [Fetching(device: device, times: times)]
+        }
+        for seconds in [1, 5, 20] { device.network.serve([1], at: "https://a.b/\(seconds)", for: .seconds(seconds)) }
+        let reception = await device.receive(try seal())
+        #expect(reception.report?.stageFailures == [] && !reception.ranOutOfPatience)
+        #expect(times.withLock { $0 } == [.seconds(5), .seconds(6), .seconds(20)] && clock.elapsed == .seconds(20))
+    }
+
+    /// Fetches a file of 20 seconds, and meanwhile one of 5 and then one of 1.
+    private struct Fetching: ContentStage {
+        let device: SimulatedDevice
+        let times: Locked<[Duration]>
+        let timeLimit: Duration? = nil
+
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            async let long: Void = fetch(20)
+            try await fetch(5)
+            try await fetch(1)
+            try await long
+            return content
+        }
+
+        private func fetch(_ seconds: Int) async throws {
+            try await device.network.get("https://a.b/\(seconds)") { _ in }
+            times.withLock { $0.append(device.clock.elapsed) }
+        }
+    }
+
     /// Works, for a payload that says so, until the picture of another push was requested, and longer.
     private struct Busy: ContentStage {
         let network: SimulatedNetwork
