@@ -6,7 +6,7 @@ package struct ConnectedResponder: Sendable {
     private let verifier: NotificationVerifier?
     private let kept: KeptNotifications?
 
-    /// - Parameter verifier: nil counts every push as unverified.
+    /// - Parameter verifier: nil counts every push as unverified, except a placeholder that `kept` opens.
     package init(
         _ responder: any NotificationResponder, verifier: NotificationVerifier?, kept: KeptNotifications?
     ) {
@@ -35,6 +35,7 @@ package struct ConnectedResponder: Sendable {
     private func verified(_ notification: DeliveredNotification) async -> ReceivedNotification {
         if let verifier { return await verifier.received(notification) }
         guard notification.request.trigger == .push else { return .local(notification.request) }
-        return .unverified(.init(requestID: notification.id, reason: .unknown))
+        let isSealed = KeptMessage.outerPayload(userInfo: notification.userInfo) != nil
+        return .unverified(.init(requestID: notification.id, reason: isSealed ? .sealed : .unknown))
     }
 }

@@ -39,8 +39,16 @@ public struct KeptNotifications: Sendable {
     /// What was restored and couldn't be shown, by placeholder: the store counts it as shown.
     private let unshown = Locked<[String: DeliverySession.Delivery]>([:])
     private let center: any UserNotificationCenter
-    /// The `userInfo` of content as the app will receive it. Apple's systems change its form.
-    package var userInfo: @Sendable (NotificationContent) -> [UInt8] = { $0.userInfo }
+    /// Returns the attachments that the system refuses, and `userInfo` as the app will receive it. Apple's systems change its
+    /// form.
+    package var systemForm: @Sendable (NotificationContent) -> (refused: [Attachment], userInfo: [UInt8]) = {
+        ([], $0.userInfo)
+    }
+
+    package typealias Attachment = NotificationContent.Attachment
+    package typealias Session = @Sendable () async -> DeliverySession.Delivery
+    /// Runs a session. The simulator replaces it, to move its clock.
+    package var perform: @Sendable (@escaping Session) async -> DeliverySession.Delivery = { await $0() }
 
     /// Creates an opener of placeholders.
     ///
@@ -76,7 +84,10 @@ public struct KeptNotifications: Sendable {
     ///   ``open()`` tries again while the app runs.
     public func restored(_ placeholder: DeliveredNotification) async -> ReceivedNotification.Restored? {
         guard let payload = KeptMessage.outerPayload(userInfo: placeholder.userInfo) else { return nil }
-        let delivery = await delivery(of: payload, placeholder.id)
+        // Nothing is shown, so no file is fetched.
+        var configuration = configuration
+        (configuration.attachments, configuration.avatars) = (configuration.attachments.map { _ in NoFiles() }, nil)
+        let delivery = await delivery(of: payload, placeholder.id, configuration)
         guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
             let failure = delivery.failure ?? .internalError
             if failure != .replayed, !Self.finalFailures.contains(failure) {
@@ -86,7 +97,7 @@ public struct KeptNotifications: Sendable {
         }
         center.remove([placeholder.id])
         return ReceivedNotification.Restored(
-            requestID: placeholder.id, messageID: messageID, payload: userInfo(delivery.content))
+            requestID: placeholder.id, messageID: messageID, payload: systemForm(delivery.content).userInfo)
     }
 
     private func open(_ payload: [UInt8], _ placeholderID: String) async -> Outcome {
@@ -94,7 +105,11 @@ public struct KeptNotifications: Sendable {
         let requestID = "\(placeholderID)-opened"
         let earlier = unshown.withLock { $0.removeValue(forKey: placeholderID) }
         let delivery: DeliverySession.Delivery
-        if let earlier { delivery = earlier } else { delivery = await self.delivery(of: payload, requestID) }
+        if let earlier {
+            delivery = earlier
+        } else {
+            delivery = await self.delivery(of: payload, requestID, configuration)
+        }
         guard delivery.isRestored, delivery.failure != .replayed else {
             let failure = delivery.failure ?? .internalError
             let isFinal = Self.finalFailures.contains(failure)
@@ -119,14 +134,26 @@ public struct KeptNotifications: Sendable {
             failure: delivery.failure)
     }
 
-    private func delivery(of payload: [UInt8], _ requestID: String) async -> DeliverySession.Delivery {
-        await withCheckedContinuation { continuation in
-            DeliverySession(
-                payload: payload, requestID: requestID, configuration: configuration,
-                convert: { [userInfo] content in
-                    DeliverySession.SystemForm(userInfo: userInfo(content)) { continuation.resume(returning: $0) }
-                }
-            ).start()
+    private func delivery(
+        of payload: [UInt8], _ requestID: String, _ configuration: ExtensionConfiguration
+    ) async -> DeliverySession.Delivery {
+        await perform { [systemForm] in
+            await withCheckedContinuation { continuation in
+                DeliverySession(
+                    payload: payload, requestID: requestID, configuration: configuration,
+                    convert: { content in
+                        let (refused, userInfo) = systemForm(content)
+                        return DeliverySession.SystemForm(refused: refused, userInfo: userInfo) {
+                            continuation.resume(returning: $0)
+                        }
+                    }
+                ).start()
+            }
         }
     }
+}
+
+/// Fetches no attachments.
+private struct NoFiles: ContentStage {
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent { content }
 }

@@ -2,6 +2,9 @@ import Dispatch
 
 /// Runs work on a thread that does nothing else, so that a full thread pool can't delay it.
 package enum DedicatedThread {
+    /// Starts a thread, as ``run(_:)`` does.
+    package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) -> Void
+
     /// Runs `body` on a new thread, or on a dispatch queue if the system can't create a thread.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         #if DEBUG

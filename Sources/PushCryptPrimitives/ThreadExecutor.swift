@@ -18,8 +18,10 @@ package final class ThreadExecutor: TaskExecutor {
     }
 
     private let state = Locked(State())
+    private let start: DedicatedThread.Start
 
-    package init() {}
+    /// - Parameter start: starts the thread, again each time after the jobs have ended.
+    package init(_ start: @escaping DedicatedThread.Start) { self.start = start }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -29,7 +31,7 @@ package final class ThreadExecutor: TaskExecutor {
             return !state.isRunning
         }
         guard startsThread else { return }
-        DedicatedThread.run { [self] in
+        start { [self] in
             while let job = state.withLock({ $0.takeNext() }) {
                 unsafe job.runSynchronously(on: asUnownedTaskExecutor())
             }

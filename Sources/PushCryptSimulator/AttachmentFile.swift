@@ -26,6 +26,11 @@ enum AttachmentFile {
         return nil
     }
 
+    /// The attachments of content that the system refuses.
+    static func refused(of content: NotificationContent) -> [NotificationContent.Attachment] {
+        content.attachments.filter { refusal($0) != nil }
+    }
+
     /// Other file extensions of the types, as Apple's systems declare them.
     private static let synonyms = [
         "jpeg": "jpg", "jpe": "jpg", "aif": "aiff", "aifc": "aiff", "wave": "wav", "mpeg": "mpg", "m4v": "mp4",

@@ -48,8 +48,7 @@ extension SimulatedNotificationCenter {
     ///   the group. Title and subtitle are hidden too, unless the category's options show them.
     public var lockScreen: LockScreen {
         let settings = currentSettings
-        let listed = settings.showsOnLockScreen ? deliveredNotifications : []
-        let isHidden = settings.previews == .never || settings.previews == .whenUnlocked && isLocked
+        let listed = notificationsOnLockScreen
         var threads: [String?] = []
         for notification in listed.reversed() where !threads.contains(notification.request.content.threadID) {
             threads.append(notification.request.content.threadID)
@@ -58,26 +57,29 @@ extension SimulatedNotificationCenter {
             let members = listed.reversed().filter { $0.request.content.threadID == thread }
             return LockScreen.Group(
                 threadID: thread,
-                banners: members.map { banner($0, isHidden: isHidden, groupCount: members.count, settings) })
+                banners: members.map { banner($0, groupCount: members.count, settings) })
         }
         return LockScreen(groups: groups, time: clock.time)
     }
 
     /// The notification of a request as the lock screen shows it; nil if it doesn't.
     package func banner(of requestID: String) -> LockScreen.Banner? {
-        let settings = currentSettings
-        guard settings.showsOnLockScreen else { return nil }
-        let delivered = deliveredNotifications
-        guard let notification = delivered.last(where: { $0.id == requestID }) else { return nil }
+        let listed = notificationsOnLockScreen
+        guard let notification = listed.last(where: { $0.id == requestID }) else { return nil }
         let thread = notification.request.content.threadID
         return banner(
-            notification, isHidden: settings.previews == .never || settings.previews == .whenUnlocked && isLocked,
-            groupCount: delivered.count { $0.request.content.threadID == thread }, settings)
+            notification, groupCount: listed.count { $0.request.content.threadID == thread }, currentSettings)
+    }
+
+    private var notificationsOnLockScreen: [DeliveredNotification] {
+        guard currentSettings.showsOnLockScreen else { return [] }
+        return shownNotifications.filter(\.isOnLockScreen).map(\.notification)
     }
 
     private func banner(
-        _ notification: DeliveredNotification, isHidden: Bool, groupCount: Int, _ settings: NotificationSettings
+        _ notification: DeliveredNotification, groupCount: Int, _ settings: NotificationSettings
     ) -> LockScreen.Banner {
+        let isHidden = settings.previews == .never || settings.previews == .whenUnlocked && isLocked
         let content = notification.request.content
         let category = category(of: content)
         let options = isHidden ? category?.options ?? [] : [.hiddenPreviewsShowTitle, .hiddenPreviewsShowSubtitle]

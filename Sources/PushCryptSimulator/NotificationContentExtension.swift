@@ -104,17 +104,18 @@ extension SimulatedNotificationCenter {
     @discardableResult
     public func expand(_ requestID: String) async throws -> ContentExtensionContext? {
         let notification = try listed(requestID)
-        let found = state.withLock { state in
-            state.contentExtensions.first { $0.categories.contains(notification.request.content.category ?? "") }
-        }
-        guard let found else { return nil }
         let content = notification.request.content
+        // Without the lock: the extensions are code of the test, which may use this object.
+        let extensions = state.withLock { $0.contentExtensions }
+        guard let found = extensions.first(where: { $0.categories.contains(content.category ?? "") }) else {
+            return nil
+        }
         let paths = content.attachments.map(\.path)
         let context = ContentExtensionContext(
             defaultContent: found.hidesDefaultContent ? nil : content,
             files: state.withLock { $0.files.filter { paths.contains($0.key) } })
         state.withLock { $0.shown[requestID] = ShownContentExtension(extension: found, context: context) }
-        await found.received(notification, in: context)
+        await clock.run { await found.received(notification, in: context) }
         return context
     }
 

@@ -1,5 +1,5 @@
 import PushCryptCore
-public import PushCryptExtension
+package import PushCryptExtension
 import PushCryptPrimitives
 
 /// Simulates the system's side of a notification service extension, as documented by Apple:
@@ -31,7 +31,7 @@ package final class NotificationHost: Sendable {
     private let log = Locked(Log())
 
     private struct Log {
-        var presentations: [Presentation] = []
+        var presentations: [PresentedContent] = []
         var handlerCallCount = 0
         var breachCount = 0
     }
@@ -46,7 +46,7 @@ package final class NotificationHost: Sendable {
         self.hasFilteringEntitlement = hasFilteringEntitlement
     }
 
-    package var presentations: [Presentation] { log.withLock { $0.presentations } }
+    package var presentations: [PresentedContent] { log.withLock { $0.presentations } }
     package var handlerCallCount: Int { log.withLock { $0.handlerCallCount } }
     /// How many of these calls were not the first call for their push.
     package var breachCount: Int { log.withLock { $0.breachCount } }
@@ -54,17 +54,17 @@ package final class NotificationHost: Sendable {
     /// Delivers a push from APNs, UTF-8 JSON. Returns the shown notification; nil for a push without an alert.
     ///
     /// - Parameter requestID: the system's name of the notification.
-    package func deliver(_ payload: [UInt8], requestID: String? = nil) async -> Presentation? {
+    package func deliver(_ payload: [UInt8], requestID: String? = nil) async -> PresentedContent? {
         guard let original = NotificationContent(unmodified: payload) else { return nil }
         let allowsExtension = (try? JSONText(payload))?.root["aps"]?["mutable-content"]?.protocolInteger == 1
-        guard allowsExtension else { return show(Presentation(content: original, origin: .notRun)) }
+        guard allowsExtension else { return show(PresentedContent(content: original, origin: .notRun)) }
         return show(
             await withCheckedContinuation { continuation in
                 run(payload, requestID, HostedRequest(original, continuation, hasFilteringEntitlement))
             })
     }
 
-    private func show(_ presentation: Presentation) -> Presentation {
+    private func show(_ presentation: PresentedContent) -> PresentedContent {
         log.withLock { $0.presentations.append(presentation) }
         return presentation
     }
@@ -93,7 +93,7 @@ package final class NotificationHost: Sendable {
 /// One push that an extension is restoring. It ends once.
 private final class HostedRequest: Sendable {
     private struct State {
-        let continuation: CheckedContinuation<Presentation, Never>
+        let continuation: CheckedContinuation<PresentedContent, Never>
         var cleanUp: [@Sendable () -> Void] = []
     }
 
@@ -103,7 +103,7 @@ private final class HostedRequest: Sendable {
     private let state: EndingOnce<State>
 
     init(
-        _ original: NotificationContent, _ continuation: CheckedContinuation<Presentation, Never>,
+        _ original: NotificationContent, _ continuation: CheckedContinuation<PresentedContent, Never>,
         _ hasFilteringEntitlement: Bool
     ) {
         self.original = original
@@ -119,50 +119,21 @@ private final class HostedRequest: Sendable {
         guard content.hasText, !content.isSuppressed else {
             let isEmpty = content.isSuppressed || content.attachments.isEmpty && content.sound == nil
             guard hasFilteringEntitlement, isEmpty else { return end(.emptied) }
-            return end(Presentation(content: nil, origin: .suppressed))
+            return end(PresentedContent(content: nil, origin: .suppressed))
         }
-        end(Presentation(content: content, origin: .handedOver))
+        end(PresentedContent(content: content, origin: .handedOver))
     }
 
-    func end(_ origin: Presentation.Origin) { end(Presentation(content: original, origin: origin)) }
+    func end(_ origin: PresentedContent.Origin) { end(PresentedContent(content: original, origin: origin)) }
 
     /// Calls `body` at the end, or at once if the push has ended.
     func whenEnded(_ body: @escaping @Sendable () -> Void) {
         if !state.update({ $0.cleanUp.append(body) }) { body() }
     }
 
-    private func end(_ presentation: Presentation) {
+    private func end(_ presentation: PresentedContent) {
         guard let last = state.end() else { return }
         for body in last.cleanUp { body() }
         last.continuation.resume(returning: presentation)
-    }
-}
-
-/// The content that is shown for one push, and why.
-public struct Presentation: Hashable, Sendable {
-    /// What is shown; nil for nothing.
-    public let content: NotificationContent?
-    /// Why.
-    public let origin: Origin
-
-    /// Why this content is shown; more may be added.
-    public struct Origin: Hashable, Sendable, CustomStringConvertible {
-        /// The reason, for people.
-        public let description: String
-
-        /// The extension handed it over in time.
-        public static let handedOver = Origin(description: "handed over")
-        /// Nothing: the user doesn't allow alerts, or wasn't asked. The extension doesn't run.
-        public static let notAllowed = Origin(description: "nothing: the user doesn't allow notifications")
-        /// The original: the push has no `mutable-content: 1`, or the app has no extension.
-        public static let notRun = Origin(description: "the original: the extension didn't run")
-        /// The original: the extension handed over no text, and has no entitlement to show nothing.
-        public static let emptied = Origin(description: "the original: the extension handed over no text")
-        /// Nothing: the extension handed over no text, and has the entitlement for notification filtering.
-        public static let suppressed = Origin(description: "nothing: the extension suppressed it")
-        /// The original: the handler wasn't called in time.
-        public static let expired = Origin(description: "the original: the handler wasn't called in time")
-        /// The original: the process ended.
-        public static let died = Origin(description: "the original is shown: the system ended the extension's process")
     }
 }

@@ -57,7 +57,7 @@ extension SimulatedNotificationCenter {
             throw ResponseError.locked
         }
         if let shown {
-            switch await shown.extension.received(action, text: text) {
+            switch await clock.run({ await shown.extension.received(action, text: text) }) {
             case .doNotDismiss: return
             case .dismiss: return remove([requestID])
             case .dismissAndForward: break
@@ -69,10 +69,10 @@ extension SimulatedNotificationCenter {
     }
 
     func listed(_ requestID: String) throws -> DeliveredNotification {
-        guard let notification = deliveredNotifications.first(where: { $0.id == requestID }) else {
+        guard let shown = shownNotifications.first(where: { $0.notification.id == requestID }) else {
             throw ResponseError.noNotification
         }
-        return notification
+        return shown.notification
     }
 
     private func respond(
@@ -80,6 +80,6 @@ extension SimulatedNotificationCenter {
     ) async {
         guard let responder = state.withLock({ $0.responder }) else { return }
         if appState == .notRunning { appState = .background }
-        await responder.received(action, text: text, to: notification)
+        await clock.run { await responder.received(action, text: text, to: notification) }
     }
 }

@@ -3,7 +3,7 @@ public import PushCryptExtension
 
 /// The headers of a request to APNs that matter to the device.
 public struct PushHeaders: Hashable, Sendable {
-    /// `apns-topic`: the app's bundle identifier.
+    /// `apns-topic`: the app's bundle identifier; with the suffix of ``pushType``, such as `.voip`, if that has one.
     public var topic: String
     /// `apns-push-type`: `alert`, `background`, or another kind, which no extension receives.
     public var pushType: String
@@ -34,7 +34,7 @@ public struct PushRefusal: Hashable, Sendable, CustomStringConvertible {
     public static let payloadTooLarge = PushRefusal(status: 413, reason: "PayloadTooLarge")
     /// The payload is empty.
     public static let payloadEmpty = PushRefusal(status: 400, reason: "PayloadEmpty")
-    /// The topic isn't that of the app.
+    /// The topic isn't that of the app and the push type.
     public static let topicNotForToken = PushRefusal(status: 400, reason: "DeviceTokenNotForTopic")
     /// The request has no topic.
     public static let missingTopic = PushRefusal(status: 400, reason: "MissingTopic")
@@ -58,10 +58,12 @@ enum PushService {
     static func maximumByteCount(_ pushType: String) -> Int { pushType == "voip" ? 5_120 : 4_096 }
     /// "Sending notification requests to APNs": the largest `apns-collapse-id`.
     static let maximumCollapseIDByteCount = 64
-    /// "Sending notification requests to APNs": the values of `apns-push-type`.
-    static let pushTypes = [
-        "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk",
-        "widgets", "controls",
+    /// "Sending notification requests to APNs": the values of `apns-push-type`, with what the topic has after the app's bundle
+    /// identifier; nil for a topic that isn't an app's.
+    static let topicSuffixes: [String: String?] = [
+        "alert": "", "background": "", "location": ".location-query", "voip": ".voip", "complication": ".complication",
+        "fileprovider": ".pushkit.fileprovider", "mdm": nil, "liveactivity": ".push-type.liveactivity",
+        "pushtotalk": ".voip-ptt", "widgets": ".push-type.widgets", "controls": ".push-type.controls",
     ]
 
     /// - Parameter topic: of the installed app; nil if it was deleted.
@@ -69,10 +71,10 @@ enum PushService {
         if payload.isEmpty { return .payloadEmpty }
         if payload.count > maximumByteCount(headers.pushType) { return .payloadTooLarge }
         if headers.topic.isEmpty { return .missingTopic }
-        if !pushTypes.contains(headers.pushType) { return .invalidPushType }
+        guard let suffix = topicSuffixes[headers.pushType] else { return .invalidPushType }
         if let id = headers.collapseID, id.utf8.count > maximumCollapseIDByteCount { return .badCollapseID }
         guard let topic else { return .unregistered }
-        if headers.topic != topic { return .topicNotForToken }
+        guard let suffix, headers.topic == topic + suffix else { return .topicNotForToken }
         guard let root = (try? JSONText(payload))?.root, root["aps"]?.kind == .object else { return .invalidPayload }
         return nil
     }

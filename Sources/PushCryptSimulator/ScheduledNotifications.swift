@@ -16,6 +16,8 @@ extension SimulatedNotificationCenter {
     /// The shortest interval of a repeated trigger, in seconds: `UNTimeIntervalNotificationTrigger`,
     /// `init(timeInterval:repeats:)`.
     static let shortestRepeatedInterval: Double = 60
+    /// Longer ones never fire in a test, and would be more than the clock's time can be.
+    private static let longestInterval: Double = 1e11
     /// How many notifications the system keeps scheduled, the soonest first. The documentation of `UNUserNotificationCenter` is
     /// silent; that of its predecessor `UILocalNotification` has this limit.
     static let scheduledLimit = 64
@@ -32,11 +34,10 @@ extension SimulatedNotificationCenter {
             throw NotificationError(.invalidContent, "the content has neither text nor badge nor sound")
         }
         var request = request
-        let refused = request.content.attachments.filter { AttachmentFile.refusal($0) != nil }
-        if let first = refused.first, let reason = AttachmentFile.refusal(first) {
+        if let first = AttachmentFile.refused(of: request.content).first, let reason = AttachmentFile.refusal(first) {
             throw NotificationError(.invalidAttachment, "attachment \(first.identifier): \(reason)")
         }
-        let due = try due(request.trigger, after: clock.time)
+        let due = try due(request.trigger)
         removePending([request.id])
         request.content = takeFiles(of: request.content)
         guard request.trigger != nil else {
@@ -54,13 +55,16 @@ extension SimulatedNotificationCenter {
     public var pendingRequests: [NotificationRequest] {
         state.withLock { state in
             state.scheduled.values.sorted { left, right in
-                (left.due ?? UnixTime(.max), left.number) < (right.due ?? UnixTime(.max), right.number)
+                let never = Duration.seconds(Int64.max)
+                return (left.due ?? never, left.number) < (right.due ?? never, right.number)
             }.map(\.request)
         }
     }
 
     /// When a scheduled notification will be shown; nil for an unknown one, or one with a region.
-    public func nextTime(of requestID: String) -> UnixTime? { state.withLock { $0.scheduled[requestID]?.due } }
+    public func nextTime(of requestID: String) -> UnixTime? {
+        state.withLock { $0.scheduled[requestID]?.due }.map(clock.time(at:))
+    }
 
     /// Removes scheduled notifications.
     public func removePending(_ requestIDs: [String]) {
@@ -99,18 +103,22 @@ extension SimulatedNotificationCenter {
         }
     }
 
-    private func due(_ trigger: NotificationTrigger?, after time: UnixTime) throws -> UnixTime? {
+    /// - Returns: when it will fire, by the clock's `elapsed`; nil for a region, and without a trigger.
+    private func due(_ trigger: NotificationTrigger?) throws -> Duration? {
         switch trigger {
         case nil: return nil
         case .push, .unknown: throw NotificationError(.invalidTrigger, "only the system makes such a trigger")
         case .timeInterval(let seconds, let repeats):
-            guard seconds > 0, seconds.isFinite else {
+            guard seconds.isFinite else {
+                throw NotificationError(.invalidTrigger, "a time interval is a finite number of seconds")
+            }
+            guard seconds > 0 else {
                 throw NotificationError(.invalidTrigger, "a time interval is greater than 0 seconds")
             }
             guard !repeats || seconds >= Self.shortestRepeatedInterval else {
                 throw NotificationError(.invalidTrigger, "a repeated time interval has 60 seconds or more")
             }
-            return time + Int64(seconds.rounded(.up))
+            return clock.elapsed + .seconds(min(seconds, Self.longestInterval))
         case .calendar(let match, _):
             guard let calendar else {
                 throw NotificationError(
@@ -118,10 +126,10 @@ extension SimulatedNotificationCenter {
                     "this simulator has no calendar: import PushCryptSimulatorCalendar, and create the device or centre with "
                         + "calendar: GregorianCalendar(timeZone: .gmt) or another time zone")
             }
-            guard let next = calendar.next(after: time, matching: match) else {
+            guard let next = calendar.next(after: clock.time, matching: match) else {
                 throw NotificationError(.invalidTrigger, "no later time matches")
             }
-            return next
+            return clock.elapsed(at: next)
         case .location(let region, _):
             guard region.radius > 0, (-90...90).contains(region.latitude), (-180...180).contains(region.longitude)
             else { throw NotificationError(.invalidTrigger, "the region isn't a circle on the earth") }
@@ -129,11 +137,14 @@ extension SimulatedNotificationCenter {
         }
     }
 
-    private func schedule(_ request: NotificationRequest, _ due: UnixTime?) {
+    private func schedule(_ request: NotificationRequest, _ due: Duration?) {
         let number = state.withLock { state in (state.scheduled.values.map(\.number).max() ?? 0) + 1 }
         let cancel = due.map { due in
-            clock.schedule(after: .seconds(due.seconds - clock.time.seconds)) { [weak self] in
-                self?.fire(request.id, number)
+            // For no run: code doesn't wait for a scheduled notification.
+            SimulatedClock.$runs.withValue([]) {
+                clock.schedule(after: due - clock.elapsed) { [weak self] in
+                    self?.fire(request.id, number)
+                }
             }
         }
         state.withLock {
@@ -145,7 +156,7 @@ extension SimulatedNotificationCenter {
         guard let scheduled = state.withLock({ $0.scheduled[id] }), scheduled.number == number else { return }
         let now = clock.time
         _ = state.withLock { $0.scheduled.removeValue(forKey: id) }
-        if scheduled.request.trigger?.repeats == true, let due = try? due(scheduled.request.trigger, after: now) {
+        if scheduled.request.trigger?.repeats == true, let due = try? due(scheduled.request.trigger) {
             schedule(scheduled.request, due)
         }
         let task = Task { _ = await deliver(DeliveredNotification(scheduled.request, at: now)) }

@@ -4,35 +4,26 @@ import PushCryptPrimitives
 
 /// How the device runs the app's extension.
 extension SimulatedDevice {
+    /// - Parameter report: receives the extension's report, or its end without one.
     func presentation(
-        of payload: [UInt8], _ original: NotificationContent, _ requestID: String,
-        onImpatience: @escaping @Sendable () -> Void
-    ) async -> Presentation? {
-        guard let configure else { return Presentation(content: original, origin: .notRun) }
-        let limits = NotificationHost.TimeLimits(
-            warning: options.timeLimit - options.grace, grace: options.grace)
-        let hasEnded: @Sendable () -> Bool = { [process] in process.current == nil }
-        return await clock.run(
-            patience: options.patience, unless: hasEnded, onImpatience: onImpatience
-        ) { [self, clock, options] in
-            let process: SimulatedExtensionProcess
-            do {
-                process = try runningProcess(configure)
-            } catch {
-                let failure = error as? FailureClass ?? .internalError
-                state.withLock { $0.reports[requestID] }?.end(nil)
-                return Presentation(
-                    content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
-            }
-            let cancel = options.endsProcessAfter.map { time in
-                if time <= .zero { process.end() }
-                return clock.schedule(after: time) { process.end() }
-            }
-            defer { cancel?() }
-            let host = NotificationHost(
-                process, timer: clock, limits: limits, hasFilteringEntitlement: options.hasFilteringEntitlement)
-            return await host.deliver(payload, requestID: requestID)
+        of payload: [UInt8], _ original: NotificationContent, _ requestID: String, _ report: AwaitedReport
+    ) async -> PresentedContent? {
+        guard let configure else { return PresentedContent(content: original, origin: .notRun) }
+        let process: SimulatedExtensionProcess
+        do {
+            process = try runningProcess(configure)
+        } catch {
+            let failure = error as? FailureClass ?? .internalError
+            report.end(nil)
+            return PresentedContent(
+                content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
         }
+        if let time = options.endsProcessAfter, time <= .zero { process.end() }
+        let limits = NotificationHost.TimeLimits(warning: options.timeLimit - options.grace, grace: options.grace)
+        let host = NotificationHost(
+            SimulatedService(in: process, report), timer: clock, limits: limits,
+            hasFilteringEntitlement: options.hasFilteringEntitlement)
+        return await host.deliver(payload, requestID: requestID)
     }
 
     /// The running process of the extension, or a new one.
@@ -41,14 +32,8 @@ extension SimulatedDevice {
     ) throws -> SimulatedExtensionProcess {
         if let running = process.current { return running }
         memory.releaseAll()
-        var configuration = try configuration(configure)
         let posts = BackgroundPosts()
-        configuration.receipts?.launch = { posts.add($0) }
-        let made = SimulatedExtensionProcess(configuration, posts) { [weak self] requestID, report in
-            guard let self, let requestID else { return }
-            state.withLock { $0.reports[requestID] }?.end(report)
-        }
-        return process.start(made)
+        return process.start(SimulatedExtensionProcess(try configuration(configure, posts), posts))
     }
 
     /// What an app calls when it becomes active, with the configuration of its extension: opens placeholders that the extension
@@ -57,22 +42,38 @@ extension SimulatedDevice {
     /// - Returns: nil for an app without extension.
     /// - Throws: the error of the configuration.
     public func keptNotifications() throws -> KeptNotifications? {
-        try configure.map { KeptNotifications(try configuration($0), in: center) }
+        try configure.map { configure in
+            let posts = BackgroundPosts()
+            var kept = KeptNotifications(try configuration(configure, posts), in: center)
+            kept.systemForm = { (AttachmentFile.refused(of: $0), $0.userInfo) }
+            kept.perform = { [clock, options] open in
+                await clock.run(patience: options.patience) {
+                    let delivery = await open()
+                    await posts.run()
+                    return delivery
+                }
+            }
+            return kept
+        }
     }
 
     /// A configuration with the clocks of the device, and with its locks.
+    ///
+    /// - Parameter posts: receives the posts of receipts.
     private func configuration(
-        _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration
+        _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration, _ posts: BackgroundPosts
     ) throws -> ExtensionConfiguration {
         var configuration = try configure(self)
         configuration.clock = { [weak self] in self?.time ?? .now }
         configuration.stopwatch = { [clock] in clock.instant }
         configuration.timer = clock
+        configuration.threads = { [clock] in clock.threads }
         if var stage = configuration.attachments as? AttachmentStage {
             (stage.timer, stage.now) = (clock, { [clock] in clock.instant })
             configuration.attachments = stage
         }
         configuration.receipts?.timer = clock
+        configuration.receipts?.launch = { posts.add($0) }
         configuration.receipts?.delay?.sleep = { [clock] in try await clock.sleep(for: $0) }
         configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
         configuration.strings = configuration.strings ?? center.strings

@@ -61,16 +61,27 @@ extension SimulatedDevice {
         let push = StoredPush(payload: payload, headers: headers, time: clock.time)
         guard !isOffline else {
             // "Sending notification requests to APNs": with the expiration 0 a push isn't stored.
-            guard headers.expiration != UnixTime(0) else { return Reception() }
+            guard headers.expiration != UnixTime(0) else { return Reception(isDropped: true) }
             state.withLock { $0.keep(push, options.storage) }
             return Reception(isStored: true)
         }
         return await deliver(push)
     }
 
+    /// All that the device does with a push is one run of the clock.
     private func deliver(_ push: StoredPush) async -> Reception {
-        var reception = Reception()
-        guard push.headers.pushType == "alert" else { return reception }
+        let ranOut = Locked(false)
+        let onImpatience: @Sendable () -> Void = { ranOut.withLock { $0 = true } }
+        var reception = await clock.run(patience: options.patience, onImpatience: onImpatience) { [self] in
+            await received(push)
+        }
+        reception.ranOutOfPatience = ranOut.withLock { $0 }
+        return reception
+    }
+
+    private func received(_ push: StoredPush) async -> Reception {
+        var reception = Reception(pushType: push.headers.pushType)
+        guard reception.pushType == "alert" else { return reception }
         guard let original = NotificationContent(unmodified: push.payload) else {
             await deliverWithoutText(push)
             return reception
@@ -78,20 +89,18 @@ extension SimulatedDevice {
         let requestID = requestID(of: push)
         (reception.requestID, reception.original) = (requestID, original)
         guard center.currentSettings.showsAlerts else {
-            reception.presentation = Presentation(content: nil, origin: .notAllowed)
+            reception.presentation = PresentedContent(content: nil, origin: .notAllowed)
             var silent = original
             (silent.title, silent.subtitle, silent.body) = (.init(), .init(), .init())
             await present(silent, requestID)
             return reception
         }
-        let report = AwaitedReport()
-        state.withLock { $0.reports[requestID] = report }
-        let hasWaited = Locked(false)
-        let presentation = await presentation(of: push.payload, original, requestID) {
-            hasWaited.withLock { $0 = true }
+        let cancelEnd = options.endsProcessAfter.map { [process] time in
+            clock.schedule(after: time) { process.end() }
         }
-        reception.ranOutOfPatience = hasWaited.withLock { $0 }
-        defer { _ = state.withLock { $0.reports.removeValue(forKey: requestID) } }
+        defer { cancelEnd?() }
+        let report = AwaitedReport()
+        let presentation = await presentation(of: push.payload, original, requestID, report)
         reception.presentation = presentation
         // A session reports after it has called the handler, and one that didn't call it may never report.
         if let origin = presentation?.origin, ![.notRun, .expired, .died].contains(origin) {
@@ -99,10 +108,11 @@ extension SimulatedDevice {
         }
         if var content = presentation?.content {
             content = center.takeFiles(of: content)
-            reception.presentation = presentation.map { Presentation(content: content, origin: $0.origin) }
+            reception.presentation = presentation.map { PresentedContent(content: content, origin: $0.origin) }
             await present(content, requestID)
         }
-        await postReceipts()
+        // After the notification is shown, so that its time doesn't depend on them.
+        await process.current?.posts.run()
         return reception
     }
 
@@ -124,11 +134,5 @@ extension SimulatedDevice {
             return state.pushCount
         }
         return push.headers.collapseID ?? "push-\(number)"
-    }
-
-    /// The receipts are posted after the notification is shown, so that its time doesn't depend on them.
-    private func postReceipts() async {
-        guard let posts = process.current?.posts, !posts.isEmpty else { return }
-        await clock.run(patience: options.patience) { await posts.run() }
     }
 }

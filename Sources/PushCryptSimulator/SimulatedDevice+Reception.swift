@@ -7,12 +7,16 @@ extension SimulatedDevice {
         public var refusal: PushRefusal?
         /// Whether APNs keeps it, because the device is off line.
         public var isStored = false
+        /// Whether APNs doesn't keep it although the device is off line: its expiration is 0.
+        public var isDropped = false
+        /// The push type. Only an `alert` is shown.
+        public var pushType = "alert"
         /// The system's name of the notification; nil if there is none.
         public var requestID: String?
         /// What a device without the extension shows; nil for a push without an alert.
         public var original: NotificationContent?
         /// What this device shows, and why; nil for a push without an alert.
-        public var presentation: Presentation?
+        public var presentation: PresentedContent?
         /// The extension's report; nil if it didn't run, or ended without one.
         public var report: DeliveryReport?
         /// Whether the clock was moved after ``Options/patience``, because code waited for something that the simulated clock
@@ -34,6 +38,8 @@ extension SimulatedDevice.Reception: CustomStringConvertible, CustomReflectable 
     public var description: String {
         if let refusal { return "refused: \(refusal)" }
         if isStored { return "stored by APNs" }
+        if isDropped { return "dropped by APNs: the device is off line, and the push isn't stored" }
+        guard pushType == "alert" else { return "nothing is shown: the push type is \(pushType)" }
         guard let presentation else { return "nothing is shown: the push has no alert" }
         let shown =
             switch presentation.origin {

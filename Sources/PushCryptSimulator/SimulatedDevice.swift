@@ -27,7 +27,7 @@ public final class SimulatedDevice: Sendable {
         /// When the system ends the extension's process for another reason, after the start of each push; nil for never.
         public var endsProcessAfter: Duration?
         /// How long the simulator waits, in real time, for code that waits for something other than the simulated clock. Then the
-        /// clock moves to the next event, such as the extension's deadline, and ``Reception/ranOutOfPatience`` is true. With nil it
+        /// clock moves to the next event of the push, such as the extension's deadline, and ``Reception/ranOutOfPatience`` is true. With nil it
         /// waits for ever. Code that waits only for the simulated clock or network ends long before.
         public var patience: Duration? = .seconds(10)
         /// Which pushes APNs keeps for a device that is off line.
@@ -56,7 +56,6 @@ public final class SimulatedDevice: Sendable {
         /// The pushes that APNs keeps, in their order.
         var stored: [StoredPush] = []
         var pushCount = 0
-        var reports: [String: AwaitedReport] = [:]
 
         /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.
         mutating func keep(_ push: StoredPush, _ storage: OfflineStorage) {
@@ -133,12 +132,15 @@ public final class SimulatedDevice: Sendable {
         center.isLocked = false
     }
 
-    /// Deletes the app: APNs refuses further pushes with `Unregistered`.
+    /// Deletes the app with its notifications and settings: APNs refuses further pushes with `Unregistered`, and those that it has
+    /// kept aren't delivered.
     public func deleteApp() {
         endExtensionProcess()
-        state.withLock { $0.isInstalled = false }
-        center.removeAllDelivered()
-        center.removeAllPending()
+        state.withLock { state in
+            state.isInstalled = false
+            state.stored = []
+        }
+        center.forgetApp()
     }
 
     /// Ends the extension's process, as the system does at any time: for memory, or because it isn't needed. Pushes that it

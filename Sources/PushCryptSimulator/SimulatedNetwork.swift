@@ -45,7 +45,7 @@ public final class SimulatedNetwork: HTTPTransport {
         set { state.withLock { $0.delay = newValue } }
     }
 
-    /// Whether every transfer fails with `TransferError.Code.network`.
+    /// Whether every transfer fails with `TransferError.Code.network`: a new one at once, and a running one at its end.
     public var isOffline: Bool {
         get { state.withLock { $0.isOffline } }
         set { state.withLock { $0.isOffline = newValue } }
@@ -92,8 +92,13 @@ public final class SimulatedNetwork: HTTPTransport {
     }
 
     private func pass(_ duration: Duration) async throws {
-        let (delay, isOffline) = state.withLock { ($0.delay, $0.isOffline) }
-        if delay + duration > .zero { try await clock.sleep(for: delay + duration) }
+        try checkOnline()
+        let total = delay + duration
+        if total > .zero { try await clock.sleep(for: total) }
+        try checkOnline()
+    }
+
+    private func checkOnline() throws {
         if isOffline { throw TransferError(.network, "the simulated network is off line") }
     }
 }

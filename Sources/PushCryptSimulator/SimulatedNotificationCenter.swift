@@ -28,7 +28,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         var answer: @Sendable (NotificationOptions) -> Bool = { _ in true }
         var categories: [NotificationCategory] = []
         var scheduled: [String: Scheduled] = [:]
-        var delivered: [DeliveredNotification] = []
+        var delivered: [Shown] = []
         var presentations: [SimulatedPresentation] = []
         var badge = 0
         var appState = AppState.background
@@ -42,6 +42,12 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         var files: [String: [UInt8]] = [:]
         var deliveries: [Task<Void, Never>] = []
 
+        /// Removes notifications from list and lock screen.
+        mutating func remove(_ requestIDs: [String]) {
+            delivered.removeAll { requestIDs.contains($0.notification.id) }
+            for id in requestIDs { shown[id] = nil }
+        }
+
         /// Sets what a user has allowed; previews stay as they are.
         mutating func allow(_ options: NotificationOptions) {
             let showsAlerts = options.contains(.alert)
@@ -51,10 +57,17 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         }
     }
 
+    /// A notification that was delivered, and where it is.
+    struct Shown {
+        let notification: DeliveredNotification
+        let isListed: Bool
+        let isOnLockScreen: Bool
+    }
+
     struct Scheduled {
         let request: NotificationRequest
-        /// When it will fire; nil for a region.
-        let due: UnixTime?
+        /// When it will fire, by the clock's `elapsed`; nil for a region.
+        let due: Duration?
         let number: Int
         let cancel: @Sendable () -> Void
     }
@@ -80,7 +93,8 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// Sets the object that answers for the app, like the delegate of the system's centre.
     ///
     /// - Parameters:
-    ///   - verifier: tells what the extension restored; nil counts every push as unverified.
+    ///   - verifier: tells what the extension restored; nil counts every push as unverified, except a placeholder that `kept`
+    ///     opens.
     ///   - kept: opens a placeholder that the user taps.
     public func setResponder(
         _ responder: (any NotificationResponder)?, verifier: NotificationVerifier? = nil, kept: KeptNotifications? = nil
@@ -107,10 +121,15 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         set { state.withLock { $0.appState = newValue } }
     }
 
-    /// Whether the device is locked.
+    /// Whether the device is locked. An app in the foreground goes to the background when it is.
     public var isLocked: Bool {
         get { state.withLock { $0.isLocked } }
-        set { state.withLock { $0.isLocked = newValue } }
+        set {
+            state.withLock { state in
+                state.isLocked = newValue
+                if newValue, state.appState == .foreground { state.appState = .background }
+            }
+        }
     }
 
     /// Whether the device is muted: then only critical notifications have a sound.
@@ -137,6 +156,21 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// Asks the user, once. "Asking permission to use notifications": the first request asks the user, and later ones return the
     /// recorded answer; a provisional one doesn't ask.
     public func requestAuthorization(_ options: NotificationOptions) async throws -> Bool {
+        if let answer = recordedAnswer(to: options) { return answer }
+        // Without the lock: the answer is code of the test, which may use this object.
+        let isAllowed = state.withLock({ $0.answer })(options)
+        return state.withLock { state in
+            if isAllowed {
+                state.allow(options)
+            } else {
+                state.settings = NotificationSettings(authorization: .denied, previews: state.settings.previews)
+            }
+            return isAllowed
+        }
+    }
+
+    /// - Returns: nil if the user is asked.
+    private func recordedAnswer(to options: NotificationOptions) -> Bool? {
         state.withLock { state in
             state.requested = options.subtracting(.provisional)
             switch state.settings.authorization {
@@ -153,12 +187,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
                 return true
             }
             state.questionCount += 1
-            guard state.answer(options) else {
-                state.settings = NotificationSettings(authorization: .denied, previews: state.settings.previews)
-                return false
-            }
-            state.allow(options)
-            return true
+            return nil
         }
     }
 
@@ -181,7 +210,10 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
 
     /// Changes the settings, as the user does in the Settings app.
     public func changeSettings(_ change: @Sendable (inout NotificationSettings) -> Void) {
-        state.withLock { change(&$0.settings) }
+        // Without the lock: the change is code of the test, which may use this object.
+        var settings = currentSettings
+        change(&settings)
+        state.withLock { [settings] in $0.settings = settings }
     }
 
     // MARK: Categories
@@ -202,18 +234,29 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     public func delivered() async -> [DeliveredNotification] { deliveredNotifications }
 
     /// The notifications in the list, the latest last.
-    public var deliveredNotifications: [DeliveredNotification] { state.withLock { $0.delivered } }
-
-    /// Removes notifications from the list.
-    public func remove(_ requestIDs: [String]) {
-        state.withLock { state in
-            state.delivered.removeAll { requestIDs.contains($0.id) }
-            for id in requestIDs { state.shown[id] = nil }
-        }
+    public var deliveredNotifications: [DeliveredNotification] {
+        state.withLock { $0.delivered.filter(\.isListed).map(\.notification) }
     }
 
-    /// Removes all notifications from the list.
-    public func removeAllDelivered() { remove(deliveredNotifications.map(\.id)) }
+    /// The notifications that lock screen and list have, the latest last.
+    var shownNotifications: [Shown] { state.withLock { $0.delivered } }
+
+    /// Removes notifications from the list and the lock screen.
+    public func remove(_ requestIDs: [String]) { state.withLock { $0.remove(requestIDs) } }
+
+    /// Removes all notifications from the list and the lock screen.
+    public func removeAllDelivered() { remove(shownNotifications.map(\.notification.id)) }
+
+    /// Removes all that the system has of a deleted app.
+    func forgetApp() {
+        removeAllDelivered()
+        removeAllPending()
+        state.withLock { state in
+            state.settings = NotificationSettings()
+            (state.requested, state.categories, state.badge) = ([], [], 0)
+            (state.appState, state.responder, state.contentExtensions) = (.notRunning, nil, [])
+        }
+    }
 
     /// Sets the number on the icon, if the user allows badges. Apple's documentation says neither what happens otherwise nor what a
     /// negative number does; the strictest reading is that both are errors.

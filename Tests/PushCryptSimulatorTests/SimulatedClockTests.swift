@@ -1,4 +1,5 @@
 import PushCryptPrimitives
+import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptSimulator
@@ -19,5 +20,86 @@ import Testing
         #expect(clock.elapsed == .seconds(2))
         clock.advance(by: .seconds(10))
         #expect(fired.withLock { $0 } == [2, 3, 4, 1])
+    }
+
+    @Test("each of two waits at once ends at its own time, and so does what follows the first")
+    func waitsAtOnce() async {
+        let clock = SimulatedClock()
+        let ends = await clock.run {
+            @Sendable func end(_ seconds: [Int]) async -> [Duration] {
+                var ends: [Duration] = []
+                for seconds in seconds where (try? await clock.sleep(for: .seconds(seconds))) != nil {
+                    ends.append(clock.elapsed)
+                }
+                return ends
+            }
+            async let short = end([5, 1])
+            async let long = end([20])
+            return await short + long
+        }
+        #expect(ends == [.seconds(5), .seconds(6), .seconds(20)])
+    }
+
+    @Test("a wait ends at its time although a deadline fires before it, without patience")
+    func deadlineBeforeWait() async {
+        let clock = SimulatedClock()
+        let fired = Locked<[Duration]>([])
+        let isImpatient = Locked(false)
+        let onImpatience: @Sendable () -> Void = { isImpatient.withLock { $0 = true } }
+        await clock.run(patience: .seconds(1), onImpatience: onImpatience) {
+            _ = clock.schedule(after: .seconds(1)) { fired.withLock { $0.append(clock.elapsed) } }
+            try? await clock.sleep(for: .seconds(5))
+        }
+        #expect(clock.elapsed == .seconds(5) && fired.withLock { $0 } == [.seconds(1)])
+        #expect(!isImpatient.withLock { $0 })
+    }
+
+    @Test("work that waits for something else moves the clock to its own deadlines, and to no other event")
+    func impatience() async {
+        let clock = SimulatedClock()
+        let fired = Locked<[Int]>([])
+        _ = clock.schedule(after: .seconds(365 * 86_400)) { fired.withLock { $0.append(1) } }
+        let (impatience, continuation) = AsyncStream.makeStream(of: Void.self)
+        let onImpatience: @Sendable () -> Void = { continuation.yield() }
+        await clock.run(patience: .milliseconds(1), onImpatience: onImpatience) {
+            _ = clock.schedule(after: .seconds(5)) { fired.withLock { $0.append(2) } }
+            for await _ in impatience.prefix(3) {}
+        }
+        #expect(clock.elapsed == .seconds(5) && fired.withLock { $0 } == [2])
+    }
+
+    @Test("the clock doesn't move for one work while another one runs")
+    func twoRuns() async {
+        let clock = SimulatedClock()
+        let begun = Signal()
+        async let waiting = clock.run {
+            begun.give()
+            try? await clock.sleep(for: .seconds(5))
+            return clock.elapsed
+        }
+        let busy = await clock.run {
+            await begun.wait()
+            for _ in 1...10_000 { await Task.yield() }
+            return clock.elapsed
+        }
+        #expect(busy == .zero)
+        #expect(await waiting == .seconds(5))
+    }
+
+    @Test("a wait that was begun before the work moves no clock, and ends when the clock passes it")
+    func foreignWait() async throws {
+        let clock = SimulatedClock()
+        let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
+        let foreign = Task {
+            continuation.yield()
+            try await clock.sleep(for: .seconds(3))
+            return clock.elapsed
+        }
+        for await _ in waits.prefix(1) {}
+        await clock.run { for _ in 1...1_000 { await Task.yield() } }
+        #expect(clock.elapsed == .zero)
+        await clock.run { try? await clock.sleep(for: .seconds(7)) }
+        #expect(clock.elapsed == .seconds(7))
+        #expect(try await foreign.value >= .seconds(3))
     }
 }

@@ -150,6 +150,55 @@ import Testing
         #expect(center.deliveredNotifications.map(\.id) == ["once", "again"])
     }
 
+    @Test("an interval of parts of a second fires at its time, and one of billions of years stays scheduled")
+    func oddIntervals() async throws {
+        try await allow()
+        clock.advance(by: .milliseconds(900))
+        for (id, seconds) in [("short", 1.2), ("second", 1), ("long", 1e19)] {
+            let trigger = NotificationTrigger.timeInterval(seconds: seconds, repeats: false)
+            try await center.add(NotificationRequest(id: id, content: content("a"), trigger: trigger))
+        }
+        #expect(center.pendingRequests.map(\.id) == ["second", "short", "long"])
+        for (milliseconds, ids) in [(999, []), (1, ["second"]), (199, ["second"]), (1, ["second", "short"])] {
+            clock.advance(by: .milliseconds(milliseconds))
+            await center.settle()
+            #expect(center.presentations.map(\.notification.id) == ids)
+        }
+        #expect(center.pendingRequests.map(\.id) == ["long"])
+    }
+
+    @Test("an interval that isn't finite is refused with its own text", arguments: [Double.infinity, .nan])
+    func endlessInterval(seconds: Double) async throws {
+        try await allow()
+        let error = await #expect(throws: NotificationError.self) {
+            let trigger = NotificationTrigger.timeInterval(seconds: seconds, repeats: false)
+            try await center.add(NotificationRequest(id: "1", content: content("a"), trigger: trigger))
+        }
+        #expect(error?.code == .invalidTrigger && error?.reason.contains("finite") == true)
+    }
+
+    @Test("code of the test may use the centre while it answers, changes settings or names categories")
+    func reentrant() async throws {
+        let held = Locked<SimulatedNotificationCenter?>(nil)
+        let center = SimulatedNotificationCenter(clock) { _ in held.withLock { $0 }?.questionCount == 1 }
+        held.withLock { $0 = center }
+        defer { held.withLock { $0 = nil } }
+        #expect(try await center.requestAuthorization([.alert]))
+        center.changeSettings { $0.previews = center.isLocked ? .never : .whenUnlocked }
+        #expect(center.currentSettings.previews == .whenUnlocked)
+        center.addContentExtension(AskingView(center: center))
+        try await center.add(NotificationRequest(id: "a", content: content("1") { $0.category = "true" }))
+        #expect(try await center.expand("a") != nil)
+    }
+
+    /// Serves a category that depends on the centre.
+    private struct AskingView: NotificationContentExtension {
+        let center: SimulatedNotificationCenter
+        var categories: [String] { ["\(center.badge == 0)"] }
+
+        func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {}
+    }
+
     @Test(
         "a trigger that the system doesn't allow is invalidTrigger",
         arguments: [
@@ -172,19 +221,21 @@ import Testing
     /// Summer time began in Zurich on 28 March 2027 at 01:00 UTC, and ended on 31 October 2027 at 01:00 UTC.
     @Test("a daily calendar trigger keeps its local time over both changes of summer time")
     func summerTime() async throws {
-        try await allow()
         for (start, times) in [
             ("2027-03-26T12:00:00Z", ["2027-03-27T07:30:00Z", "2027-03-28T06:30:00Z", "2027-03-29T06:30:00Z"]),
             ("2027-10-29T12:00:00Z", ["2027-10-30T06:30:00Z", "2027-10-31T07:30:00Z", "2027-11-01T07:30:00Z"]),
         ] {
-            var time = try UnixTime(Int64(Date(start, strategy: .iso8601).timeIntervalSince1970))
+            let noon = try UnixTime(Int64(Date(start, strategy: .iso8601).timeIntervalSince1970))
             let zone = try #require(TimeZone(identifier: "Europe/Zurich"))
-            for expected in times {
-                let next = GregorianCalendar(timeZone: zone).next(
-                    after: time, matching: CalendarMatch(hour: 8, minute: 30))
-                time = try #require(next)
-                #expect(Date(timeIntervalSince1970: TimeInterval(time.seconds)).formatted(.iso8601) == expected)
-            }
+            let clock = SimulatedClock(startingAt: noon)
+            let center = SimulatedNotificationCenter(clock, calendar: GregorianCalendar(timeZone: zone))
+            #expect(try await center.requestAuthorization([.alert]))
+            let trigger = NotificationTrigger.calendar(CalendarMatch(hour: 8, minute: 30), repeats: true)
+            try await center.add(NotificationRequest(id: "1", content: content("a"), trigger: trigger))
+            clock.advance(by: .seconds(3 * 86_400))
+            await center.settle()
+            let shown = center.presentations.map { Date(timeIntervalSince1970: Double($0.notification.time.seconds)) }
+            #expect(shown.map { $0.formatted(.iso8601) } == times)
         }
     }
 
@@ -605,7 +656,35 @@ import Testing
         }
     }
 
+    @Test("a notification that replaces an opened one closes the content extension of the old one")
+    func replacedWhileOpen() async throws {
+        try await allow()
+        center.setCategories([Self.chat])
+        center.addContentExtension(ChatView(.dismiss))
+        try await deliver("a")
+        try await center.expand("a")
+        try await deliver("a")
+        await #expect(throws: ResponseError.noAction) { try await center.choose("LIKE", of: "a") }
+        try await center.choose("MUTE", of: "a")
+        #expect(app.responses.map(\.action) == [.custom("MUTE")])
+    }
+
     // MARK: Lock screen
+
+    @Test(
+        "lock screen and list are independent settings",
+        arguments: [(true, true), (true, false), (false, true), (false, false)])
+    func places(lockScreen: Bool, list: Bool) async throws {
+        try await allow()
+        center.changeSettings { ($0.showsOnLockScreen, $0.showsInList) = (lockScreen, list) }
+        try await deliver("a")
+        #expect(center.lockScreen.groups.flatMap(\.banners).map(\.id) == (lockScreen ? ["a"] : []))
+        #expect(center.deliveredNotifications.map(\.id) == (list ? ["a"] : []))
+        #expect(center.presentations.last?.isListed == list)
+        #expect(center.presentations.last?.isOnLockScreen == lockScreen)
+        if lockScreen || list { try await center.open("a") }
+        #expect(center.lockScreen.groups.isEmpty && center.deliveredNotifications.isEmpty)
+    }
 
     @Test("the lock screen groups threads, the latest first, and shows title and body")
     func lockScreen() async throws {

@@ -55,12 +55,17 @@ public struct SystemNotifications: UserNotificationCenter {
 
     /// Schedules a notification, or shows it at once.
     ///
-    /// - Throws: the system's error; `NotificationError` with `invalidTrigger` for a trigger that an app can't make.
+    /// - Throws: the system's error; `NotificationError` with `invalidTrigger` for a trigger that an app can't make, and with
+    ///   `invalidAttachment` for a file that the system can't show.
     public func add(_ request: NotificationRequest) async throws {
         let trigger = try request.trigger.map(systemTrigger)
+        let (content, refused) = request.content.finalForm()
+        if let first = refused.first {
+            throw NotificationError(.invalidAttachment, "the system refuses the attachment \(first.identifier)")
+        }
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let request = UNNotificationRequest(
-                identifier: request.id, content: request.content.finalForm().system, trigger: trigger)
+                identifier: request.id, content: content, trigger: trigger)
             center.center.add(request) { error in
                 continuation.resume(with: error.map { .failure($0) } ?? .success(()))
             }
@@ -141,7 +146,10 @@ extension KeptNotifications {
         var configuration = configuration
         configuration.strings = configuration.strings ?? BundleStringTable()
         self.init(configuration, in: center)
-        userInfo = { UserInfoJSON.json($0.finalForm().system.userInfo) }
+        systemForm = { content in
+            let (system, refused) = content.finalForm()
+            return (refused, UserInfoJSON.json(system.userInfo))
+        }
     }
 }
 

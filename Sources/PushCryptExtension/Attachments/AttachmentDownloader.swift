@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptPrimitives
 
 /// Fetches one attachment into a file, and removes the file after a failure.
@@ -50,18 +50,17 @@ struct AttachmentSource: Sendable {
             AttachmentSource(identifier: reference.id ?? "attachment.\(index)", place: .blob(reference))
         }
         guard !members.isEmpty, let payload = try? JSONText(push.payload) else { return blobs }
-        let files = members.compactMap { member in
-            address(in: payload, member).map { AttachmentSource(identifier: "member.\(member)", place: .file($0)) }
+        let files = members.compactMap { member -> AttachmentSource? in
+            guard let address = payload.root.member(member)?.string, !address.isEmpty else { return nil }
+            return AttachmentSource(identifier: "member.\(member)", place: .file(address))
         }
         return blobs + files
     }
+}
 
-    /// Looks up a member of the root by its whole name, or else by its path.
-    private static func address(in payload: JSONText, _ member: String) -> String? {
-        let value =
-            payload.root[member]
-            ?? member.split(separator: ".").reduce(payload.root) { value, name in value?[String(name)] }
-        guard let address = value?.string, !address.isEmpty else { return nil }
-        return address
+extension JSONValue {
+    /// Looks up a member by its whole name, or else by its path, such as `aps.alert.image`.
+    package func member(_ name: String) -> JSONValue? {
+        self[name] ?? name.split(separator: ".").reduce(self) { value, name in value?[String(name)] }
     }
 }

@@ -33,6 +33,7 @@ public final class DeliverySession: Sendable {
     private let requestID: String?
     private let configuration: ExtensionConfiguration
     private let convert: @Sendable (NotificationContent) -> SystemForm
+    private let startThread: DedicatedThread.Start
     private let unstarted = EndingOnce(())
     private let state: EndingOnce<State>
     private let storeUse = StoreUse()
@@ -61,6 +62,7 @@ public final class DeliverySession: Sendable {
         self.requestID = requestID
         self.configuration = configuration
         self.convert = convert
+        startThread = configuration.threads()
         recorder = DeliveryRecorder(
             payload: payload, requestID: requestID, configuration: configuration, storeUse: storeUse)
         // Nothing is shown of a push before the recipient's choice was read.
@@ -76,7 +78,7 @@ public final class DeliverySession: Sendable {
         // The session may have expired while the timer was set: then nothing else would cancel the timer.
         guard state.update({ $0.cancelTimer = cancel }) else { return cancel() }
         // A thread of its own: on a pool, stages that block the pool's threads would delay every later push.
-        DedicatedThread.run { [self] in restore() }
+        startThread { [self] in restore() }
     }
 
     /// Hands over the best content so far, unless content was handed over already. Call it from
@@ -86,7 +88,7 @@ public final class DeliverySession: Sendable {
     public func expire() {
         guard let last = state.end() else { return }
         guard configuration.memory != nil else { return handOver(last, orElse: .timedOut) }
-        DedicatedThread.run { [self] in handOver(last, orElse: .timedOut) }
+        startThread { [self] in handOver(last, orElse: .timedOut) }
     }
 
     /// What the thread that restores the push has, until it or the time limit of the store continues.
@@ -194,7 +196,7 @@ public final class DeliverySession: Sendable {
         guard let stage = stages.first else { return handOver(orElse: .internalError) }
         let rest = stages.dropFirst()
         let start = configuration.stopwatch()
-        let task = StageTask<RestoredPush> { late in
+        let task = StageTask<RestoredPush>(startThread) { late in
             late.content.removeFiles(notIn: restored.content)
         } ended: { [self] result in
             let next = restored.after(stage, result)

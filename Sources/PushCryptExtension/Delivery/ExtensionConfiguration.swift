@@ -1,4 +1,5 @@
 public import PushCryptCore
+package import PushCryptPrimitives
 
 /// The settings of an extension: how it restores pushes and what it shows. One value is used for all pushes of a process.
 ///
@@ -73,6 +74,8 @@ public struct ExtensionConfiguration: Sendable {
     public var stopwatch: @Sendable () -> ContinuousClock.Instant = { .now }
     /// Runs the deadline, and the time limits of stages and of the store.
     public var timer: any DeadlineTimer = ThreadTimer()
+    /// Makes what starts the threads of a session. The simulator replaces it, to know when a session works.
+    package var threads: @Sendable () -> DedicatedThread.Start = { DedicatedThread.run }
     /// Tests replace it.
     package var keepRunning = ProcessActivity.system
     /// Whether a session opens in the app what the extension couldn't. Content that isn't restored is then neither shown,

@@ -15,12 +15,15 @@ final class StageTask<Output: Sendable>: Sendable {
     }
 
     private let state: EndingOnce<State>
+    private let startThread: DedicatedThread.Start
     private let dropped: Dropped
 
     /// - Parameters:
+    ///   - startThread: starts the thread of the stage, and the one that cancels it.
     ///   - dropped: called with a result after the end.
     ///   - ended: called once, on any thread.
-    init(dropped: @escaping Dropped, ended: @escaping Ended) {
+    init(_ startThread: @escaping DedicatedThread.Start, dropped: @escaping Dropped, ended: @escaping Ended) {
+        self.startThread = startThread
         self.dropped = dropped
         state = EndingOnce(State(ended: ended))
     }
@@ -33,7 +36,7 @@ final class StageTask<Output: Sendable>: Sendable {
         }
         // The task is created within the update: if it were created after a stop, nothing would cancel it.
         state.update { state in
-            state.task = StageExecutor.task { [self] in
+            state.task = StageExecutor.task(startThread) { [self] in
                 do {
                     let output = try await body()
                     if !end(.success(output)) { dropped(output) }
@@ -52,7 +55,7 @@ final class StageTask<Output: Sendable>: Sendable {
     private func end(_ result: Result<Output, StageFailure.Ending>, cancelling: Bool = false) -> Bool {
         guard let last = state.end() else { return false }
         // On another thread, because the stage's cancellation handlers may block.
-        if cancelling, let task = last.task { DedicatedThread.run { task.cancel() } }
+        if cancelling, let task = last.task { startThread { task.cancel() } }
         last.cancelTimer?()
         last.ended(result)
         return true
@@ -61,10 +64,12 @@ final class StageTask<Output: Sendable>: Sendable {
 
 private enum StageExecutor {
     /// On systems before iOS 18 and macOS 15 the task runs on the shared pool.
-    static func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    static func task(
+        _ startThread: @escaping DedicatedThread.Start, _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
         guard #available(iOS 18, macOS 15, watchOS 11, tvOS 18, visionOS 2, *) else {
             return Task(priority: .userInitiated) { await body() }
         }
-        return Task(executorPreference: ThreadExecutor(), priority: .userInitiated) { await body() }
+        return Task(executorPreference: ThreadExecutor(startThread), priority: .userInitiated) { await body() }
     }
 }

@@ -5,7 +5,7 @@ public struct OpenedPush: Sendable {
     /// The APNs payload as its sender wrote it, UTF-8 JSON, without the member added by sealing.
     public private(set) var payload: [UInt8]
     /// The number of padding bytes in the message.
-    public private(set) var paddingByteCount: Int
+    public let paddingByteCount: Int
     /// The recipient's key that opened the push.
     public let kid: KeyID
     /// The pinned key that verified the signature; nil if no sender is pinned.
@@ -47,7 +47,6 @@ public struct OpenedPush: Sendable {
         guard badgeIncrement == nil || !inner.hasBadge else { throw .malformed }
         var push = self
         push.payload = inner.text.bytes
-        push.paddingByteCount = inner.paddingByteCount
         push.isOffloaded = true
         return push
     }

@@ -121,6 +121,26 @@ private struct LockableKeyring: RecipientKeyring {
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
     }
 
+    /// Attaches a file that doesn't exist.
+    private struct Attaching: ContentStage {
+        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+            var content = content
+            content.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)]
+            return content
+        }
+    }
+
+    @Test("an attachment that the system refuses is left out, and the message is shown")
+    func refusedAttachment() async throws {
+        try await deliver(channel.seal(Self.json))
+        keyring.isLocked.withLock { $0 = false }
+        var configuration = try configuration()
+        configuration.stages = [Attaching()]
+        let outcomes = await kept(configuration).open()
+        #expect(outcomes.map(\.failure) == [.attachmentFailed] && outcomes.first?.content?.attachments == [])
+        #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
+    }
+
     @Test("two calls at once show the message once, and a retraction removes it")
     func twoCalls() async throws {
         for number in 0..<8 {

@@ -46,6 +46,16 @@ import UserNotifications
         #expect(center.stubPending.isEmpty)
     }
 
+    @Test("a request with a file that the system can't show is invalidAttachment, and isn't added")
+    func invalidAttachment() async throws {
+        var content = request("1").content
+        content.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)]
+        let refused = NotificationRequest(id: "1", content: content)
+        let error = await #expect(throws: NotificationError.self) { try await notifications.add(refused) }
+        #expect(error?.code == .invalidAttachment && error?.reason.contains("photo") == true)
+        #expect(center.stubDelivered.isEmpty && center.stubPending.isEmpty)
+    }
+
     @Test("a region becomes the trigger that the app makes of it")
     func region() async throws {
         let notifications = SystemNotifications(center) { region, repeats in

@@ -128,20 +128,68 @@ import Testing
         #expect(!root.all.contains { $0.attributes.keys.contains { $0 == "style" || $0.hasPrefix("on") } })
     }
 
+    /// The figures of the page's table.
+    private static func budget(in page: Markup) -> [String: Int] {
+        let rows = page.named("tr").filter { !$0.named("td").isEmpty }
+        return Dictionary(
+            uniqueKeysWithValues: rows.map { row in
+                (row.named("th")[0].text, Int(row.styled("count")[0].text.replacing(",", with: "")) ?? -1)
+            })
+    }
+
+    private func inspected(_ sealed: Data) throws -> [String: Int] {
+        let output = try place.run(
+            "inspect", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, stdin: sealed)
+        return try #require(try output.object()["bytes"] as? [String: Int])
+    }
+
+    @Test("the budget of a push with a fetched payload is that of the message, as inspect shows it")
+    func offloadedBudget() throws {
+        let long = #"{"aps":{"alert":"\#(String(repeating: "All of it. ", count: 300))"}}"#
+        let blob = try place.run(
+            ["blob", "seal", "--url", "https://a.b/p", "--reference", "p.ref", "--purpose", "payload"],
+            stdin: Data(long.utf8))
+        try place.write(blob.stdout, to: "p")
+        let sealed = try place.sealed(to: "phone", "--offload", "p.ref")
+        try #require(try simulate([sealed], ["--serve", "https://a.b/p=p"]).isSuccess)
+        let page = try Markup.root(of: place.read("page.html"))
+        let (figures, bytes) = (Self.budget(in: page), try inspected(sealed))
+        #expect(figures.allSatisfy { bytes[$0.key] == $0.value }, "\(figures) \(bytes)")
+        #expect(page.text.contains("All of it. All of it."))
+    }
+
+    @Test("both phones show the same time after downloads")
+    func clocks() throws {
+        try place.write(
+            Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)), to: "p")
+        let pushes = try (1...5).map { number in
+            let json = #"{"aps":{"alert":"\#(number)"},"image_url":"https://a.b/p"}"#
+            return try place.sealed(to: "phone", payload: Data(json.utf8))
+        }
+        let options = ["--serve", "https://a.b/p=p", "--attachment-member", "image_url", "--slow-network", "13s"]
+        try #require(try simulate(pushes, options).isSuccess)
+        let devices = try Markup.root(of: place.read("page.html")).styled("device")
+        #expect(devices.map { Self.texts($0, "clock") } == [["09:01"], ["09:01"]])
+    }
+
+    @Test("invisible characters of the JSON are escaped, and the joiners of emoji and scripts aren't")
+    func invisibleJSON() throws {
+        let json = #"{"aps":{"alert":"👩‍🚀"},"a\u200bps":"soft\u00adhyphen\u202e","x":"\udb40\udc41"}"#
+        let sealed = try place.sealed(to: "phone", payload: Data(json.utf8))
+        try #require(try simulate([sealed]).isSuccess)
+        let view = try #require(try Markup.root(of: place.read("page.html")).named("section").first)
+        for text in [#""a\u200bps""#, #""soft\u00adhyphen\u202e""#, #""\udb40\udc41""#, #""👩‍🚀""#] {
+            #expect(view.text.contains(text), "\(text)")
+        }
+    }
+
     @Test(
         "the budget's figures are those of inspect, add up to the size of the payload, and with the free part to 4096")
     func budget() throws {
         let sealed = try place.sealed(to: "phone")
         try #require(try simulate([sealed]).isSuccess)
         let page = try Markup.root(of: place.read("page.html"))
-        let rows = page.named("tr").filter { !$0.named("td").isEmpty }
-        let figures = Dictionary(
-            uniqueKeysWithValues: rows.map { row in
-                (row.named("th")[0].text, Int(row.styled("count")[0].text.replacing(",", with: "")) ?? -1)
-            })
-        let inspected = try place.run(
-            "inspect", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, stdin: sealed)
-        let bytes = try #require(try inspected.object()["bytes"] as? [String: Int])
+        let (figures, bytes) = (Self.budget(in: page), try inspected(sealed))
         #expect(Set(figures.keys) == ["placeholder", "envelope", "ciphertext", "padding", "free"])
         #expect(figures.allSatisfy { bytes[$0.key] == $0.value }, "\(figures) \(bytes)")
         #expect(figures.values.reduce(0, +) == 4_096)

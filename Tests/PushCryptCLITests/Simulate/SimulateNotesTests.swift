@@ -30,6 +30,8 @@ import Testing
             (["--slow-network", "3s"], "--slow-network has no effect: no push has requested a file"),
             (["--strings", "t.json"], "--strings has no effect: no push has a key of the app's texts"),
             (["--attachment-member", "a"], "--attachment-member a has no effect: no push has this member"),
+            (["--kill-at", "5s"], "--kill-at has no effect: the extension was ready with each push before"),
+            (["--time-limit", "28s"], "--time-limit has no effect: the extension was ready with each push before"),
         ])
     func withoutEffect(_ options: [String], note: String) throws {
         try place.write(Data(#"{"K":"text"}"#.utf8), to: "t.json")
@@ -37,6 +39,32 @@ import Testing
             ["simulate", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
             stdin: place.sealed(to: "phone"))
         #expect(output.exit == 0 && output.stderr == "pushcrypt: \(note)\n", "\(output)")
+    }
+
+    @Test(
+        "an end of the extension and a time limit that a slow picture reaches have an effect",
+        arguments: [("--kill-at", "original"), ("--time-limit", "restored")])
+    func withEffect(_ option: String, outcome: String) throws {
+        try place.write(Data(repeating: 0, count: 20), to: "p")
+        let payload = Data(#"{"aps":{"alert":"x"},"image_url":"https://a.b/p"}"#.utf8)
+        let output = try place.run(
+            [
+                "simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, "--serve",
+                "https://a.b/p=p", "--attachment-member", "image_url", "--slow-network", "10s", option, "5s",
+            ], stdin: place.sealed(to: "phone", payload: payload))
+        #expect(!output.stderr.contains("no effect") && output.exit == 65, "\(output)")
+        #expect(try output.object()["outcome"] as? String == outcome)
+    }
+
+    @Test("a member whose name has a dot is found by its whole name, as the extension finds it")
+    func memberWithDot() throws {
+        try place.write(
+            Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)), to: "p")
+        let payload = Data(#"{"aps":{"alert":"x"},"data.image":"https://a.b/p"}"#.utf8)
+        let output = try simulate(
+            place.sealed(to: "phone", payload: payload), "--serve", "https://a.b/p=p", "--attachment-member",
+            "data.image")
+        #expect(output.exit == 0 && output.stderr == "" && output.text.contains("[png, 28 bytes]"), "\(output)")
     }
 
     @Test(

@@ -333,7 +333,8 @@ import Testing
         arguments: [
             ("--slow-network", "fast", "as in 20s"), ("--serve", "x", "https://example.com/p.png=p.png"),
             ("--picture", "p.pdf", "as in push.html"), ("--picture", "p.svg", "as in push.html"),
-            ("--at", "now", "2026-03-01T09:00:00Z"), ("--time-limit", "0s", "1s or more"),
+            ("--at", "now", "2026-03-01T09:00:00Z"), ("--time-limit", "0s", "1s to 30s"),
+            ("--time-limit", "31s", "1s to 30s"),
             ("--kill-at", "31s", "after the time limit of 30s"),
         ])
     func example(_ option: String, value: String, text: String) throws {

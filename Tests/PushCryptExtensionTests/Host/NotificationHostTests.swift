@@ -65,7 +65,7 @@ import Testing
     @Test("with the entitlement for filtering empty content shows nothing, and the original if it has a sound")
     func filtered() async throws {
         for (sound, origin) in [(nil, .suppressed), (NotificationContent.Sound(name: "default"), .emptied)]
-            as [(NotificationContent.Sound?, Presentation.Origin)]
+            as [(NotificationContent.Sound?, PresentedContent.Origin)]
         {
             let hosted = Scripted {
                 var content = Self.content(nil)

@@ -13,6 +13,8 @@ import Testing
         let reception = await phone.receive(push.json)
         #expect(reception.isRestored && reception.content?.body.literal == "Your results are in.")
         #expect(reception.original?.body.literal == "Open the app to read it")
+        let wire = String(decoding: push.json, as: UTF8.self)
+        #expect(!wire.contains("Osei") && !wire.contains("results"))
         #expect(phone.device.center.lockScreen.groups.first?.banners.map(\.title) == ["Dr. Amara Osei"])
     }
 

@@ -40,8 +40,12 @@ import Testing
         _ = try await phone.receive(sealed: #"{"aps":{"alert":"Hi"}}"#)
         #expect(try phone.store.receiptCount() == 1 && phone.device.network.posts.isEmpty)
         phone.device.network.isOffline = false
+        phone.device.network.delay = .seconds(5)
         let posting = try ReceiptPosting(
             to: "https://api.example.com/receipts", transport: phone.device.network, timer: phone.device.clock)
-        #expect(try await ReceiptSender(store: phone.store, posting: posting).flush().sentCount == 1)
+        let sender = ReceiptSender(store: phone.store, posting: posting)
+        // The app waits for the network, so the clock must move.
+        let flush = try await phone.device.clock.run { try await sender.flush() }
+        #expect(flush.sentCount == 1 && phone.device.clock.elapsed == .seconds(5))
     }
 }

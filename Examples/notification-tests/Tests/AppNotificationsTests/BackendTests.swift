@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptSender
 import PushCryptSimulator
 import Testing
@@ -17,6 +18,8 @@ import Testing
         let reception = await phone.receive(push.json)
         #expect(reception.content?.title.literal == "Dr. Amara Osei" && reception.isRestored)
         #expect(reception.original?.title.literal == "New message")
+        let wire = String(decoding: push.json, as: UTF8.self)
+        #expect(!wire.contains("Osei") && !wire.contains("results"))
     }
 
     @Test("a phone that was restarted and not unlocked shows the placeholder, and the next push after that the text")

@@ -67,12 +67,8 @@ struct PushFindings {
 
     private static let interruptionLevels = ["passive", "active", "time-sensitive", "critical"]
 
-    /// The member of the sealed payload with a path such as `data.image`.
-    func member(_ path: String) -> JSONValue? {
-        var value = sealed?.root
-        for name in path.split(separator: ".") { value = value?[String(name)] }
-        return value
-    }
+    /// A member of the sealed payload, as `--attachment-member` names it.
+    func member(_ name: String) -> JSONValue? { sealed?.root.member(name) }
 
     /// Whether the sealed or the visible alert has a key of the app's texts.
     var hasTextKeys: Bool {

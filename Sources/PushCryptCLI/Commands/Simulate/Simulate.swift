@@ -162,16 +162,17 @@ struct PhoneOptions: ParsableArguments {
         transform: DurationArgument.init(option:))
     var killAt: DurationArgument?
     @Option(
-        help: .init("How long the system waits for the extension. (default: 30s)", "DURATION"),
+        help: .init("How long the system waits for the extension, 30s at most. (default: 30s)", "DURATION"),
         transform: DurationArgument.init(option:))
     var timeLimit: DurationArgument?
 
     enum Previews: String, ExpressibleByArgument { case hidden, shown }
 
     func validate() throws {
-        let defaultLimit = SimulatedDevice.Options().timeLimit.components.seconds
-        let limit = timeLimit?.seconds ?? defaultLimit
-        guard limit > 0 else { throw ValidationError("--time-limit is 1s or more.") }
+        // The default is the system's own limit.
+        let longest = SimulatedDevice.Options().timeLimit.components.seconds
+        let limit = timeLimit?.seconds ?? longest
+        guard (1...longest).contains(limit) else { throw ValidationError("--time-limit is 1s to \(longest)s.") }
         guard killAt.map({ $0.seconds <= limit }) ?? true else {
             throw ValidationError("--kill-at is after the time limit of \(limit)s: nothing runs then.")
         }
@@ -188,7 +189,8 @@ struct PhoneOptions: ParsableArguments {
         settings.plainMembers = attachmentMember
         settings.files = try serve.map { ($0.address, try $0.read()) }
         settings.options.endsProcessAfter = killAt.map { .seconds($0.seconds) }
-        if let timeLimit { settings.options.timeLimit = .seconds(timeLimit.seconds) }
+        settings.timeLimit = timeLimit.map { .seconds($0.seconds) }
+        if let limit = settings.timeLimit { settings.options.timeLimit = limit }
     }
 }
 

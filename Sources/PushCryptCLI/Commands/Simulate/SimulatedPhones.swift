@@ -24,6 +24,8 @@ final class SimulatedPhones {
         var fallback: Fallback
         var startsAt: UnixTime
         var options = SimulatedDevice.Options()
+        /// How long the system waits for the extension; nil if it wasn't given.
+        var timeLimit: Duration?
         /// How long each transfer takes.
         var networkDelay: Duration = .zero
         /// The files that the network has, by address.
@@ -49,6 +51,10 @@ final class SimulatedPhones {
     private var knownMembers: Set<String> = []
     private var hasOpened = false
     private var hasTextKeys = false
+    /// Whether the system ended the extension during a push.
+    private var hasDied = false
+    /// How long the extension has worked for a push at most.
+    private var longestDuration: Duration = .zero
 
     init(_ settings: Settings) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt." + UUID().uuidString)
@@ -100,6 +106,12 @@ final class SimulatedPhones {
         if settings.networkDelay > .zero, requested.isEmpty {
             notes.append("--slow-network has no effect: no push has requested a file")
         }
+        if settings.options.endsProcessAfter != nil, !hasDied {
+            notes.append("--kill-at has no effect: the extension was ready with each push before")
+        }
+        if let limit = settings.timeLimit, longestDuration < limit - settings.options.grace {
+            notes.append("--time-limit has no effect: the extension was ready with each push before")
+        }
         if settings.strings != nil, !hasTextKeys {
             notes.append("--strings has no effect: no push has a key of the app's texts")
         }
@@ -117,6 +129,10 @@ final class SimulatedPhones {
         let start = phone.clock.elapsed
         let before = await plain.receive(payload)
         let reception = await phone.receive(payload)
+        let duration = phone.clock.elapsed - start
+        plain.clock.advance(by: duration)
+        hasDied = hasDied || reception.presentation?.origin == .died
+        longestDuration = max(longestDuration, duration)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         let push = reception.requestID.flatMap { opened.take($0) }
@@ -135,7 +151,7 @@ final class SimulatedPhones {
             paddingByteCount: push?.paddingByteCount, retractedNumbers: retracted,
             reception: reception, before: banner(before, on: plain), after: banner(reception, on: phone),
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
-            duration: phone.clock.elapsed - start,
+            duration: duration,
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
     }
 

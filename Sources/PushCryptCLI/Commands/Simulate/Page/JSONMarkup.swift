@@ -32,7 +32,8 @@ struct JSONMarkup {
         HTML.text("bdi", class: style, quoted(text))
     }
 
-    /// The text as a string of JSON. Control characters, line separators and directional formatting characters are escaped.
+    /// The text as a string of JSON. Control characters, line separators and invisible formatting characters are escaped, except
+    /// the two joiners: scripts and emoji need them.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -40,13 +41,19 @@ struct JSONMarkup {
             case "\"", "\\": quoted += "\\\(scalar)"
             case "\n": quoted += "\\n"
             case "\t": quoted += "\\t"
-            case _
-            where scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
-                || scalar == "\u{2028}" || scalar == "\u{2029}":
-                quoted += "\\u" + String(scalar.value, radix: 16).leftPadded(to: 4, "0")
+            case _ where Self.isInvisible(scalar):
+                for unit in String(scalar).utf16 { quoted += "\\u" + String(unit, radix: 16).leftPadded(to: 4, "0") }
             default: quoted.unicodeScalars.append(scalar)
             }
         }
         return quoted + "\""
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .format: scalar != "\u{200C}" && scalar != "\u{200D}"
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }

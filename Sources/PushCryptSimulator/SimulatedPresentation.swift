@@ -9,6 +9,8 @@ public struct SimulatedPresentation: Hashable, Sendable {
     public let isBanner: Bool
     /// It is in the list.
     public let isListed: Bool
+    /// It is on the lock screen.
+    public let isOnLockScreen: Bool
     /// The sound that was played.
     public let sound: NotificationContent.Sound?
     /// The number on the icon afterwards.
@@ -20,6 +22,8 @@ extension SimulatedNotificationCenter {
     ///
     /// - `UNUserNotificationCenterDelegate`: in the foreground the delegate decides. Its page says that a notification is shown if
     ///   there is no delegate. The simulator shows nothing, so that a test finds an app that forgets its delegate.
+    /// - `UNNotificationSettings`: banner, list and lock screen are independent settings. Its page doesn't say where a
+    ///   notification of an app in the foreground is later; here `list` of the delegate's answer decides for both.
     /// - `UNNotificationInterruptionLevel`: a passive notification is only added to the list, without a sound; a critical one
     ///   plays its sound although the device is muted, if the user allows it.
     @discardableResult
@@ -28,17 +32,19 @@ extension SimulatedNotificationCenter {
         let (settings, appState) = (currentSettings, appState)
         guard settings.isAuthorized else { return nil }
         let content = notification.request.content
-        var options = settings.options(for: content, isMuted: isMuted)
-        if appState == .foreground { options.formIntersection(await foregroundOptions(notification)) }
-        let chosen = options
+        let wanted = await appState == .foreground ? foregroundOptions(notification) : .all
+        let chosen = settings.options(for: content, isMuted: isMuted).intersection(wanted)
+        let shown = Shown(
+            notification: notification, isListed: chosen.contains(.list) && content.hasText,
+            isOnLockScreen: settings.showsOnLockScreen && wanted.contains(.list) && content.hasText)
         return state.withLock { state in
             // A notification with the same name replaces the earlier one.
-            state.delivered.removeAll { $0.id == notification.id }
-            if chosen.contains(.list), content.hasText { state.delivered.append(notification) }
+            state.remove([notification.id])
+            if shown.isListed || shown.isOnLockScreen { state.delivered.append(shown) }
             if chosen.contains(.badge), let badge = content.badge { state.badge = max(badge, 0) }
             let presentation = SimulatedPresentation(
                 notification: notification, isBanner: chosen.contains(.banner) && content.hasText,
-                isListed: chosen.contains(.list) && content.hasText,
+                isListed: shown.isListed, isOnLockScreen: shown.isOnLockScreen,
                 sound: chosen.contains(.sound) ? content.sound : nil, badge: state.badge)
             state.presentations.append(presentation)
             return presentation
@@ -47,8 +53,12 @@ extension SimulatedNotificationCenter {
 
     private func foregroundOptions(_ notification: DeliveredNotification) async -> PresentationOptions {
         guard let responder = state.withLock({ $0.responder }) else { return [] }
-        return await responder.presentation(of: notification)
+        return await clock.run { await responder.presentation(of: notification) }
     }
+}
+
+extension PresentationOptions {
+    fileprivate static let all: PresentationOptions = [.badge, .sound, .list, .banner]
 }
 
 extension NotificationSettings {
