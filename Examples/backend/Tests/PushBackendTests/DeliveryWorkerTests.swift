@@ -112,6 +112,16 @@ import Testing
         }
     }
 
+    @Test("a push whose stream breaks off after the status 200 is sent, and isn't sent again")
+    func cutAnswer() async throws {
+        try await Sending.with { sending in
+            let message = try await sending.accept("Hello")
+            sending.apns.standIn.order(.cutAnswer)
+            _ = try await sending.attempt(try #require(try await sending.claim()))
+            #expect(try await sending.test.store.report(on: message.id)?.sent == 1)
+        }
+    }
+
     @Test("with a revoked signing key nothing is sealed or sent, the push waits for the next key, and health says so")
     func revokedKey() async throws {
         try await Sending.with { sending in
