@@ -75,6 +75,36 @@ import Testing
         #expect(await status(of: RequestBody(asyncSequence: broken)) == 400)
     }
 
+    @Test("a user's segments are the list of the last request, and only a service token can set them")
+    func segments() async throws {
+        try await api.test.register("zoë 1/2")
+        let path = "/v1/users/zo%C3%AB%201%2F2/segments"
+        for (list, caller, status) in [
+            (#"["news","staff"]"#, .service, 204), (#"["staff","staff"]"#, .service, 204), (#"["news"]"#, .nobody, 401),
+            (#"["news"]"#, .user("zoë 1/2"), 401),
+        ] as [(String, TestAPI.Caller, Int)] {
+            #expect(try await api.call(.put, path, #"{"segments":\#(list)}"#, by: caller).status == status)
+        }
+        for (segment, count) in [("news", 0), ("staff", 1)] {
+            let sent = try await api.send(#"{"aps":{"alert":"Hi"}}"#, to: #"{"segment":"\#(segment)"}"#)
+            #expect(sent.body.contains(#""deliveries":\#(count)"#))
+        }
+    }
+
+    @Test("65 segments, a name of another form and a user of 257 characters are refused with 422, and 64 are stored")
+    func segmentLimits() async throws {
+        func status(_ names: [String], user: String = "zoe") async throws -> Int {
+            let body = String(decoding: try JSONEncoder().encode(["segments": names]), as: UTF8.self)
+            return try await api.call(.put, "/v1/users/\(user)/segments", body, by: .service).status
+        }
+        #expect(try await status((1...64).map { "segment-\($0)" }) == 204)
+        #expect(try await status((1...65).map { "segment-\($0)" }) == 422)
+        #expect(try await status(["news!"]) == 422)
+        #expect(try await status([], user: String(repeating: "x", count: 257)) == 422)
+        #expect(try await api.call(.put, "/v1/users/zoe/segments", #"{"segments":1}"#, by: .service).status == 400)
+        #expect(try await api.call(.get, "/v1/users/zoe/segments", by: .service).status == 405)
+    }
+
     @Test(
         "a payload that is missing, or is there twice, is refused with 400",
         arguments: ["", #","payload":{"aps":{"alert":"a"}},"p\u0061yload":{"aps":{"alert":"b"}}"#])

@@ -55,6 +55,7 @@ public struct BackendAPI: Sendable {
         let services = ServiceAuthentication(tokens: serviceTokens)
         let backend = router.group("v1").add(middleware: services)
         MessageRoutes(store: store, sealer: sealer, wakeUp: wakeUp, milliseconds: milliseconds).add(to: backend)
+        SegmentRoutes(store: store).add(to: backend)
         router.group().add(middleware: services).get("metrics", use: metricsText)
         return router
     }
