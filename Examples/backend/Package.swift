@@ -135,6 +135,7 @@ let package = Package(
                 "APNsStandIn", "PushBackend", "BackendTestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ], swiftSettings: settings),
         .testTarget(
             name: "FirstPushTests",
@@ -149,13 +150,18 @@ let package = Package(
             dependencies: [
                 "APNsStandIn", "PushBackend", "BackendTestSupport",
                 .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "PushCryptSimulator", package: "pushcrypt"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ], swiftSettings: settings),
     ]

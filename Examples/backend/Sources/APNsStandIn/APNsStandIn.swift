@@ -234,7 +234,7 @@ public final class APNsStandIn: Sendable {
     private func accept(_ push: AcceptedPush, _ fault: Fault?) {
         switch fault?.kind {
         case .answer, .reset(isAccepted: false), .close(isAccepted: false): return
-        case nil, .reset, .close, .goAway, .delay, .silence: break
+        case nil, .reset, .cutAnswer, .close, .goAway, .delay, .silence: break
         }
         state.withLockedValue { $0.counts.accepted += 1 }
         deliver(push)

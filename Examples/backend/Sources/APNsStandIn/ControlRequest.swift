@@ -10,7 +10,7 @@ import NIOHPACK
 /// POST /stand-in/go-away       {}                                                              GOAWAY on every connection
 /// GET  /stand-in/counts                                                                        what was counted
 /// ```
-/// `fault` is `answer`, `reset`, `resetAfterAccepting`, `close`, `closeAfterAccepting`, `goAway` or `silence`.
+/// `fault` is `answer`, `reset`, `resetAfterAccepting`, `cutAnswer`, `close`, `closeAfterAccepting`, `goAway` or `silence`.
 struct ControlRequest {
     private struct Order: Decodable {
         var token: String?
@@ -67,6 +67,7 @@ struct ControlRequest {
             return .answer(refusal)
         case "reset": return .reset(afterAccepting: false)
         case "resetAfterAccepting": return .reset(afterAccepting: true)
+        case "cutAnswer": return .cutAnswer
         case "close": return .close(afterAccepting: false)
         case "closeAfterAccepting": return .close(afterAccepting: true)
         case "goAway": return .goAway

@@ -5,6 +5,7 @@ public struct Fault: Sendable {
     enum Kind: Sendable {
         case answer(Refusal)
         case reset(isAccepted: Bool)
+        case cutAnswer
         case close(isAccepted: Bool)
         case goAway
         case delay(TimeAmount)
@@ -18,6 +19,9 @@ public struct Fault: Sendable {
 
     /// Resets the stream. If the push was accepted before, the sender can't know that.
     public static func reset(afterAccepting isAccepted: Bool) -> Fault { Fault(kind: .reset(isAccepted: isAccepted)) }
+
+    /// Accepts the push, and resets the stream after the status 200 and before the end of the answer.
+    public static let cutAnswer = Fault(kind: .cutAnswer)
 
     /// Closes the connection.
     public static func close(afterAccepting isAccepted: Bool) -> Fault { Fault(kind: .close(isAccepted: isAccepted)) }

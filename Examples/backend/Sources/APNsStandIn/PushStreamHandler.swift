@@ -62,9 +62,11 @@ final class PushStreamHandler: ChannelInboundHandler {
     private func follow(_ answer: APNsStandIn.Answer, _ context: ChannelHandlerContext) {
         switch answer.fault?.kind {
         case nil, .answer: respond(context, answer)
-        case .reset:
-            let frame = HTTP2Frame.FramePayload.rstStream(.refusedStream)
-            context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        // RFC 9113 section 8.7: REFUSED_STREAM promises that nothing was processed.
+        case .reset(let isAccepted): reset(context, isAccepted ? .internalError : .refusedStream)
+        case .cutAnswer:
+            context.write(wrapOutboundOut(.headers(.init(headers: [":status": "200"]))), promise: nil)
+            reset(context, .internalError)
         case .close: context.channel.parent?.close(promise: nil)
         case .goAway:
             respond(context, answer)
@@ -74,6 +76,10 @@ final class PushStreamHandler: ChannelInboundHandler {
             context.eventLoop.scheduleTask(in: time) { bound.value.0.respond(bound.value.1, answer) }
         case .silence: break
         }
+    }
+
+    private func reset(_ context: ChannelHandlerContext, _ code: HTTP2ErrorCode) {
+        context.writeAndFlush(wrapOutboundOut(.rstStream(code)), promise: nil)
     }
 
     private func respond(_ context: ChannelHandlerContext, _ answer: APNsStandIn.Answer) {

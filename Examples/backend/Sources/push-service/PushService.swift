@@ -50,12 +50,13 @@ import PushCryptSender
         let secret: KeysetSecret? = try passphraseFile.map { try .passphraseFile($0) }
         let watcher = try KeysetWatcher(
             folder: signingKeys, secret: secret, logger: logger)
-        let client = try APNsClient.httpClient(trustedPEM: trust.map { try text($0) })
         let service = try BackendService(
             configuration(), store: store, signingKeys: watcher,
             userTokens: UserToken(key: try Data(contentsOf: URL(fileURLWithPath: userTokenKey))),
-            serviceTokens: ServiceTokens(try text(serviceTokens).split(separator: "\n").map(String.init)),
+            serviceTokens: ServiceTokens(
+                try text(serviceTokens).split(whereSeparator: \.isNewline).map(String.init)),
             senderSet: senders.map(SenderSet.init), metrics: metrics, logger: logger)
+        let client = try APNsClient.httpClient(trustedPEM: trust.map { try text($0) })
         do {
             try await service.run(client: client) { [portFile] port in
                 logger.notice("ready", metadata: ["port": "\(port)"])

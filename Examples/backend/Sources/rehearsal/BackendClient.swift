@@ -71,10 +71,18 @@ struct BackendClient: Sendable {
         }
     }
 
+    /// Makes a user belong to segments.
+    func setSegments(_ names: [String], of user: String) async throws {
+        let body = try JSONEncoder().encode(["segments": names])
+        _ = try await call(.PUT, "/v1/users/\(user)/segments", body: body, token: serviceToken)
+    }
+
     /// How many pushes wait in the service.
     func queuedCount() async throws -> Int? {
-        let health = try JSONDecoder().decode([String: String].self, from: try await call(.GET, "/health"))
-        return health["queued"].flatMap { Int($0) }
+        let metrics = String(decoding: try await call(.GET, "/metrics", token: serviceToken), as: UTF8.self)
+        let name = "push_queue_depth "
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Double($0.dropFirst(name.count)) }.map { Int($0) }
     }
 
     func call(

@@ -64,9 +64,11 @@ final class FaultPlan: Sendable {
         for server in servers {
             server.order(.reset(afterAccepting: true), times: 20)
             server.order(.reset(afterAccepting: false), times: 20)
+            server.order(.cutAnswer, times: 5)
             server.order(.silence, times: 5)
         }
-        return "APNs resets 40 streams, half of them after it has accepted the push, and never answers 5"
+        return
+            "APNs resets 40 streams, half of them after it has accepted the push, cuts 5 answers, and never answers 5"
     }
 
     private func kill() async throws -> String {

@@ -67,6 +67,7 @@ final class Phone: Sendable {
         _ = try await device.center.requestAuthorization([.alert, .sound, .badge])
         scene.apns[environment]?.add(token: self.token, topic: Scene.topic)
         scene.phones.add(self)
+        try await backend.setSegments(["everyone"], of: user)
         try await register()
     }
 

@@ -14,7 +14,6 @@ struct PhoneBackend: HTTPTransport {
         let token: String
         let environment: APNsEnvironment
         let record: String
-        let segments: [String]
         let senderSet: String?
     }
 
@@ -22,7 +21,7 @@ struct PhoneBackend: HTTPTransport {
     func upload(_ upload: PushRegistration.Upload) async throws {
         let body = Body(
             token: upload.deviceToken, environment: environment, record: String(decoding: upload.record, as: UTF8.self),
-            segments: ["everyone"], senderSet: upload.senderSetVersion.map { String(decoding: $0, as: UTF8.self) })
+            senderSet: upload.senderSetVersion.map { String(decoding: $0, as: UTF8.self) })
         let challenge = try await client.call(
             .POST, "/v1/registrations", body: try JSONEncoder().encode(body), token: token)
         let answer = try upload.answer(challenge, host: Scene.host)

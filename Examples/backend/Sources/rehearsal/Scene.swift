@@ -36,7 +36,7 @@ final class Scene: Sendable {
         _ = FileManager.default.createFile(atPath: "\(folder)/service.log", contents: nil)
         log = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(folder)/service.log"))
         let userKey = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        userTokens = UserToken(key: userKey)
+        userTokens = try UserToken(key: userKey)
         serviceToken = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64EncodedString() }
         let providerKey = P256.Signing.PrivateKey()
         let identity = try SelfSignedIdentity()

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import BackendTestSupport
 import Foundation
+import NIOHTTP2
 import PushBackend
 import Testing
 
@@ -21,7 +22,9 @@ private struct Connection {
             let client = try APNsClient.httpClient(trustedPEM: apns.certificatePEM, connectTimeoutInSeconds: 60)
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("StandIn." + UUID().uuidString)
                 .path
-            defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+            defer {
+                for end in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: path + end) }
+            }
             let token = try await ProviderToken(
                 pem: apns.providerKeyPEM, keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
                 store: SQLiteStore(path: path)
@@ -126,6 +129,18 @@ private struct Connection {
             #expect(await apns.failsToSend())
             #expect(try await apns.sendUntilAnswered().status == 200)
             #expect(apns.standIn.counts.connections == 3)
+        }
+    }
+
+    @Test(
+        "a reset says that nothing was processed only if the push wasn't accepted",
+        arguments: [(true, .internalError), (false, .refusedStream)] as [(Bool, HTTP2ErrorCode)])
+    func resetCode(isAccepted: Bool, code: HTTP2ErrorCode) async throws {
+        try await Connection.with { apns async throws in
+            apns.standIn.order(.reset(afterAccepting: isAccepted))
+            let error = await #expect(throws: NIOHTTP2Errors.StreamClosed.self) { _ = try await apns.send() }
+            #expect(error?.errorCode == code)
+            #expect(apns.accepted.count == (isAccepted ? 1 : 0))
         }
     }
 

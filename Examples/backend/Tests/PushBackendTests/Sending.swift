@@ -50,7 +50,7 @@ struct Sending {
         phone = try await TestDevice(topic: Self.topic, senders: .pinned(TrustedSenders(json: keys.publicKey)))
         apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
         let kid = try Registration(json: phone.registration, requiring: []).kid.description
-        registration = try await test.store.register(
+        registration = try await test.register(
             RegistrationUpload(
                 user: "zoe", token: Self.deviceToken, environment: .production, record: phone.registration, kid: kid),
             at: clock.now)

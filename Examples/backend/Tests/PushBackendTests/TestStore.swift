@@ -1,33 +1,50 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 @testable import PushBackend
 
 /// A store in a temporary folder, which is removed with the object.
 final class TestStore: Sendable {
-    let store: SQLiteStore
     let path: String
     private let folder: URL
+    private let current: NIOLockedValueBox<SQLiteStore?>
+
+    var store: SQLiteStore {
+        guard let store = current.withLockedValue({ $0 }) else { preconditionFailure("the store is being restarted") }
+        return store
+    }
 
     init(_ options: SQLiteStore.Options = .init()) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("TestStore." + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appendingPathComponent("pushes.sqlite").path
-        store = try SQLiteStore(path: path, options: options)
+        current = NIOLockedValueBox(try SQLiteStore(path: path, options: options))
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Ends the store as the end of a process does, and opens its database again.
+    func restart(_ options: SQLiteStore.Options = .init()) throws {
+        current.withLockedValue { $0 = nil }
+        let store = try SQLiteStore(path: path, options: options)
+        current.withLockedValue { $0 = store }
+    }
 
     /// Registers an installation.
     @discardableResult
     func register(
         _ user: String, token: String = "aa", kid: String = "kid-1", environment: APNsEnvironment = .production,
-        segments: [String] = [], name: String? = nil, at time: Int64 = 1_000
+        name: String? = nil, at time: Int64 = 1_000
     ) async throws -> RegistrationState {
         var upload = RegistrationUpload(
-            user: user, token: token, environment: environment, record: Data("record of \(kid)".utf8), kid: kid,
-            segments: segments)
+            user: user, token: token, environment: environment, record: Data("record of \(kid)".utf8), kid: kid)
         upload.name = name
-        return try await store.register(upload, at: time)
+        return try await register(upload, at: time)
+    }
+
+    /// Registers a proven upload.
+    func register(_ upload: RegistrationUpload, at time: Int64) async throws -> RegistrationState {
+        try await store.write { [store] in try SQLiteStore.register(upload, at: time, store.options, $0) }
     }
 
     /// Accepts a message that expires after an hour.
@@ -42,6 +59,6 @@ final class TestStore: Sendable {
     }
 
     func end(_ delivery: ClaimedDelivery, _ result: DeliveryOutcome.Result, at time: Int64 = 1_000) async throws {
-        try await store.record([DeliveryOutcome(id: delivery.id, kid: delivery.kid, result: result)], at: time)
+        try await store.record([DeliveryOutcome(of: delivery, result)], at: time)
     }
 }

@@ -19,6 +19,8 @@ import Testing
                 .renewToken
             } else if refusal.status == 410 {
                 .tokenEnded(at: 7)
+            } else if ["BadDeviceToken", "DeviceTokenNotForTopic"].contains(refusal.reason) {
+                .tokenEnded(at: nil)
             } else if Self.pausing.contains(refusal.reason) {
                 .pause(forSeconds: 3)
             } else if Self.retried.contains(refusal.reason) {

@@ -1,5 +1,5 @@
 import Crypto
-public import Foundation
+import Foundation
 import NIOConcurrencyHelpers
 
 /// A keyset of Ed25519 keys that sign, in a folder of its own as `pushcrypt keys create` makes it.

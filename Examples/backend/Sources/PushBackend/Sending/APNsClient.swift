@@ -13,6 +13,8 @@ public struct APNsClient: PushTransport {
         let timestamp: Int64?
     }
 
+    private static let largestBodyInBytes = 16_384
+
     private let client: HTTPClient
     private let base: String
     private let timeout: TimeAmount
@@ -56,8 +58,13 @@ public struct APNsClient: PushTransport {
         http.body = .bytes(request.body)
         let response = try await client.execute(http, timeout: timeout)
         // A body that isn't read would reset its stream, and APNs closes connections with many resets.
-        let bytes = try await response.body.collect(upTo: 16_384)
-        let body = response.status == .ok ? nil : try? JSONDecoder().decode(Body.self, from: bytes)
+        guard response.status != .ok else {
+            // The push is accepted, also if the stream breaks off now.
+            _ = try? await response.body.collect(upTo: Self.largestBodyInBytes)
+            return PushResponse(status: 200)
+        }
+        let bytes = try await response.body.collect(upTo: Self.largestBodyInBytes)
+        let body = try? JSONDecoder().decode(Body.self, from: bytes)
         return PushResponse(
             status: Int(response.status.code), reason: body?.reason, timestamp: body?.timestamp,
             retryAfter: response.headers.first(name: "retry-after").flatMap { Int64($0) })

@@ -28,15 +28,16 @@ struct DeliveryWorker: Sendable {
         do {
             let (request, receiptName) = try request(for: delivery)
             return .ready(delivery, request, receiptName: receiptName)
-        } catch let error as SenderError where error.code != .backendFailure && error.code != .noKeySeals {
+        } catch let error as SenderError where !error.isTemporary {
             return .refused(ended(delivery, .failed(reason: error.code.description)))
         } catch let error as KeyError where error.code != .backendFailure && error.code != .noKeySeals {
             return .refused(ended(delivery, .failed(reason: "\(error.code)")))
         } catch {
             // The operator must add a signing key. Until then nothing can be sealed, and nothing is lost.
-            let time = milliseconds()
-            if gate.isOpen(at: time) { logger.error("nothing can be sealed", metadata: ["error": "\(error)"]) }
-            return .refused(ended(delivery, .retry(at: gate.close(at: time), reason: "sealing")))
+            if gate.isOpen(at: milliseconds()) {
+                logger.error("nothing can be sealed", metadata: ["error": "\(error)"])
+            }
+            return .refused(pause(delivery, reason: "sealing"))
         }
     }
 
@@ -95,7 +96,7 @@ struct DeliveryWorker: Sendable {
         let providerToken: String
         do { providerToken = try await token.current() } catch {
             logger.warning("there is no provider token yet", metadata: ["error": "\(error)"])
-            return ended(delivery, .retry(at: gate.close(at: milliseconds()), reason: "providerToken"))
+            return pause(delivery, reason: "providerToken")
         }
         let start = ContinuousClock.now
         do {
@@ -113,7 +114,7 @@ struct DeliveryWorker: Sendable {
                     "apns-id": "\(delivery.apnsID)", "environment": "\(environment.rawValue)", "error": "\(error)",
                 ])
             _ = gate.close(at: milliseconds())
-            return retry(delivery, reason: "connection")
+            return ended(delivery, .unanswered(retryAt: retryTime(delivery), reason: "connection"))
         }
     }
 
@@ -134,25 +135,30 @@ struct DeliveryWorker: Sendable {
         case .sent:
             gate.succeeded()
             return ended(delivery, .sent(receiptName: receiptName))
-        case .retry(let seconds): return retry(delivery, reason: reason, requested: seconds)
-        case .pause(let seconds):
-            let opensAt = gate.close(at: milliseconds(), requested: seconds)
-            return ended(delivery, .retry(at: opensAt, reason: reason))
+        case .retry(let seconds):
+            return ended(delivery, .retry(at: retryTime(delivery, requested: seconds), reason: reason))
+        case .pause(let seconds): return pause(delivery, reason: reason, requested: seconds)
         case .renewToken:
-            await token.replace(providerToken)
-            return retry(delivery, reason: reason)
+            // APNs allows no other token yet, so every push would be refused.
+            guard await token.replace(providerToken) else { return pause(delivery, reason: reason) }
+            return ended(delivery, .retry(at: retryTime(delivery), reason: reason))
         case .tokenEnded(let time): return ended(delivery, .tokenEnded(at: time, reason: reason))
         case .fail: return ended(delivery, .failed(reason: reason))
         }
     }
 
-    private func retry(_ delivery: ClaimedDelivery, reason: String, requested: Int64? = nil) -> DeliveryOutcome {
-        let wait = backoff.wait(afterFailures: delivery.attempts, requested: requested)
-        return ended(delivery, .retry(at: milliseconds() + wait, reason: reason))
+    /// When one delivery is attempted again.
+    private func retryTime(_ delivery: ClaimedDelivery, requested: Int64? = nil) -> Int64 {
+        milliseconds() + backoff.wait(afterFailures: delivery.attempts, requested: requested)
+    }
+
+    /// Holds back everything for this server.
+    private func pause(_ delivery: ClaimedDelivery, reason: String, requested: Int64? = nil) -> DeliveryOutcome {
+        ended(delivery, .retry(at: gate.close(at: milliseconds(), requested: requested), reason: reason))
     }
 
     private func ended(_ delivery: ClaimedDelivery, _ result: DeliveryOutcome.Result) -> DeliveryOutcome {
-        DeliveryOutcome(id: delivery.id, kid: delivery.kid, result: result)
+        DeliveryOutcome(of: delivery, result)
     }
 }
 
@@ -162,6 +168,7 @@ extension DeliveryOutcome.Result {
         switch self {
         case .sent: ("sent", "")
         case .retry(_, let reason): ("retry", reason)
+        case .unanswered(_, let reason): ("unanswered", reason)
         case .failed(let reason): ("failed", reason)
         case .tokenEnded(_, let reason): ("tokenEnded", reason)
         }

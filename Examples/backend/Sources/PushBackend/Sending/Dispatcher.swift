@@ -31,20 +31,26 @@ public struct Dispatcher: Service {
     /// Runs until the graceful shutdown.
     public func run() async throws {
         let isEnding = NIOLockedValueBox(false)
+        // The deliveries whose attempts haven't ended, or whose outcomes aren't stored. If that takes longer than their lease, they are
+        // claimed again, and left alone.
+        let held = NIOLockedValueBox<Set<Int64>>([])
         let ticker = Task {
             while (try? await sleep(options.tickInMilliseconds)) != nil { wakeUps.signal() }
         }
         defer { ticker.cancel() }
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                var running = 0
                 while !isEnding.withLockedValue({ $0 }), !Task.isCancelled {
-                    running -= wakeUps.takeEnded()
-                    let claimed = await claim(options.width - running)
-                    running += claimed.count
+                    let claimed = await claim(options.width - held.withLockedValue(\.count))
+                        .filter { delivery in held.withLockedValue { $0.insert(delivery.id).inserted } }
                     for start in stride(from: 0, to: claimed.count, by: options.chunk) {
                         let chunk = claimed[start..<min(start + options.chunk, claimed.count)]
-                        group.addTask { await attempt(chunk) }
+                        group.addTask {
+                            await attempt(chunk) { id in
+                                held.withLockedValue { _ = $0.remove(id) }
+                                wakeUps.signal()
+                            }
+                        }
                     }
                     if claimed.isEmpty { await wakeUps.next() }
                 }
@@ -57,13 +63,16 @@ public struct Dispatcher: Service {
     }
 
     /// Seals the whole chunk ahead of the connection: seals between its writes would make each write, and so each packet, small.
-    private func attempt(_ chunk: ArraySlice<ClaimedDelivery>) async {
+    ///
+    /// - Parameter onEnd: called with the number of each delivery whose outcome is stored.
+    private func attempt(_ chunk: ArraySlice<ClaimedDelivery>, onEnd: @escaping @Sendable (Int64) -> Void) async {
         let prepared = chunk.map(worker.prepare)
         await withDiscardingTaskGroup { group in
             for delivery in prepared {
                 group.addTask {
-                    await writer.write(await worker.send(delivery))
-                    wakeUps.attemptEnded()
+                    let outcome = await worker.send(delivery)
+                    await writer.write(outcome)
+                    onEnd(outcome.id)
                 }
             }
         }

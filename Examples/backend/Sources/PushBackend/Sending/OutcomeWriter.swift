@@ -11,6 +11,7 @@ actor OutcomeWriter {
     private var waiting: [(outcome: DeliveryOutcome, done: CheckedContinuation<Void, Never>)] = []
     private var isWriting = false
     private var isGivenUp = false
+    private var pause: Task<Void, any Error>?
 
     /// - Parameter sleep: waits for a number of milliseconds.
     init(
@@ -38,7 +39,10 @@ actor OutcomeWriter {
         }
     }
 
-    private func giveUp() { isGivenUp = true }
+    private func giveUp() {
+        isGivenUp = true
+        pause?.cancel()
+    }
 
     private func writeAll() async {
         while !waiting.isEmpty {
@@ -58,7 +62,11 @@ actor OutcomeWriter {
                 logger.warning(
                     "outcomes can't be stored yet", metadata: ["count": "\(outcomes.count)", "reason": "\(error)"])
                 // The process has to end: the deliveries will be attempted again, with the same ids.
-                guard !isGivenUp, (try? await sleep(backoff.wait(afterFailures: failures))) != nil else { return }
+                guard !isGivenUp else { return }
+                let wait = backoff.wait(afterFailures: failures)
+                let pause = Task { [sleep] in try await sleep(wait) }
+                self.pause = pause
+                guard (try? await pause.value) != nil else { return }
             }
         }
     }

@@ -61,13 +61,15 @@ public actor ProviderToken {
         return try await renew().token
     }
 
-    /// Replaces a token that APNs calls expired, unless APNs would refuse another one so soon.
-    public func replace(_ token: String) async {
-        guard let kept, kept.token == token, milliseconds() / 1_000 - kept.issuedAt >= Self.shortestAgeInSeconds else {
-            return
-        }
+    /// Replaces a token that APNs calls expired.
+    ///
+    /// - Returns: whether there is another token: false if APNs would refuse another one so soon.
+    public func replace(_ token: String) -> Bool {
+        guard let kept, kept.token == token else { return true }
+        guard milliseconds() / 1_000 - kept.issuedAt >= Self.shortestAgeInSeconds else { return false }
         self.kept = nil
         isRead = true
+        return true
     }
 
     /// Reads the kept token or makes one. Callers that wait at the same time get the same one.

@@ -11,6 +11,8 @@ public struct PushSealer: Sendable {
     public let topic: String
     private let signingKeys: KeysetWatcher
     private let sealer: Sealer
+    /// A sealer whose pushes aren't sent, and not counted.
+    private let plain: Sealer
     private let milliseconds: @Sendable () -> Int64
 
     /// - Parameters:
@@ -26,9 +28,46 @@ public struct PushSealer: Sendable {
         self.signingKeys = signingKeys
         self.milliseconds = milliseconds
         let telemetry = SealingTelemetry()
-        sealer = try Sealer(
-            topic: topic, signer: .watching(signingKeys), placeholder: placeholder, observer: telemetry.observe,
-            clock: { UnixTime(milliseconds() / 1_000) })
+        func sealer(_ observer: (@Sendable (SealObservation) -> Void)?) throws(KeyError) -> Sealer {
+            try Sealer(
+                topic: topic, signer: .watching(signingKeys), placeholder: placeholder, observer: observer,
+                clock: { UnixTime(milliseconds() / 1_000) })
+        }
+        self.sealer = try sealer(telemetry.observe)
+        plain = try sealer(nil)
+    }
+
+    /// A public key that belongs to no device, to find faults before there is a receiver: messages to keys of its kind are the
+    /// shortest that a registration can have.
+    private static let sample = Data(
+        """
+        {"kty":"OKP","crv":"X25519","x":"CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","alg":"HPKE-3","kid":"mtr3IeKcdvs"}
+        """.utf8)
+    /// Each payload up to this length fits into a push.
+    private static let safeLengthInBytes = 2_048
+
+    /// Checks what a registration's answer depends on, at the start of a service.
+    ///
+    /// - Throws: `SenderError` with `invalidOption` for a host of another form.
+    func check(host: String) throws {
+        do { _ = try challenge(Registration(json: Self.sample, requiring: []), host: host) } catch
+            where error.isTemporary
+        {
+            // The host was checked before the key was chosen.
+        }
+    }
+
+    /// Checks whether a payload can be sealed to some device.
+    ///
+    /// - Throws: `SenderError` with `invalidPayload`, `tooLarge`.
+    func check(_ payload: Data) throws {
+        let encoded = try plain.encode(payload)
+        guard encoded.byteCount > Self.safeLengthInBytes else { return }
+        do {
+            _ = try plain.seal(encoded, to: Recipient(Registration(json: Self.sample, requiring: [])))
+        } catch let error as SenderError where error.isTemporary {
+            // No key signs now. The message waits for one.
+        }
     }
 
     /// Whether the keyset's file is in use, and a key of it signs.
@@ -56,4 +95,9 @@ public struct PushSealer: Sendable {
             return push
         }
     }
+}
+
+extension SenderError {
+    /// Whether the same call can succeed later: when the operator has added a signing key, or the system has memory again.
+    var isTemporary: Bool { code == .noKeySeals || code == .backendFailure }
 }

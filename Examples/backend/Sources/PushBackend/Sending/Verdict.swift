@@ -7,8 +7,8 @@ enum Verdict: Hashable, Sendable {
     case pause(forSeconds: Int64?)
     /// Make another provider token, and try again.
     case renewToken
-    /// The token isn't valid any more, since a time in milliseconds since 1970.
-    case tokenEnded(at: Int64)
+    /// The token isn't valid: since a time in milliseconds since 1970, or nil for a token that APNs doesn't know.
+    case tokenEnded(at: Int64?)
     /// The request will never be accepted.
     case fail
 
@@ -19,6 +19,7 @@ enum Verdict: Hashable, Sendable {
         // The operator must correct the key. Until then APNs accepts nothing, and the deliveries stay queued.
         case (403, _): self = .pause(forSeconds: response.retryAfter ?? 30)
         case (410, _): self = .tokenEnded(at: response.timestamp ?? 0)
+        case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"): self = .tokenEnded(at: nil)
         // Too many pushes to one device: only this device waits.
         case (429, "TooManyRequests"): self = .retry(afterInSeconds: response.retryAfter)
         case (429, _), (503, _): self = .pause(forSeconds: response.retryAfter)

@@ -1,29 +1,13 @@
-import NIOConcurrencyHelpers
-
 /// Wakes a dispatcher when a message was accepted, when an attempt has ended, and at regular intervals.
 public final class WakeUps: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
-    private let ended = NIOLockedValueBox(0)
 
     /// Creates wake-ups for one dispatcher.
     public init() { (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     /// Wakes the dispatcher. Several calls wake it once if it hasn't run in between.
     public func signal() { continuation.yield() }
-
-    func attemptEnded() {
-        ended.withLockedValue { $0 += 1 }
-        signal()
-    }
-
-    /// How many attempts have ended since the last call.
-    func takeEnded() -> Int {
-        ended.withLockedValue { count in
-            defer { count = 0 }
-            return count
-        }
-    }
 
     /// Returns at the next signal.
     func next() async {

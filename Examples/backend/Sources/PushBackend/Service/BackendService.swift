@@ -66,15 +66,23 @@ public struct BackendService: Sendable {
     /// - Parameters:
     ///   - signingKeys: the keys that sign, which are rotated while the service runs.
     ///   - metrics: the registry that swift-metrics was bootstrapped with.
-    /// - Throws: `KeyError` for another topic or kind of keys.
+    /// - Throws: `KeyError` for another topic or kind of keys; `ConfigurationError` for a time limit that is as long as a claim, or
+    ///   a host that no device could confirm.
     public init(
         _ configuration: Configuration, store: any PushStore, signingKeys: KeysetWatcher, userTokens: UserToken,
         serviceTokens: ServiceTokens, senderSet: SenderSet?, metrics: PrometheusMetrics, logger: Logger
-    ) throws(KeyError) {
+    ) throws {
         self.configuration = configuration
         let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
         self.milliseconds = milliseconds
         sealer = try PushSealer(topic: configuration.topic, signingKeys: signingKeys, milliseconds: milliseconds)
+        do { try sealer.check(host: configuration.registrationHost) } catch {
+            throw ConfigurationError("the registration host: \(error)")
+        }
+        let leaseInSeconds = configuration.dispatch.leaseInMilliseconds / 1_000
+        guard (1..<leaseInSeconds).contains(configuration.requestTimeoutInSeconds) else {
+            throw ConfigurationError("a request to APNs may take 1 second or more, and less than \(leaseInSeconds)")
+        }
         self.store = store
         self.signingKeys = signingKeys
         self.userTokens = userTokens

@@ -21,8 +21,6 @@ public struct RegistrationUpload: Sendable {
     public var record: Data
     /// The id of the record's key.
     public var kid: String
-    /// The segments that the user belongs to.
-    public var segments: [String]
     /// Which set of sender keys the app has accepted, as JSON; nil for none.
     public var senderSet: String?
     /// The server's name of the installation to renew; nil to find it by its token or key.
@@ -30,7 +28,7 @@ public struct RegistrationUpload: Sendable {
 
     /// Creates an upload; the parameters are the properties of the same names.
     public init(
-        user: String, token: String, environment: APNsEnvironment, record: Data, kid: String, segments: [String] = [],
+        user: String, token: String, environment: APNsEnvironment, record: Data, kid: String,
         senderSet: String? = nil
     ) {
         self.user = user
@@ -38,7 +36,6 @@ public struct RegistrationUpload: Sendable {
         self.environment = environment
         self.record = record
         self.kid = kid
-        self.segments = segments
         self.senderSet = senderSet
     }
 }
@@ -53,8 +50,6 @@ public struct PendingUpload: Codable, Sendable {
     public var token: String
     /// The server that the token belongs to.
     public var environment: APNsEnvironment
-    /// The segments that the user belongs to.
-    public var segments: [String]
     /// Which set of sender keys the app has accepted.
     public var senderSet: String?
     /// The installation to renew.
@@ -66,7 +61,7 @@ public struct PendingUpload: Codable, Sendable {
     var upload: RegistrationUpload {
         var upload = RegistrationUpload(
             user: user, token: token, environment: environment, record: record,
-            kid: pending.registration.kid.description, segments: segments, senderSet: senderSet)
+            kid: pending.registration.kid.description, senderSet: senderSet)
         upload.name = name
         return upload
     }

@@ -89,6 +89,8 @@ public struct ClaimedDelivery: Sendable {
     public let attempts: Int
     /// The device token.
     public let token: String
+    /// The server that the token belongs to.
+    public let environment: APNsEnvironment
     /// The registration record to seal to.
     public let record: Data
     /// The id of the record's key.
@@ -105,18 +107,36 @@ public struct DeliveryOutcome: Sendable {
         case sent(receiptName: String?)
         /// It is due again at a time in milliseconds since 1970.
         case retry(at: Int64, reason: String)
+        /// The answer of APNs got lost, so the device may get it twice. It is due again at a time in milliseconds since 1970.
+        case unanswered(retryAt: Int64, reason: String)
         /// It is reported as failed.
         case failed(reason: String)
-        /// The token ended at a time in milliseconds since 1970, so the installation is removed if it didn't register later.
-        case tokenEnded(at: Int64, reason: String)
+        /// The token isn't valid: since a time in milliseconds since 1970, or nil for a token that APNs doesn't know. It is due
+        /// again if the installation has another token by now. Otherwise it is reported as failed, and the installation is
+        /// removed, unless it has registered later. One whose token APNs doesn't know is removed only if APNs has accepted no
+        /// push to this token: otherwise the service has the wrong server or topic.
+        case tokenEnded(at: Int64?, reason: String)
     }
 
     /// The delivery's number.
     public let id: Int64
+    /// The device token that it was sent to.
+    public let token: String
+    /// The server that it was sent to.
+    public let environment: APNsEnvironment
     /// The key that it was sealed to.
     public let kid: String
     /// How it ended.
     public let result: Result
+
+    /// Creates the outcome of an attempt.
+    public init(of delivery: ClaimedDelivery, _ result: Result) {
+        id = delivery.id
+        token = delivery.token
+        environment = delivery.environment
+        kid = delivery.kid
+        self.result = result
+    }
 }
 
 /// A device's receipt of one push.

@@ -6,18 +6,24 @@
 ///   registration of that moment, and never an installation that was asked to register again.
 /// - ``record(_:at:)`` takes all outcomes or none.
 /// - A device token, and a key, belongs to one installation: the last one that registered it.
+/// - A delivery is for one installation of its user. After that one is removed, no other one gets it, and a late outcome or
+///   receipt of it changes no other one.
+/// - An outcome that a token has ended removes an installation only if it still has this token of this server.
 public protocol PushStore: Sendable {
-    /// Keeps an upload until its app answers a challenge. It contains the record, a secret.
+    /// Keeps an upload until its app answers a challenge. It contains the record, a secret. Only a user's latest ones are kept.
     func keep(_ upload: PendingUpload, at time: Int64) async throws
 
-    /// Takes an upload of the user out of the store, in one step, so that a challenge has one answer; nil if there is none.
-    func takePending(_ id: String, of user: String) async throws -> PendingUpload?
-
-    /// Stores a registration, or renews the one with the same name, token or key.
+    /// Takes an upload of the user out of the store, and stores its registration, or renews the one with the same name, token or
+    /// key: in one transaction, so that a challenge has one answer, and an answer that couldn't be stored can be repeated. Of too
+    /// many installations of a user, the one that registered earliest is removed.
     ///
-    /// - Throws: `StoreError` with `missing` if the user has no installation of the name; `conflict` if another key has the same
-    ///   id, which is never replaced.
-    func register(_ upload: RegistrationUpload, at time: Int64) async throws -> RegistrationState
+    /// - Parameter check: checks the answer. If it throws, the upload is removed and nothing is registered.
+    /// - Returns: nil if there is no such upload.
+    /// - Throws: what `check` throws; `StoreError` with `missing` if the user has no installation of the name, `conflict` if
+    ///   another key has the same id, which is never replaced.
+    func register(
+        pending id: String, of user: String, at time: Int64, check: @escaping @Sendable (PendingUpload) throws -> Void
+    ) async throws -> RegistrationState?
 
     /// Returns the state of a user's installation; nil if there is none of this name.
     func registration(named name: String, of user: String) async throws -> RegistrationState?
@@ -27,12 +33,16 @@ public protocol PushStore: Sendable {
     /// - Returns: false if there was none.
     func signOut(_ name: String, of user: String, at time: Int64) async throws -> Bool
 
+    /// Replaces the segments that a user belongs to, also with the installations that register later.
+    func setSegments(_ names: Set<String>, of user: String) async throws
+
     /// Adds a message and a delivery for each receiver.
     ///
-    /// - Throws: `StoreError` with `conflict` if the idempotency key was used for another message.
+    /// - Throws: `StoreError` with `conflict` if the idempotency key was used for another message that is still kept.
     func accept(_ message: NewMessage, at time: Int64) async throws -> AcceptedMessage
 
-    /// Takes deliveries of one environment that are due, the ones with the highest priority first.
+    /// Takes deliveries of one environment that are due, the ones with the highest priority first. Of the same priority, those of
+    /// messages to one user come first.
     ///
     /// - Parameter lease: when they may be taken again, in milliseconds since 1970.
     func claim(_ limit: Int, for environment: APNsEnvironment, at time: Int64, until lease: Int64) async throws
@@ -41,14 +51,15 @@ public protocol PushStore: Sendable {
     /// Stores how attempts ended, and gives up their claims.
     func record(_ outcomes: [DeliveryOutcome], at time: Int64) async throws
 
-    /// Stores what a user's device says. A push that the device couldn't open is sent again if a new seal can help.
+    /// Stores what a user's device says. A push that the device couldn't open is sent again if a new seal can help. Only a user's
+    /// latest receipts are kept.
     func add(_ receipt: DeviceReceipt, of user: String, at time: Int64) async throws
 
     /// Returns what became of a message; nil if there is none.
     func report(on messageID: String) async throws -> MessageReport?
 
-    /// Fails what has expired, and erases the payloads that nothing needs any more: a part of them, so that nothing else
-    /// waits long.
+    /// Fails what has expired, erases the payloads that nothing needs any more, removes what has ended long ago, and asks apps
+    /// again that should register: a part of them, so that nothing else waits long.
     ///
     /// - Returns: whether more is left.
     @discardableResult

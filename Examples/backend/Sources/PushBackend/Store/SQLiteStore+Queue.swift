@@ -31,10 +31,12 @@ extension SQLiteStore {
             try db.execute(
                 sql: """
                     INSERT INTO delivery
-                        (message, installation, user, environment, kind, priority, expires, due, apns_id, changed)
-                    SELECT ?, i.id, i.user, i.environment, 0, ?, ?, ?, \(Self.randomUUID), ? FROM \(source)
+                        (message, installation, user, environment, kind, priority, segment, expires, due, apns_id, changed)
+                    SELECT ?, i.id, i.user, i.environment, 0, ?, ?, ?, ?, \(Self.randomUUID), ? FROM \(source)
                     """,
-                arguments: [id, message.priority, message.expiresAt, time, time, name])
+                arguments: [
+                    id, message.priority, message.audience.isSegment, message.expiresAt, time, time, name,
+                ])
             let count = db.changesCount
             try db.execute(sql: "UPDATE message SET deliveries = ? WHERE id = ?", arguments: [count, id])
             return AcceptedMessage(id: id, deliveryCount: count)
@@ -55,15 +57,20 @@ extension SQLiteStore {
         return try await write { db in
             let due = try Self.dueDeliveries(db, limit, environment, time)
             for id in due {
+                // After a lease that has ended, nobody knows what APNs has answered.
                 try db.cachedStatement(
-                    sql: "UPDATE delivery SET leased = ?, claimed = ?, attempts = attempts + 1 WHERE id = ?"
-                )
-                .execute(arguments: [lease, time, id])
+                    sql: """
+                        UPDATE delivery SET repeated = repeated OR leased > 0, leased = ?, claimed = ?,
+                            attempts = attempts + 1
+                        WHERE id = ?
+                        """
+                ).execute(arguments: [lease, time, id])
             }
             let select = try db.cachedStatement(
                 sql: """
                     SELECT d.*, i.token, i.record, i.kid AS current, i.registered, m.payload, m.collapse
-                    FROM delivery d JOIN installation i ON i.id = d.installation LEFT JOIN message m ON m.id = d.message
+                    FROM delivery d JOIN installation i ON i.id = d.installation AND i.user = d.user
+                        LEFT JOIN message m ON m.id = d.message
                     WHERE d.id = ?
                     """)
             return try due.compactMap { try Row.fetchOne(select, arguments: [$0]) }.map(ClaimedDelivery.init)
@@ -75,10 +82,11 @@ extension SQLiteStore {
     ) throws -> [Int64] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT d.id FROM delivery d INDEXED BY delivery_queue JOIN installation i ON i.id = d.installation
+                SELECT d.id FROM delivery d INDEXED BY delivery_queue
+                    JOIN installation i ON i.id = d.installation AND i.user = d.user
                 WHERE d.state = 0 AND d.environment = ? AND d.due <= ? AND d.leased <= ? AND d.expires > ?
-                    AND (i.asks = 0 OR d.kind = 1)
-                ORDER BY d.priority DESC, d.due LIMIT ?
+                    AND (i.asked = 0 OR d.kind = 1)
+                ORDER BY d.priority DESC, d.segment, d.due LIMIT ?
                 """)
         return try Int64.fetchAll(statement, arguments: [environment.rawValue, time, time, time, limit])
     }
@@ -103,61 +111,50 @@ extension SQLiteStore {
                     """
             ).execute(arguments: [outcome.kid, name, time, name, outcome.id])
             try handleEarlyReceipt(for: outcome.id, at: time, options, db)
-        case .retry(let due, let reason):
             try db.cachedStatement(
-                sql: "UPDATE delivery SET leased = 0, due = ?, reason = ?, changed = ? WHERE id = ? AND state = 0"
-            ).execute(arguments: [due, reason, time, outcome.id])
-        case .failed(let reason):
-            try db.cachedStatement(
-                sql: "UPDATE delivery SET state = 2, leased = 0, reason = ?, changed = ? WHERE id = ? AND state = 0"
-            ).execute(arguments: [reason, time, outcome.id])
+                sql: "UPDATE installation SET accepted = 1 WHERE token = ? AND environment = ? AND accepted = 0"
+            ).execute(arguments: [outcome.token, outcome.environment.rawValue])
+        case .retry(let due, let reason): try retry(outcome.id, at: due, reason, isRepeated: false, time, db)
+        case .unanswered(let due, let reason): try retry(outcome.id, at: due, reason, isRepeated: true, time, db)
+        case .failed(let reason): try fail(outcome.id, reason, at: time, db)
         case .tokenEnded(let ended, let reason):
-            let row = try Row.fetchOne(
+            let installation = try Row.fetchOne(
                 db,
                 sql: """
-                    SELECT i.id, i.registered FROM installation i JOIN delivery d ON d.installation = i.id WHERE d.id = ?
+                    SELECT i.id, i.registered, i.accepted FROM delivery d
+                        JOIN installation i ON i.id = d.installation AND i.user = d.user
+                    WHERE d.id = ? AND i.token = ? AND i.environment = ?
                     """,
-                arguments: [outcome.id])
-            if let row {
-                let registered: Int64 = row["registered"]
-                if registered <= ended { try remove(row["id"], reason: reason, at: time, db) }
+                arguments: [outcome.id, outcome.token, outcome.environment.rawValue])
+            guard let installation else {
+                // The app has registered another token since.
+                return try retry(outcome.id, at: time, reason, isRepeated: false, time, db)
             }
-            // Still queued: the app has registered since, and the token may be valid again.
-            try db.execute(
-                sql: "UPDATE delivery SET leased = 0, due = ?, reason = ? WHERE id = ? AND state = 0",
-                arguments: [time + 1_000, reason, outcome.id])
+            try fail(outcome.id, reason, at: time, db)
+            let isRemoved = ended.map { installation["registered"] <= $0 } ?? (installation["accepted"] == false)
+            if isRemoved { try remove(installation["id"], reason: reason, at: time, db) }
         }
+    }
+
+    private static func retry(
+        _ id: Int64, at due: Int64, _ reason: String, isRepeated: Bool, _ time: Int64, _ db: Database
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE delivery SET leased = 0, due = ?, reason = ?, repeated = repeated OR ?, changed = ?
+                WHERE id = ? AND state = 0
+                """
+        ).execute(arguments: [due, reason, isRepeated, time, id])
+    }
+
+    private static func fail(_ id: Int64, _ reason: String, at time: Int64, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE delivery SET state = 2, leased = 0, reason = ?, changed = ? WHERE id = ? AND state = 0"
+        ).execute(arguments: [reason, time, id])
     }
 
     public func queueDepth() async throws -> Int {
         try await read { try Int.fetchOne($0, sql: "SELECT count(*) FROM delivery WHERE state = 0") ?? 0 }
-    }
-
-    @discardableResult
-    public func tidy(at time: Int64) async throws -> Bool {
-        let limit = 1_000
-        return try await write { [keepsPayloadFor = options.keepsPayloadFor] db in
-            try db.execute(
-                sql: "DELETE FROM pending WHERE added < ?",
-                arguments: [time - PendingRegistration.validityInSeconds * 1_000])
-            try db.execute(
-                sql: """
-                    UPDATE delivery SET state = 2, reason = 'expired', changed = ? WHERE id IN
-                        (SELECT id FROM delivery WHERE state = 0 AND expires <= ? AND leased <= ? LIMIT \(limit))
-                    """,
-                arguments: [time, time, time])
-            let expired = db.changesCount
-            try db.execute(
-                sql: """
-                    UPDATE message SET payload = NULL WHERE id IN (
-                        SELECT id FROM message m WHERE payload IS NOT NULL AND NOT EXISTS (
-                            SELECT 1 FROM delivery d WHERE d.message = m.id AND (d.state = 0
-                                OR d.state = 1 AND (d.outcome IS NULL OR d.attempts > 1) AND d.changed > ? AND d.expires > ?))
-                        LIMIT \(limit))
-                    """,
-                arguments: [time - keepsPayloadFor, time])
-            return max(expired, db.changesCount) == limit
-        }
     }
 }
 
@@ -167,7 +164,8 @@ extension ClaimedDelivery {
             id: row["id"], kind: DeliveryKind(rawValue: row["kind"]) ?? .notification, messageID: row["message"],
             payload: row["payload"] ?? Data(), apnsID: row["apns_id"], priority: row["priority"],
             collapseID: row["collapse"], expiresAt: row["expires"], attempts: row["attempts"], token: row["token"],
-            record: row["record"], kid: row["current"], registeredAt: row["registered"])
+            environment: APNsEnvironment(rawValue: row["environment"]) ?? .production, record: row["record"],
+            kid: row["current"], registeredAt: row["registered"])
     }
 }
 
@@ -177,8 +175,12 @@ extension Audience {
         switch self {
         case .user(let user): ("installation i WHERE i.user = ?", user)
         case .segment(let name):
-            ("segment s JOIN installation i ON i.id = s.installation WHERE s.name = ?", name)
+            ("segment s JOIN installation i ON i.user = s.user WHERE s.name = ?", name)
         }
+    }
+
+    fileprivate var isSegment: Bool {
+        if case .segment = self { true } else { false }
     }
 }
 

@@ -14,6 +14,7 @@ extension SQLiteStore {
                 sql: "INSERT OR IGNORE INTO receipt VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [receipt.id, user, receipt.name, receipt.failure ?? "opened", receipt.kid, time])
             guard db.changesCount > 0 else { return }
+            try Self.removeOldest("receipt", of: user, beyond: options.largestReceiptCount, db)
             if let name = receipt.name {
                 try Self.confirm(name, receipt.failure ?? "opened", of: user, db)
             } else if let kid = receipt.kid, let failure = receipt.failure {
@@ -52,28 +53,29 @@ extension SQLiteStore {
     }
 
     /// Queues pushes that a device couldn't open, or reports them as failed if they can't be sealed again: after three seals, without
-    /// the payload, or without an installation.
+    /// the payload, or without an installation. Earlier pushes stay as they are: without their payload, nothing can be done.
     ///
-    /// A push that was attempted twice may have been opened, and its repetition may have covered its text with the placeholder.
+    /// A push that was opened is among them only if the device may have got it twice: then the second one may have covered its text
+    /// with the placeholder.
     private static func sealAgain(
         _ condition: String, _ arguments: StatementArguments, _ failure: String, at time: Int64, _ options: Options,
         _ db: Database
     ) throws {
+        let scope = "\(condition) AND changed > ? AND (outcome IS NULL OR repeated)"
+        let arguments = arguments + [time - options.keepsPayloadFor]
         let due: StatementArguments = [time + patience, failure, time]
         let limits: StatementArguments = [options.largestSealCount, time]
         try db.execute(
             sql: """
-                UPDATE delivery SET state = 0, due = ?, leased = 0, reason = ?, changed = ?
-                WHERE \(condition) AND (outcome IS NULL OR attempts > 1) AND seals < ? AND expires > ?
+                UPDATE delivery SET state = 0, due = ?, leased = 0, repeated = 1, reason = ?, changed = ?,
+                    environment = (SELECT environment FROM installation WHERE id = delivery.installation)
+                WHERE \(scope) AND seals < ? AND expires > ?
                     AND message IN (SELECT id FROM message WHERE payload IS NOT NULL)
                     AND installation IN (SELECT id FROM installation)
                 """,
             arguments: due + arguments + limits)
         try db.execute(
-            sql: """
-                UPDATE delivery SET state = 2, reason = ?, changed = ?
-                WHERE \(condition) AND (outcome IS NULL OR attempts > 1)
-                """,
+            sql: "UPDATE delivery SET state = 2, reason = ?, changed = ? WHERE \(scope)",
             arguments: [failure, time] + arguments)
     }
 
@@ -84,7 +86,7 @@ extension SQLiteStore {
             sql: """
                 SELECT r.outcome FROM delivery d JOIN receipt r ON r.user = d.user AND r.kid = d.kid AND r.name IS NULL
                     AND r.added >= d.claimed
-                WHERE d.id = ? AND d.state = 1 AND (d.outcome IS NULL OR d.attempts > 1) AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
+                WHERE d.id = ? AND d.state = 1 AND (d.outcome IS NULL OR d.repeated) AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
                 """)
         guard let failure = try String.fetchOne(failure, arguments: [delivery]), sealableAgain.contains(failure) else {
             return
@@ -92,16 +94,22 @@ extension SQLiteStore {
         try sealAgain("id = ? AND state = 1", [delivery], failure, at: time, options, db)
     }
 
-    /// Seals nothing more to the key, and asks the app by a silent push.
-    private static func askForRegistration(of installation: Int64, at time: Int64, _ db: Database) throws {
-        try db.execute(sql: "UPDATE installation SET asks = 1 WHERE id = ? AND asks = 0", arguments: [installation])
+    /// How long a silent push that asks an app to register is valid. The system may drop it, so another one follows then.
+    static let requestValidity: Int64 = 86_400_000
+
+    /// Seals nothing more to the key, and asks the app by a silent push, at most once a day.
+    static func askForRegistration(of installation: Int64, at time: Int64, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE installation SET asked = ? WHERE id = ? AND (asked = 0 OR asked <= ?)",
+            arguments: [time, installation, time - requestValidity])
         guard db.changesCount > 0 else { return }
         try db.execute(
             sql: """
-                INSERT INTO delivery (installation, user, environment, kind, priority, expires, due, apns_id, changed)
-                SELECT id, user, environment, 1, 5, ?, ?, \(Self.randomUUID), ? FROM installation WHERE id = ?
+                INSERT INTO delivery
+                    (installation, user, environment, kind, priority, segment, expires, due, apns_id, changed)
+                SELECT id, user, environment, 1, 5, 0, ?, ?, \(Self.randomUUID), ? FROM installation WHERE id = ?
                 """,
-            arguments: [time + 86_400_000, time, time, installation])
+            arguments: [time + requestValidity, time, time, installation])
     }
 
     public func report(on messageID: String) async throws -> MessageReport? {

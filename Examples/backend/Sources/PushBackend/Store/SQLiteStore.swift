@@ -1,8 +1,13 @@
-import Crypto
 import Foundation
 import GRDB
 
-/// A ``PushStore`` in one SQLite file, for one process.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A ``PushStore`` in one SQLite file, for one process: a file beside it is locked, so that another process is refused.
 ///
 /// Writes are durable when they return (`synchronous = FULL`, a write-ahead log). At the start it releases the claims of an earlier
 /// process.
@@ -11,10 +16,19 @@ public final class SQLiteStore: PushStore {
     public struct Options: Sendable {
         /// How long a call waits for another process that has locked the file.
         public var busyTimeoutInSeconds: Double = 2
-        /// How long the payload of a sent push is kept for a new seal, if its device hasn't confirmed it.
+        /// How long the payload of a sent push is kept for a new seal, if its device hasn't confirmed it, in milliseconds.
         public var keepsPayloadFor: Int64 = 600_000
         /// How often a push is sealed again because its device couldn't open it.
         public var largestSealCount = 3
+        /// How long messages, deliveries and receipts are kept after they have ended, in milliseconds. A message ends when it
+        /// expires.
+        public var keepsEndedFor: Int64 = 30 * 86_400_000
+        /// How many uploads of a user wait for their answers. Another one replaces the oldest.
+        public var largestPendingCount = 10
+        /// How many installations a user has. Another one replaces the one that registered earliest.
+        public var largestInstallationCount = 20
+        /// How many receipts of a user are kept. Another one replaces the oldest.
+        public var largestReceiptCount = 1_000
         /// The largest size of the file in pages of 4,096 bytes; nil for no limit. Writes beyond it fail as on a full disk.
         public var pageLimit: Int?
 
@@ -25,13 +39,15 @@ public final class SQLiteStore: PushStore {
     let database: DatabasePool
     let options: Options
     private let writes: GroupedWrites
+    private let lock: FileHandle
 
     /// Opens or makes a database, which only its owner can read: it contains the secrets of registration records, and texts that
     /// wait to be sealed.
     ///
-    /// - Throws: `StoreError`.
+    /// - Throws: `StoreError`, also while another process uses the database.
     public init(path: String, options: Options = Options()) throws(StoreError) {
         self.options = options
+        lock = try Self.lock(path + "-lock")
         var configuration = Configuration()
         configuration.busyMode = .timeout(options.busyTimeoutInSeconds)
         configuration.label = "pushes"
@@ -47,11 +63,25 @@ public final class SQLiteStore: PushStore {
             }
             database = try DatabasePool(path: path, configuration: configuration)
             try Schema.migrate(database)
-            try database.write { try $0.execute(sql: "UPDATE delivery SET leased = 0 WHERE state = 0 AND leased > 0") }
+            try database.write {
+                // Nobody knows what APNs has answered to these.
+                try $0.execute(sql: "UPDATE delivery SET leased = 0, repeated = 1 WHERE state = 0 AND leased > 0")
+            }
         } catch {
             throw StoreError(error)
         }
         writes = GroupedWrites(database)
+    }
+
+    /// Locks a file until the object or the process ends.
+    private static func lock(_ path: String) throws(StoreError) -> FileHandle {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw StoreError(code: .unavailable, reason: "the lock file can't be opened") }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw StoreError(code: .unavailable, reason: "another process uses this database")
+        }
+        return file
     }
 
     func write<Value: Sendable>(

@@ -1,7 +1,9 @@
 import Foundation
 import Hummingbird
 import Logging
+import NIOCore
 import NIOFoundationCompat
+import PushCryptSender
 
 /// What handlers know about their request.
 struct APIContext: RequestContext {
@@ -73,6 +75,10 @@ struct RequestLog: RouterMiddleware {
             // The router's own, for example 404.
             log(error.status.code)
             throw APIError(error.status, "refused", "the request can't be answered")
+        } catch let error as SenderError where error.isTemporary {
+            log(APIError.unavailable.status.code)
+            context.logger.warning("nothing can be sealed", metadata: ["reason": "\(error)"])
+            throw APIError.unavailable
         } catch let error as StoreError {
             let known: APIError =
                 switch error.code {
@@ -105,23 +111,22 @@ extension Request {
     ///
     /// - Throws: `APIError` with 400, 408, 413, 415.
     func decoded<Value: Decodable & Sendable>(_ type: Value.Type, upTo limit: Int) async throws -> Value {
-        let bytes = try await json(upTo: limit)
-        do { return try JSONDecoder().decode(Value.self, from: bytes) } catch {
-            throw APIError(.badRequest, "malformed", "the body isn't JSON of the documented form")
-        }
+        try await json(upTo: limit).decoded(type)
     }
 
     /// Reads the body within limits.
     ///
-    /// - Throws: `APIError` with 408, 413, 415.
+    /// - Throws: `APIError` with 400, 408, 413, 415.
     func json(upTo limit: Int) async throws -> Data {
         guard headers[.contentType]?.split(separator: ";").first?.lowercased() == "application/json" else {
             throw APIError(.unsupportedMediaType, "unsupportedMediaType", "the body has to be application/json")
         }
         let body = body
         let bytes = try await withDeadline(seconds: 10) {
-            do { return try await body.collect(upTo: limit) } catch {
+            do { return try await body.collect(upTo: limit) } catch is NIOTooManyBytesError {
                 throw APIError(.contentTooLarge, "tooLarge", "the body has more than \(limit) bytes")
+            } catch {
+                throw APIError(.badRequest, "malformed", "the body breaks off")
             }
         }
         return Data(buffer: bytes)
@@ -140,5 +145,12 @@ extension Request {
             guard let value = try await group.next() else { throw CancellationError() }
             return value
         }
+    }
+}
+
+extension Data {
+    /// - Throws: `APIError` with 400.
+    func decoded<Value: Decodable>(_ type: Value.Type) throws(APIError) -> Value {
+        do { return try JSONDecoder().decode(type, from: self) } catch { throw .malformed }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import PushCryptSender
 
 /// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. It never quotes the request.
 struct APIError: Error, HTTPResponseError {
@@ -16,6 +17,14 @@ struct APIError: Error, HTTPResponseError {
         self.message = message
     }
 
+    /// Refuses what a device or a caller has sent, unless the service can't check it now.
+    ///
+    /// - Throws: `SenderError` if it is temporary.
+    init(_ status: HTTPResponse.Status, _ error: SenderError, _ message: String? = nil) throws(SenderError) {
+        guard !error.isTemporary else { throw error }
+        self.init(status, error.code.description, message ?? error.reason)
+    }
+
     static func invalid(_ message: String) -> APIError { APIError(.unprocessableContent, "invalid", message) }
 
     static let unauthorized: APIError = {
@@ -23,6 +32,8 @@ struct APIError: Error, HTTPResponseError {
         error.headers[.wwwAuthenticate] = "Bearer"
         return error
     }()
+
+    static let malformed = APIError(.badRequest, "malformed", "the body isn't JSON of the documented form")
 
     static let notFound = APIError(.notFound, "notFound", "there is none of this name")
 

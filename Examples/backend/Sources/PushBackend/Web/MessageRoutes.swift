@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import PushCryptSender
 
 /// The routes for other parts of the backend: send to a user or a segment, and report what became of a message.
 struct MessageRoutes {
@@ -9,7 +10,6 @@ struct MessageRoutes {
     private struct Body: Decodable {
         /// `{"user": NAME}` or `{"segment": NAME}`
         let to: [String: String]
-        let payload: JSONValue
         let priority: Int?
         let collapseID: String?
         let expiresAfter: Int64?
@@ -30,6 +30,7 @@ struct MessageRoutes {
     }
 
     let store: any PushStore
+    let sealer: PushSealer
     let wakeUp: @Sendable () -> Void
     let milliseconds: @Sendable () -> Int64
 
@@ -39,16 +40,17 @@ struct MessageRoutes {
     }
 
     @Sendable private func send(_ request: Request, _ context: APIContext) async throws -> Response {
-        let body = try await request.decoded(Body.self, upTo: Self.largestMessageInBytes)
+        let json = try await request.json(upTo: Self.largestMessageInBytes)
+        let body = try json.decoded(Body.self)
         let audience: Audience
         switch (body.to.count, body.to.first?.key, body.to.first?.value) {
-        case (1, "user", let user?) where (1...256).contains(user.unicodeScalars.count):
-            audience = .user(user)
+        case (1, "user", let user?) where user.isUser: audience = .user(user)
         case (1, "segment", let segment?) where segment.isName: audience = .segment(segment)
         default: throw APIError.invalid("to has to name one user or one segment")
         }
-        guard body.payload.isObject, body.payload["aps"]?["alert"]?.isText == true else {
-            throw APIError.invalid("payload has to be an object with aps.alert")
+        guard let payload = RawMember.value(of: "payload", in: json) else { throw APIError.malformed }
+        do { try sealer.check(payload) } catch let error as SenderError {
+            throw try APIError(.unprocessableContent, error)
         }
         let priority = body.priority ?? 10
         guard [1, 5, 10].contains(priority) else { throw APIError.invalid("priority is 10, 5 or 1") }
@@ -68,7 +70,7 @@ struct MessageRoutes {
         let time = milliseconds()
         let accepted = try await store.accept(
             NewMessage(
-                to: audience, payload: try body.payload.json, priority: priority, collapseID: body.collapseID,
+                to: audience, payload: payload, priority: priority, collapseID: body.collapseID,
                 expiresAt: time + lifetime * 1_000, idempotencyKey: key), at: time)
         wakeUp()
         return try .json(Accepted(id: accepted.id, deliveries: accepted.deliveryCount), status: .accepted)
@@ -85,6 +87,9 @@ struct MessageRoutes {
 }
 
 extension String {
+    /// 1 to 256 characters
+    var isUser: Bool { (1...256).contains(unicodeScalars.count) }
+
     /// 1 to 255 characters of `[A-Za-z0-9._:-]`
     fileprivate var isIdempotencyKey: Bool {
         (1...255).contains(utf8.count)

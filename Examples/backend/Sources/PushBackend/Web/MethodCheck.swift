@@ -8,6 +8,7 @@ struct MethodCheck: RouterMiddleware {
         (["health"], [.get]), (["metrics"], [.get]), (["v1", "senders"], [.get]), (["v1", "answers"], [.post]),
         (["v1", "registrations"], [.post]), (["v1", "registrations", "*"], [.get, .put, .delete]),
         (["v1", "receipts"], [.post]), (["v1", "messages"], [.post]), (["v1", "messages", "*"], [.get]),
+        (["v1", "users", "*", "segments"], [.put]),
     ]
 
     func handle(

@@ -7,13 +7,11 @@ import PushCryptSender
 struct RegistrationRoutes {
     private static let largestRegistrationInBytes = 16_384
     private static let largestReceiptInBytes = 4_096
-    private static let largestSegmentCount = 64
 
     private struct Body: Decodable {
         let token: String
         let environment: APNsEnvironment
         let record: String
-        let segments: [String]?
         let senderSet: String?
     }
 
@@ -49,24 +47,20 @@ struct RegistrationRoutes {
     private func upload(_ request: Request, _ context: APIContext, name: String?) async throws -> Response {
         let user = try context.currentUser
         let body = try await request.decoded(Body.self, upTo: Self.largestRegistrationInBytes)
-        let segments = body.segments ?? []
         guard (2...200).contains(body.token.utf8.count), body.token.utf8.count.isMultiple(of: 2),
             body.token.allSatisfy({ $0.isASCII && $0.isHexDigit })
         else { throw APIError.invalid("token has to be hexadecimal digits") }
-        guard segments.count <= Self.largestSegmentCount, segments.allSatisfy(\.isName) else {
-            throw APIError.invalid("segments are at most 64 names of 1 to 64 characters of A-Z a-z 0-9 . _ -")
-        }
         let registration: Registration
         do {
             registration = try Registration(json: Data(body.record.utf8), requiring: PushSealer.requirements)
             if let version = body.senderSet { _ = try SenderSetVersion(json: Data(version.utf8)) }
-        } catch { throw APIError.invalid("\(error.code)") }
+        } catch { throw try APIError(.unprocessableContent, error) }
         if let name { _ = try await self.state(of: name, user) }
         let challenge = try sealer.challenge(registration, host: host)
         try await store.keep(
             PendingUpload(
                 pending: challenge.pending, user: user, token: body.token.lowercased(), environment: body.environment,
-                segments: segments, senderSet: body.senderSet, name: name, record: Data(body.record.utf8)),
+                senderSet: body.senderSet, name: name, record: Data(body.record.utf8)),
             at: milliseconds())
         return Response(
             status: .created, headers: [.contentType: "application/json"],
@@ -81,11 +75,15 @@ struct RegistrationRoutes {
         guard let id = try? PendingRegistration.id(ofAnswer: answer) else {
             throw APIError(.badRequest, "malformed", "the body isn't an answer")
         }
-        guard let upload = try await store.takePending(id, of: user) else { throw APIError.notFound }
-        do { _ = try upload.pending.confirm(answer: answer, at: UnixTime(time / 1_000)) } catch {
-            throw APIError(.forbidden, "\(error.code)", "the answer doesn't prove that the device has the key")
+        let state: RegistrationState?
+        do {
+            state = try await store.register(pending: id, of: user, at: time) {
+                _ = try $0.pending.confirm(answer: answer, at: UnixTime(time / 1_000))
+            }
+        } catch let error as SenderError {
+            throw try APIError(.forbidden, error, "the answer doesn't prove that the device has the key")
         }
-        let state = try await store.register(upload.upload, at: time)
+        guard let state else { throw APIError.notFound }
         // Deliveries that waited for this registration are due now.
         wakeUp()
         return try .json(Answer(state))
@@ -127,13 +125,5 @@ extension DeviceReceipt {
         self.init(
             id: receipt.id, name: receipt.name?.description, failure: receipt.failure?.rawValue,
             kid: receipt.kid?.description, time: min(max(receipt.time.seconds, 0), 1 << 40) * 1_000)
-    }
-}
-
-extension String {
-    /// 1 to 64 characters of `[A-Za-z0-9._-]`
-    var isName: Bool {
-        (1...64).contains(utf8.count)
-            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "_" || $0 == "-") }
     }
 }

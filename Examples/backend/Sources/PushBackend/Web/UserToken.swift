@@ -10,8 +10,12 @@ public import Foundation
 public struct UserToken: Sendable {
     private let key: SymmetricKey
 
-    /// - Parameter key: 32 random bytes.
-    public init(key: Data) { self.key = SymmetricKey(data: key) }
+    /// - Parameter key: at least 32 random bytes.
+    /// - Throws: `ConfigurationError` for a shorter key.
+    public init(key: Data) throws(ConfigurationError) {
+        guard key.count >= 32 else { throw ConfigurationError("the key of user tokens has fewer than 32 bytes") }
+        self.key = SymmetricKey(data: key)
+    }
 
     /// Makes a token.
     ///
@@ -45,8 +49,12 @@ public struct ServiceTokens: Sendable {
     private let key = SymmetricKey(size: .bits256)
     private let codes: [HMAC<SHA256>.MAC]
 
-    /// - Parameter tokens: each at least 20 characters.
-    public init(_ tokens: [String]) {
+    /// - Parameter tokens: one or more, each at least 20 characters.
+    /// - Throws: `ConfigurationError` for none, and for a shorter one.
+    public init(_ tokens: [String]) throws(ConfigurationError) {
+        guard !tokens.isEmpty, tokens.allSatisfy({ $0.count >= 20 }) else {
+            throw ConfigurationError("there is no service token, or one has fewer than 20 characters")
+        }
         codes = tokens.map { [key] in HMAC<SHA256>.authenticationCode(for: Data($0.utf8), using: key) }
     }
 

@@ -1,0 +1,123 @@
+import BackendTestSupport
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import PushCryptExtension
+import PushCryptSender
+
+@testable import PushBackend
+
+/// The HTTP interface without a network, over a store in a temporary folder.
+struct TestAPI {
+    static let host = "push.example.com"
+    private static let serviceToken = "a-token-of-another-part-of-the-backend"
+
+    /// What the service answered.
+    struct Answer {
+        let status: Int
+        let headers: HTTPFields
+        let body: String
+
+        /// A member of the body with a text.
+        func text(_ name: String) -> String? {
+            (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])?[name] as? String
+        }
+    }
+
+    /// Whom the request's bearer token names.
+    enum Caller {
+        case nobody
+        case user(String)
+        case service
+    }
+
+    let test: TestStore
+    let keys: SigningKeys
+    let signingKeys: KeysetWatcher
+    private let userTokens: UserToken
+    private let router: Router<APIContext>
+
+    init(_ options: SQLiteStore.Options = .init()) throws {
+        let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+        test = try TestStore(options)
+        keys = try SigningKeys()
+        signingKeys = try KeysetWatcher(folder: keys.folder)
+        userTokens = try UserToken(key: Data(repeating: 7, count: 32))
+        router = BackendAPI(
+            store: test.store,
+            sealer: try PushSealer(topic: Sending.topic, signingKeys: signingKeys, milliseconds: milliseconds),
+            host: Self.host, userTokens: userTokens, serviceTokens: try ServiceTokens([Self.serviceToken]),
+            senderSet: nil,
+            metrics: PrometheusMetrics(), wakeUp: {}, milliseconds: milliseconds
+        ).router()
+    }
+
+    /// Sends a request with a JSON body.
+    func call(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, by caller: Caller
+    ) async throws -> Answer {
+        var headers: HTTPFields = [:]
+        switch caller {
+        case .nobody: break
+        case .user(let user): headers[.authorization] = "Bearer \(userTokens.token(for: user, until: .max))"
+        case .service: headers[.authorization] = "Bearer \(Self.serviceToken)"
+        }
+        if body != nil { headers[.contentType] = "application/json" }
+        return try await Application(router: router).test(.router) { [headers] client in
+            try await client.execute(
+                uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) }
+            ) { Answer(status: Int($0.status.code), headers: $0.headers, body: String(buffer: $0.body)) }
+        }
+    }
+
+    /// Uploads the record of a phone.
+    func upload(
+        _ phone: PhoneKeys, token: String = "aa11", more members: String = "", by user: String
+    ) async throws -> Answer {
+        let record = String(decoding: try JSONEncoder().encode(phone.record), as: UTF8.self)
+        return try await call(
+            .post, "/v1/registrations",
+            #"{"token":"\#(token)","environment":"production","record":\#(record)\#(members)}"#, by: .user(user))
+    }
+
+    /// Uploads the record of a phone, and answers the challenge.
+    func register(_ phone: PhoneKeys, more members: String = "", by user: String) async throws -> Answer {
+        let challenge = try await upload(phone, more: members, by: user)
+        return try await call(.post, "/v1/answers", try phone.answer(to: challenge.body), by: .user(user))
+    }
+
+    /// Hands in a message for a user.
+    func send(_ payload: String, to audience: String = #"{"user":"zoe"}"#) async throws -> Answer {
+        try await call(.post, "/v1/messages", #"{"to":\#(audience),"payload":\#(payload)}"#, by: .service)
+    }
+}
+
+/// The keys of a phone that trusts the service's signing keys.
+final class PhoneKeys {
+    private let folder: URL
+    private let registration: RegistrationRecord
+    private let opener: Opener
+
+    init(trusting keys: SigningKeys) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("PhoneKeys." + UUID().uuidString)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let keyring = FileKeyring(folder: folder.path + "/keys")
+        registration = try DeviceIdentity(storage: keyring).makeIfNeeded()
+        opener = try Opener(
+            topic: Sending.topic, keyring: keyring, senders: .pinned(TrustedSenders(json: keys.publicKey)))
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// The registration record.
+    var record: String { String(decoding: registration.requestBody, as: UTF8.self) }
+
+    func answer(to challenge: String) throws -> String {
+        let answer = try opener.answer(
+            challenge: Array(challenge.utf8), record: registration.jwk, host: TestAPI.host)
+        return String(decoding: answer, as: UTF8.self)
+    }
+}
