@@ -160,6 +160,7 @@ struct DiagnosePayloadTests {
             let summary: [String: Any] = ["line": 1, "id": "x", "expiresAt": 1_900_000_000]
             return try Relay.data(["payload": try Relay.object(payload), "to": "x", "pushcrypt": summary])
         },
+        Change("an array", "payload-not-an-object") { _ in Data("[1]".utf8) },
         Change("a line of a log", "payload-not-json") { Data("10:31:02 sending ".utf8) + $0 },
         Change("two lines", "payload-not-json") { $0 + Data("\n".utf8) + $0 },
         Change("a dictionary as Swift prints it", "payload-not-json") { _ in
@@ -216,14 +217,43 @@ struct DiagnosePayloadTests {
         }
     }
 
-    @Test("sealed that was cut to a usual limit is an error with keys, and a warning without", arguments: [255, 256])
-    func cut(_ count: Int) async throws {
+    @Test("sealed that was cut to a usual limit is a warning, and with keys a cause of the error")
+    func cut() async throws {
         let app = try await InstalledApp()
-        let push = try Relay.sealed(app.seal()) { String($0.prefix(count)) }
+        let push = try Relay.sealed(app.seal()) { String($0.prefix(256)) }
         await app.fail(push)
-        #expect(try app.diagnose(push).found.map(\.name) == ["sealed-truncated"])
+        let unknown = try app.diagnose(push)
+        #expect(unknown.errors == [] && unknown.warnings == ["sealed-truncated"], "\(unknown.text)")
         let known = try app.diagnose(push, "--topic", InstalledApp.topic, "--keys", app.keyFile())
-        #expect(known.errors == ["sealed-truncated"], "\(known.text)")
+        #expect(known.found.map(\.name) == ["undecryptable"], "\(known.text)")
+        #expect(known.text.contains("256 characters, a usual limit"), "\(known.text)")
+    }
+
+    @Test("the name of a member that isn't usual isn't printed: it may be content")
+    func privateName() async throws {
+        let app = try await InstalledApp()
+        let token = String(repeating: "0f", count: 32)
+        let diagnosed = try app.diagnose(Relay.data([token: Relay.object(app.seal())]))
+        #expect(diagnosed.errors == ["payload-wrapped"] && !diagnosed.text.contains(token), "\(diagnosed.text)")
+        let usual = try app.diagnose(Relay.data(["data": Relay.object(app.seal())]))
+        #expect(usual.text.contains("are at data,"), "\(usual.text)")
+    }
+
+    @Test("version 0 isn't called a newer version")
+    func versionZero() async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.changing(app.seal(), "pushcrypt") { $0["v"] = 0 }
+        let diagnosed = try app.diagnose(push)
+        #expect(diagnosed.errors == ["version-unsupported"] && !diagnosed.text.contains("newer"), "\(diagnosed.text)")
+        #expect(!diagnosed.text.contains("reads version 0"), "\(diagnosed.text)")
+    }
+
+    @Test("an id of a key with 11 characters that aren't canonical isn't called too short")
+    func idNotCanonical() async throws {
+        let app = try await InstalledApp()
+        let push = try Relay.changing(app.seal(), "pushcrypt") { $0["kid"] = "k7bx0aqf3nb" }
+        let diagnosed = try app.diagnose(push)
+        #expect(diagnosed.errors == ["key-id-malformed"] && !diagnosed.text.contains("must be 11"), "\(diagnosed.text)")
     }
 
     @Test("with keys, the cause of sealed that was cut elsewhere names a cut", arguments: [320, 380])

@@ -84,7 +84,7 @@ struct DiagnoseReportTests {
         app.device.clockError = .seconds(-InstalledApp.start.seconds)
         try app.writeReport()
         let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
-        #expect(diagnosed.errors == ["device-clock-wrong"], "\(diagnosed.text)")
+        #expect(diagnosed.errors == ["device-clock-wrong", "extension-never-ran"], "\(diagnosed.text)")
         #expect(diagnosed.found[0].cause.contains("isn't set"), "\(diagnosed.text)")
     }
 

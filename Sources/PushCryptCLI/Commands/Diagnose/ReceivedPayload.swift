@@ -1,8 +1,7 @@
 import PushCryptCore
 import PushCryptPrimitives
 
-/// A payload as somebody has it. The layers that transport added are removed as far as possible, so that further
-/// faults are
+/// A payload as somebody has it. The layers that transport added are removed as far as possible, so that further faults are
 /// found too.
 struct ReceivedPayload {
     /// What happened to the text before the payload could be read.
@@ -125,13 +124,13 @@ extension ReceivedPayload {
             if found.holder["aps"] != nil {
                 enter(found, of: top)
             } else {
-                place = .moved((found.path + ["pushcrypt"]).joined(separator: "."))
+                place = .moved(Self.text(of: found.path + ["pushcrypt"]))
             }
             return take(found.envelope)
         }
         visited = 0
         if let found = Self.search(top, [], &visited, where: { $0["sealed"] != nil && $0["kid"] != nil ? $0 : nil }) {
-            place = .renamed(found.path.isEmpty ? "the payload itself" : found.path.joined(separator: "."))
+            place = .renamed(found.path.isEmpty ? "the payload itself" : Self.text(of: found.path))
             return take(found.envelope)
         }
         visited = 0
@@ -151,11 +150,26 @@ extension ReceivedPayload {
 
     private mutating func enter(_ found: Found, of top: JSONValue) {
         root = found.holder
-        let path = found.path.joined(separator: ".")
+        let path = Self.text(of: found.path)
         let isService = ["APNS", "APNS_SANDBOX"].contains(path)
         wrappings.append(
             isService ? .simpleNotificationService(path, isText: top[path]?.kind == .string) : .inside(path))
         byteCount = found.holder.range.count
+    }
+
+    /// The names that are printed. Others may be content, such as the token of a device.
+    private static let printedNames: Set = [
+        "alert", "apns", "APNS", "APNS_SANDBOX", "aps", "body", "content", "custom", "data", "encrypted", "extra",
+        "gcm", "headers", "ios", "message", "messages", "notification", "options", "params", "payload", "platforms",
+        "push", "pushcrypt", "request", "sealed", "userInfo", "user_info",
+    ]
+
+    /// A path as it is printed.
+    private static func text(of path: [String]) -> String {
+        path.map { name in
+            let isIndex = name.hasPrefix("[") && name.hasSuffix("]") && Int(name.dropFirst().dropLast()) != nil
+            return isIndex || printedNames.contains(name) ? name : "(a member)"
+        }.joined(separator: ".")
     }
 
     private mutating func take(_ value: JSONValue) {
