@@ -28,7 +28,7 @@ struct DiagnoseCounterTests {
         let diagnosed = try app.diagnose(userInfo)
         #expect(diagnosed.errors == [name], "\(diagnosed.text)")
         #expect(
-            diagnosed.found[0].evidence.contains { $0.hasSuffix("left the reason \(failure)") }, "\(diagnosed.text)")
+            diagnosed.first.evidence.contains { $0.hasSuffix("left the reason \(failure)") }, "\(diagnosed.text)")
     }
 
     @Test(
@@ -67,7 +67,7 @@ struct DiagnoseCounterTests {
         let diagnosed = try app.diagnose(
             app.seal(), "--report", "report.json", "--keys", app.keyFile(), "--topic", InstalledApp.topic)
         #expect(diagnosed.errors == ["undecryptable"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].cause.contains("opens with the given keys"), "\(diagnosed.text)")
+        #expect(diagnosed.first.cause.contains("opens with the given keys"), "\(diagnosed.text)")
     }
 
     @Test("the placeholder of an undecryptable push has lost its skid: the cause names signature and missing signature")
@@ -76,7 +76,7 @@ struct DiagnoseCounterTests {
         let reception = await app.fail(try Payload.tampered(app.seal()))
         let diagnosed = try app.diagnose(Data(#require(reception.content?.userInfo)))
         #expect(diagnosed.errors == ["undecryptable"], "\(diagnosed.text)")
-        let cause = diagnosed.found[0].cause
+        let cause = diagnosed.first.cause
         #expect(
             cause.contains("signature isn't valid") && cause.contains("isn't signed, although"), "\(diagnosed.text)")
         #expect(!cause.contains("has lost"), "\(diagnosed.text)")
@@ -89,7 +89,7 @@ struct DiagnoseCounterTests {
         let userInfo = Data(try #require(reception.content?.userInfo))
         let diagnosed = try app.diagnose(userInfo)
         #expect(diagnosed.errors == [] && diagnosed.warnings == ["not-sealed"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].cause.contains("restored"), "\(diagnosed.text)")
+        #expect(diagnosed.first.cause.contains("restored"), "\(diagnosed.text)")
         let headers = try app.write(
             Data(#"{"apns-topic":"com.example.app","apns-push-type":"alert"}"#.utf8), to: "headers.json")
         #expect(try app.diagnose(userInfo, "--headers", headers).errors == ["not-sealed"])
@@ -105,7 +105,7 @@ struct DiagnoseCounterTests {
         #expect(diagnosed.errors == [] && diagnosed.found.map(\.name) == ["extension-never-ran"], "\(diagnosed.text)")
         let unknown = try app.diagnose(app.seal(), "--report", "report.json")
         #expect(unknown.errors == ["extension-never-ran"], "\(unknown.text)")
-        #expect(unknown.found[0].cause.contains("reset the counters"), "\(unknown.text)")
+        #expect(unknown.first.cause.contains("reset the counters"), "\(unknown.text)")
     }
 
     @Test("counters that were lost don't show that the extension never ran")

@@ -170,7 +170,7 @@ struct DiagnoseKeyTests {
         guard isRevoked else { return }
         let later = try app.diagnose(push, "--keys", file, "--topic", Self.topic, at: app.clock.time + 86_400)
         let seen = "keys: key \(kid) was revoked at \(app.clock.time)"
-        #expect(later.found[0].evidence.contains(seen), "\(later.text)")
+        #expect(later.first.evidence.contains(seen), "\(later.text)")
     }
 
     @Test("a damaged key file")
@@ -208,7 +208,7 @@ struct DiagnoseKeyTests {
         // Without another input that names it, a topic with other capital letters isn't tried.
         let isTried = topic.lowercased() == topic
         #expect(tried.errors == [isTried ? "sealed-for-another-topic" : "undecryptable"], "\(tried.text)")
-        let seen = tried.found[0].evidence.contains("the push opens with the topic \(topic)")
+        let seen = tried.first.evidence.contains("the push opens with the topic \(topic)")
         #expect(seen == isTried, "\(tried.text)")
         let headers = try app.write(Data(#"{"apns-topic":"\#(topic)","apns-push-type":"alert"}"#.utf8), to: "h.json")
         let known = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic, "--headers", headers)
@@ -245,12 +245,12 @@ struct DiagnoseKeyTests {
         let little = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
         #expect(little.errors == ["undecryptable"], "\(little.text)")
         for cause in ["changed", "another topic", "another psk", "signed"] {
-            #expect(little.found[0].cause.contains(cause), "\(little.text)")
+            #expect(little.first.cause.contains(cause), "\(little.text)")
         }
         let all = try app.diagnose(
             push, "--keys", app.keyFile(), "--topic", Self.topic, "--trust", "none", "--registration",
             app.write(app.record(), to: "record.json"))
-        let found = all.found[0]
+        let found = all.first
         #expect(found.cause.contains("changed") && found.cause.contains("another topic"), "\(all.text)")
         #expect(!found.cause.contains("psk") && !found.cause.contains("signed"), "\(all.text)")
         #expect(found.evidence.contains { $0.contains("the same psk") }, "\(all.text)")
@@ -289,7 +289,7 @@ struct DiagnoseKeyTests {
         let time = try #require(UnixTime(rfc3339: Workplace.now))
         let diagnosed = try Diagnosed(
             place, place.sealed(to: "record.json"), ["--registration", "public.json"], at: time)
-        #expect(diagnosed.found[0].evidence[0].contains("it is the published set"), "\(diagnosed.text)")
+        #expect(diagnosed.first.evidence.contains { $0.contains("it is the published set") }, "\(diagnosed.text)")
     }
 
     /// An own storage of keys that doesn't work.

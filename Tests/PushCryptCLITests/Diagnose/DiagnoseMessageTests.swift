@@ -44,7 +44,7 @@ struct DiagnoseMessageTests {
         #expect(await app.fail(push).failure == .malformed)
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", InstalledApp.topic)
         #expect(diagnosed.errors == ["message-malformed"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].evidence[0].contains(rule), "\(diagnosed.text)")
+        #expect(diagnosed.first.evidence.contains { $0.contains(rule) }, "\(diagnosed.text)")
     }
 
     @Test("an instruction of a wrong type in the base profile is ignored, as on the device")
@@ -63,7 +63,7 @@ struct DiagnoseMessageTests {
         #expect(await app.fail(push).failure == .malformed)
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", InstalledApp.topic)
         #expect(diagnosed.errors == ["message-malformed"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].evidence == ["the sealed message: its aps.alert has no visible character"])
+        #expect(diagnosed.first.evidence == ["the sealed message: its aps.alert has no visible character"])
     }
 
     @Test("a sealed alert that has only keys of the app's texts gets a note")
@@ -72,7 +72,7 @@ struct DiagnoseMessageTests {
         let push = try seal(app, alert: #"{"loc-key":"NEW"}"#, header: Self.times)
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", InstalledApp.topic)
         #expect(diagnosed.found.map(\.name) == ["texts-by-key"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].evidence[0].hasPrefix("the sealed message"), "\(diagnosed.text)")
+        #expect(diagnosed.first.evidence.contains { $0.hasPrefix("the sealed message") }, "\(diagnosed.text)")
     }
 
     @Test("an http address is a warning in the sealed message, and nothing in the visible payload")
@@ -100,8 +100,8 @@ struct DiagnoseMessageTests {
         try #require(length == 512)
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", InstalledApp.topic)
         #expect(diagnosed.found.map(\.name) == ["undecryptable"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].cause.contains("another topic"), "\(diagnosed.text)")
-        #expect(diagnosed.found[0].evidence.contains { $0.contains("512 characters, a usual limit") })
+        #expect(diagnosed.first.cause.contains("another topic"), "\(diagnosed.text)")
+        #expect(diagnosed.first.evidence.contains { $0.contains("512 characters, a usual limit") })
     }
 
     /// A sender of one's own that signs with a wrong signature: 64 zero bytes.
@@ -137,6 +137,6 @@ struct DiagnoseMessageTests {
         #expect(unverified.notChecked.contains("whether its signature is valid"), "\(unverified.text)")
         let counted = try Diagnosed(app.place, push, inputs + ["--report", "report.json"], at: app.clock.time)
         #expect(counted.errors == ["undecryptable"], "\(counted.text)")
-        #expect(counted.found[0].cause.contains("signature"), "\(counted.text)")
+        #expect(counted.first.cause.contains("signature"), "\(counted.text)")
     }
 }

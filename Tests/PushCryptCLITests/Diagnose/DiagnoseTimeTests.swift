@@ -35,8 +35,8 @@ struct DiagnoseTimeTests {
         for inputs in [[], ["--keys", try app.keyFile(), "--topic", Self.topic]] {
             let diagnosed = try Diagnosed(app.place, push, ["--report", "report.json"] + inputs, at: app.clock.time)
             #expect(diagnosed.errors == ["push-from-the-future"], "\(diagnosed.text)")
-            #expect(diagnosed.found[0].cause.contains("device is slow"), "\(diagnosed.text)")
-            let seen = diagnosed.found[0].evidence.joined()
+            #expect(diagnosed.first.cause.contains("device is slow"), "\(diagnosed.text)")
+            let seen = diagnosed.first.evidence.joined()
             #expect(seen.contains("\(app.clock.time)") && seen.contains("\(app.device.time)"), "\(diagnosed.text)")
         }
     }
@@ -88,7 +88,7 @@ struct DiagnoseTimeTests {
         app.clock.advance(by: .seconds(1_200))
         try app.writeReport()
         let diagnosed = try app.diagnose(push, "--report", "report.json", at: delivery)
-        #expect(diagnosed.errors == [] && diagnosed.found[0].cause.contains("--at"), "\(diagnosed.text)")
+        #expect(diagnosed.errors == [] && diagnosed.first.cause.contains("--at"), "\(diagnosed.text)")
     }
 
     @Test("a push that waited in a queue until it had expired")
@@ -101,7 +101,7 @@ struct DiagnoseTimeTests {
         #expect(try app.diagnose(push, "--report", "report.json").errors == ["push-expired"])
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
         #expect(diagnosed.errors == [] && diagnosed.warnings == ["push-expired"], "\(diagnosed.text)")
-        #expect(diagnosed.found[0].advice.contains("--at"), "\(diagnosed.text)")
+        #expect(diagnosed.first.advice.contains("--at"), "\(diagnosed.text)")
     }
 
     @Test("an extension that never ran, and a push that has expired since then: the extension is the error")

@@ -176,6 +176,11 @@ struct Diagnosed: CustomTestStringConvertible {
         }
     }
 
+    /// The first finding; one without a name if there is none.
+    var first: Found {
+        found.first ?? Found(severity: "", name: "", cause: "", evidence: [], advice: "")
+    }
+
     var errors: [String] { found.filter { $0.severity == "error" }.map(\.name) }
     var warnings: [String] { found.filter { $0.severity == "warning" }.map(\.name) }
     var testDescription: String { text }
