@@ -47,7 +47,7 @@ struct DiagnoseContradictionTests {
         let diagnosed = try app.diagnose(
             push, "--keys", app.keyFile(), "--registration", record, "--report", report, "--topic", InstalledApp.topic)
         #expect(diagnosed.found.map(\.name) == ["inputs-contradict"], "\(diagnosed.text)")
-        let seen = diagnosed.found[0].evidence.joined()
+        let seen = diagnosed.first.evidence.joined()
         for kid in try app.keyring.keyIDs() + other.keyring.keyIDs() { #expect(seen.contains(kid.description)) }
     }
 

@@ -170,7 +170,7 @@ struct DiagnoseKeyTests {
         guard isRevoked else { return }
         let later = try app.diagnose(push, "--keys", file, "--topic", Self.topic, at: app.clock.time + 86_400)
         let seen = "keys: key \(kid) was revoked at \(app.clock.time)"
-        #expect(later.found[0].evidence.contains(seen), "\(later.text)")
+        #expect(later.first.evidence.contains(seen), "\(later.text)")
     }
 
     @Test("a damaged key file")
@@ -204,11 +204,15 @@ struct DiagnoseKeyTests {
         let app = try await InstalledApp()
         let push = try app.seal(topic: topic)
         #expect(await app.fail(push).failure == .undecryptable)
+        let tried = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
+        // Without another input that names it, a topic with other capital letters isn't tried.
+        let isTried = topic.lowercased() == topic
+        #expect(tried.errors == [isTried ? "sealed-for-another-topic" : "undecryptable"], "\(tried.text)")
+        let seen = tried.first.evidence.contains("the push opens with the topic \(topic)")
+        #expect(seen == isTried, "\(tried.text)")
         let headers = try app.write(Data(#"{"apns-topic":"\#(topic)","apns-push-type":"alert"}"#.utf8), to: "h.json")
         let known = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic, "--headers", headers)
-        #expect(
-            known.errors.count == 1 && ["topic-differs", "topic-is-extension"].contains(known.errors[0]),
-            "\(known.text)")
+        #expect(known.errors == ["topic-differs"], "\(known.text)")
         try app.writeReport()
         let counted = try app.diagnose(push, "--report", "report.json")
         #expect(counted.errors == ["undecryptable"] && counted.text.contains("topic"), "\(counted.text)")
@@ -241,12 +245,12 @@ struct DiagnoseKeyTests {
         let little = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
         #expect(little.errors == ["undecryptable"], "\(little.text)")
         for cause in ["changed", "another topic", "another psk", "signed"] {
-            #expect(little.found[0].cause.contains(cause), "\(little.text)")
+            #expect(little.first.cause.contains(cause), "\(little.text)")
         }
         let all = try app.diagnose(
             push, "--keys", app.keyFile(), "--topic", Self.topic, "--trust", "none", "--registration",
             app.write(app.record(), to: "record.json"))
-        let found = all.found[0]
+        let found = all.first
         #expect(found.cause.contains("changed") && found.cause.contains("another topic"), "\(all.text)")
         #expect(!found.cause.contains("psk") && !found.cause.contains("signed"), "\(all.text)")
         #expect(found.evidence.contains { $0.contains("the same psk") }, "\(all.text)")
@@ -267,6 +271,38 @@ struct DiagnoseKeyTests {
         #expect(diagnosed.errors == ["message-malformed"], "\(diagnosed.text)")
     }
 
+    @Test("a payload and a record that were cut: no finding says that the push isn't encrypted")
+    func cutPayload() async throws {
+        let app = try await InstalledApp()
+        let record = try app.write(app.record().prefix(191), to: "cut.json")
+        let diagnosed = try app.diagnose(app.seal().prefix(300), "--registration", record)
+        #expect(Set(diagnosed.errors) == ["payload-truncated", "registration-unreadable"], "\(diagnosed.text)")
+        #expect(!diagnosed.text.contains("encrypted") && !diagnosed.text.contains("no member"), "\(diagnosed.text)")
+    }
+
+    @Test("a published set as the record: the evidence is a sentence")
+    func publishedSetEvidence() throws {
+        let place = try Workplace()
+        try place.create("Keys/phone", "recipient", "--psk")
+        try place.export("Keys/phone", to: "record.json", "--registration")
+        try place.export("Keys/phone", to: "public.json")
+        let time = try #require(UnixTime(rfc3339: Workplace.now))
+        let diagnosed = try Diagnosed(
+            place, place.sealed(to: "record.json"), ["--registration", "public.json"], at: time)
+        #expect(diagnosed.first.evidence.contains { $0.contains("it is the published set") }, "\(diagnosed.text)")
+    }
+
+    /// An own storage of keys that doesn't work.
+    @Test(
+        "keys that can't be read: the finding names why",
+        arguments: [("insecure", "key-storage-insecure"), ("failed", "key-storage-failed")])
+    func storage(_ code: String, _ name: String) async throws {
+        let app = try await InstalledApp()
+        let report = DeviceReport(topic: Self.topic, unavailable: code, reason: "x", at: app.clock.time)
+        try app.place.write(report.json(), to: "report.json")
+        #expect(try app.diagnose(app.seal(), "--report", "report.json").errors == [name])
+    }
+
     /// Before the first unlock.
     private struct LockedStorage: DeviceKeyStorage {
         private var error: DeviceKeyError { DeviceKeyError(.locked, "the device wasn't unlocked yet") }
@@ -275,88 +311,5 @@ struct DiagnoseKeyTests {
         func add(_ key: DeviceKey) throws(DeviceKeyError) { throw error }
         func update(_ kid: KeyID, to lifecycle: KeyLifecycle, at time: UnixTime) throws(DeviceKeyError) { throw error }
         func remove(_ kid: KeyID) throws(DeviceKeyError) { throw error }
-    }
-}
-
-/// Shared keys: the backend has a master, and each device a key that is derived from it.
-@Suite("diagnose: shared keys", .ownThreads)
-struct DiagnoseSharedKeyTests {
-    private let place: Workplace
-    private let master: Keyset
-    private let now = InstalledApp.start
-
-    init() throws {
-        place = try Workplace()
-        let record = try KeyRecord.generate(.shared, backend: DefaultBackend.shared)
-        master = try Keyset([Keyset.Entry(record, KeyLifecycle(activatesAt: UnixTime(0)))])
-        try place.write(Data(master.jwkSet(withHistory: false)), to: "master.json")
-    }
-
-    private func seal(_ keys: Keyset) throws -> Data {
-        let now = now
-        let sealer = try Sealer(topic: InstalledApp.topic, clock: { now })
-        let push = PushNotification(title: InstalledApp.title, body: InstalledApp.body)
-        return try sealer.seal(push, to: keys.recipient(at: now), placeholder: .standard).json
-    }
-
-    /// A device with the derived key.
-    private func failure(_ push: Data, device: String = "phone-1") async throws -> FailureClass? {
-        let keys = try master.device(DeviceID(device))
-        let phone = SimulatedDevice(topic: InstalledApp.topic, clock: SimulatedClock(startingAt: now)) { _ in
-            try ExtensionConfiguration(
-                topic: InstalledApp.topic, keyring: KeysetKeyring(keys), senders: .unsigned,
-                fallback: .bundled(.standard))
-        }
-        _ = try await phone.center.requestAuthorization([.alert])
-        let reception = await phone.receive([UInt8](push))
-        return reception.isRestored ? nil : reception.failure
-    }
-
-    private func diagnose(_ push: Data, _ arguments: String...) throws -> Diagnosed {
-        try Diagnosed(place, push, ["--topic", InstalledApp.topic] + arguments, at: now)
-    }
-
-    @Test("a push to the shared key itself, where devices have derived keys")
-    func bare() async throws {
-        let push = try seal(master)
-        #expect(try await failure(push) == .undecryptable)
-        let diagnosed = try diagnose(push, "--keys", "master.json", "--device", "phone-1")
-        #expect(diagnosed.errors == ["sealed-to-shared-key"], "\(diagnosed.text)")
-    }
-
-    @Test("a push to the derived key of another device")
-    func other() async throws {
-        let push = try seal(master.device(DeviceID("phone-2")))
-        #expect(try await failure(push) == .undecryptable)
-        try place.write(Data(master.device(DeviceID("phone-2")).jwkSet(withHistory: false)), to: "record.json")
-        let known = try diagnose(
-            push, "--keys", "master.json", "--device", "phone-1", "--registration", "record.json")
-        #expect(known.errors == ["sealed-to-another-device"], "\(known.text)")
-        let unknown = try diagnose(push, "--keys", "master.json", "--device", "phone-1")
-        #expect(unknown.errors == ["undecryptable"], "\(unknown.text)")
-        #expect(unknown.found[0].cause.contains("another device than phone-1"), "\(unknown.text)")
-        #expect(unknown.found[0].advice.contains("--device"), "\(unknown.text)")
-    }
-
-    @Test("with the shared key, the device's id is requested, or taken from the record")
-    func withoutDevice() throws {
-        let push = try seal(master.device(DeviceID("phone-1")))
-        let unknown = try diagnose(push, "--keys", "master.json")
-        #expect(unknown.errors == [] && unknown.warnings == ["device-not-given"], "\(unknown.text)")
-        for name in ["phone-1", "phone-2"] {
-            try place.write(Data(master.device(DeviceID(name)).jwkSet(withHistory: false)), to: name + ".json")
-        }
-        let known = try diagnose(push, "--keys", "master.json", "--registration", "phone-1.json")
-        #expect(known.found.isEmpty, "\(known.text)")
-        let other = try diagnose(
-            push, "--keys", "master.json", "--registration", "phone-2.json", "--device", "phone-1")
-        #expect(other.errors == [] && other.warnings == ["inputs-contradict"], "\(other.text)")
-    }
-
-    @Test("a push to the derived key of this device is healthy")
-    func healthy() async throws {
-        let push = try seal(master.device(DeviceID("phone-1")))
-        #expect(try await failure(push) == nil)
-        #expect(try diagnose(push, "--keys", "master.json", "--device", "phone-1").found.isEmpty)
     }
 }

@@ -103,6 +103,72 @@ struct DiagnoseSenderTests {
         #expect(diagnosed.errors == ["envelope-member-missing"], "\(diagnosed.text)")
     }
 
+    @Test("a signed push that opens: its signature was checked with the keys of --trust")
+    func signatureChecked() async throws {
+        let backend = try Backend()
+        let app = try await InstalledApp(.init(senders: backend.trust()))
+        let push = try app.seal(by: backend.signer())
+        let diagnosed = try app.diagnose(
+            push, "--trust", backend.write(app), "--keys", app.keyFile(), "--topic", InstalledApp.topic)
+        #expect(diagnosed.found.isEmpty, "\(diagnosed.text)")
+        #expect(diagnosed.checked.contains("whether its signature is valid"), "\(diagnosed.text)")
+        #expect(diagnosed.checked.contains("was sealed for com.example.app and opens"), "\(diagnosed.text)")
+    }
+
+    @Test("--trust and the report share a sender, and only the report has that of the push: --trust is the other set")
+    func overlappingSets() async throws {
+        let (first, common, last) = (try Backend(), try Backend(), try Backend())
+        func set(_ backends: Backend...) throws -> Keyset {
+            try Keyset(backends.map { Keyset.Entry($0.record, Self.always) }).publicKeyset(keepingPSK: false)
+        }
+        let app = try await InstalledApp(.init(senders: .pinned(TrustedSenders(set(common, last)))))
+        let push = try app.seal(by: last.signer())
+        await app.succeed(push)
+        try app.writeReport()
+        let trust = try app.write(Data(set(first, common).jwkSet(withHistory: false)), to: "senders.json")
+        let diagnosed = try app.diagnose(push, "--trust", trust, "--report", "report.json")
+        #expect(diagnosed.found.map(\.name) == ["inputs-contradict"], "\(diagnosed.text)")
+        let other = try app.seal(by: first.signer())
+        let refused = try app.diagnose(other, "--trust", trust, "--report", "report.json")
+        #expect(refused.errors == ["sender-not-pinned"], "\(refused.text)")
+    }
+
+    @Test("an unsigned push to a device whose pinned keys have all ended: the evidence says that none is valid")
+    func noValidKey() async throws {
+        let app = try await InstalledApp()
+        try app.writeReport()
+        let report = try Relay.rebuilt(app.place.read("report.json")) {
+            $0["senders"] = ["kids": [String](), "refused": ["K7bX0aQf3nQ": "keyExpired"]]
+        }
+        let diagnosed = try app.diagnose(app.seal(), "--report", app.write(report, to: "report.json"))
+        #expect(diagnosed.errors.contains("push-not-signed"), "\(diagnosed.text)")
+        #expect(diagnosed.text.contains("the device pins no valid key"), "\(diagnosed.text)")
+    }
+
+    @Test("a report with very many sender keys: only 64 are tried for a push that has lost its skid")
+    func manySenders() async throws {
+        let (backend, stranger) = (try Backend(), try Backend())
+        let app = try await InstalledApp(.init(senders: backend.trust()))
+        let push = try Relay.changing(app.seal(by: backend.signer()), "pushcrypt") { $0["skid"] = nil }
+        try app.writeReport()
+        let own = "\(backend.record.kid)"
+        for (kids, name) in [
+            (Array(repeating: "\(stranger.record.kid)", count: 100) + [own], "envelope-member-missing"),
+            (Self.kids(64) + [own], "undecryptable"),
+        ] {
+            let report = try Relay.rebuilt(app.place.read("report.json")) { $0["senders"] = ["kids": kids] }
+            let diagnosed = try app.diagnose(
+                push, "--report", app.write(report, to: "many.json"), "--keys", app.keyFile(), "--topic",
+                InstalledApp.topic)
+            #expect(diagnosed.errors.contains(name), "\(diagnosed.text)")
+        }
+    }
+
+    /// Ids of keys that nobody has.
+    private static func kids(_ count: Int) -> [String] {
+        (0..<count).map { Base64URL.encode([UInt8(truncatingIfNeeded: $0)] + [UInt8](repeating: 7, count: 7)) }
+    }
+
     /// A publisher that signs the backend's set, and what apps pin.
     private struct Publisher {
         let app: InstalledApp

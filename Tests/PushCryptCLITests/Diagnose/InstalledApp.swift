@@ -9,8 +9,7 @@ import PushCryptTestSupport
 import Testing
 
 /// An app on a simulated device, with the files that its operator would have: the record that the backend stores, the
-/// device's
-/// report, and the device's keys.
+/// device's report, and the device's keys.
 struct InstalledApp {
     static let topic = "com.example.app"
     static let extensionID = topic + ".NotificationService"
@@ -120,6 +119,21 @@ struct InstalledApp {
         try place.write(report.json(), to: name)
     }
 
+    /// Writes the report with changed counters, as another history of the device would have made it.
+    func writeReport(counters change: (inout [String: Any]) throws -> Void) throws {
+        try writeReport()
+        let report = try Relay.changing(place.read("report.json"), "statistics", change)
+        try place.write(report, to: "report.json")
+    }
+
+    /// A counter of a report.
+    ///
+    /// - Parameter kid: the key of the last push; nil for the device's first one.
+    func counter(_ kid: String? = nil, at time: UnixTime? = nil) throws -> [String: Any] {
+        let kid = try kid ?? "\(#require(keyring.keyIDs().first))"
+        return ["count": 1, "recentCount": 1, "lastTime": (time ?? clock.time).seconds, "lastKid": kid]
+    }
+
     func write(_ data: Data, to name: String) throws -> String {
         try place.write(data, to: name)
         return name
@@ -144,8 +158,7 @@ struct Diagnosed: CustomTestStringConvertible {
     let found: [Found]
     let text: String
 
-    /// Runs the command twice, as JSON and as text. Whatever the run, no output may contain text of the push or a
-    /// secret of a
+    /// Runs the command twice, as JSON and as text. Whatever the run, no output may contain text of the push or a secret of a
     /// file.
     init(_ place: Workplace, _ payload: Data, _ arguments: [String], at time: UnixTime) throws {
         let arguments = ["diagnose", "--at", "\(time.seconds)"] + arguments
@@ -161,6 +174,11 @@ struct Diagnosed: CustomTestStringConvertible {
         for secret in try Self.secrets(in: place) {
             for printed in [text, json.text, json.stderr, output.stderr] { #expect(!printed.contains(secret)) }
         }
+    }
+
+    /// The first finding; one without a name if there is none.
+    var first: Found {
+        found.first ?? Found(severity: "", name: "", cause: "", evidence: [], advice: "")
     }
 
     var errors: [String] { found.filter { $0.severity == "error" }.map(\.name) }

@@ -50,7 +50,7 @@ extension TeamRun {
         request(
             "the backend's collapse id is a digest in hexadecimal with a prefix, longer than 64 bytes",
             "collapse-id-too-long",
-            [["collapse"], ["64"]]
+            [["collapse"], ["77 bytes"]]
         ) { $0.collapseID = "conversation-" + String(repeating: "0f", count: 32) },
         TeamRun(
             cause: "the user deleted the app, and the backend ignores that APNs answers 410",

@@ -29,19 +29,25 @@ struct AppFolder {
 
     /// The file of a target's entitlements.
     struct Entitlements {
+        enum Owner { case app, service, other }
+
         let path: String
         let appGroups: [String]
         let keychainGroups: [String]
         let environment: String?
-        let isOfService: Bool
+        let owner: Owner
+        /// Whether only names of files suggest the owner.
+        let isGuessed: Bool
     }
 
     static let servicePoint = "com.apple.usernotifications.service"
 
     private(set) var targets: [Target] = []
     private(set) var entitlements: [Entitlements] = []
-    /// Files that aren't property lists.
+    /// Files and folders that can't be read as what their names say.
     private(set) var unreadable: [String] = []
+    /// Whether the targets of a project were read.
+    private(set) var hasProject = false
     /// The classes of notification services in Swift files, and all names of classes there.
     private(set) var sources = ClassNames()
     /// Whether this is a built app. Its entitlements are in its signature, not in files.
@@ -51,79 +57,117 @@ struct AppFolder {
         targets.filter { !$0.isExtension }.min { $0.path.utf8.count < $1.path.utf8.count }
     }
     var service: Target? { targets.first(where: \.isService) }
-    var appEntitlements: [Entitlements] { entitlements.filter { !$0.isOfService } }
-    var serviceEntitlements: [Entitlements] { entitlements.filter(\.isOfService) }
+    var appEntitlements: [Entitlements] { entitlements.filter { $0.owner == .app } }
+    var serviceEntitlements: [Entitlements] { entitlements.filter { $0.owner == .service } }
 
     /// - Throws: `Failure` if the folder has no property list; `FileError` if it can't be read.
     init(_ folder: String) throws {
-        var files: [String] = []
-        try Self.collect(folder, "", depth: 0, &files)
-        files.sort()
+        var found = Files()
+        try found.collect(folder, "", FileSystem.names(in: folder))
+        let files = found.paths.sorted()
+        unreadable = found.unreadable
         isProduct = Self.isIn(bundle: ".appex/", folder + "/") || files.contains { Self.isIn(bundle: ".appex/", $0) }
+        let projects = files.filter { $0.hasSuffix(Files.projectSuffix) }.compactMap { path in
+            read(folder, path) { try XcodeProject(path, $0) }
+        }
+        let named = Set(projects.flatMap { project in project.targets.compactMap(\.infoPath).map(project.path(of:)) })
         var lists: [(path: String, list: EntitlementList)] = []
-        var projects: [XcodeProject] = []
-        for path in files {
-            let bytes = try FileSystem.readFile(folder + "/" + path)
-            do {
-                if path.hasSuffix(".swift") {
-                    sources.add(String(decoding: bytes, as: UTF8.self), path)
-                } else if path.hasSuffix(Self.projectSuffix) {
-                    projects.append(try XcodeProject(path, bytes))
-                } else if path.hasSuffix("Info.plist") {
-                    guard let info = try Self.decode(InfoList.self, bytes) else { continue }
-                    targets.append(Target(path, info))
-                } else {
-                    lists.append((path, try Self.decode(EntitlementList.self, bytes) ?? EntitlementList()))
-                }
-            } catch {
-                unreadable.append(path)
+        for path in files where !path.hasSuffix(Files.projectSuffix) {
+            if path.hasSuffix(".swift") {
+                guard let text = read(folder, path, { String(decoding: $0, as: UTF8.self) }) else { continue }
+                sources.add(text, path)
+            } else if !path.hasSuffix(".plist") {
+                guard let list = read(folder, path, { try Self.decode(EntitlementList.self, $0) }) else { continue }
+                lists.append((path, list))
+            } else if FileSystem.name(of: path) == "Info.plist" || named.contains(path) {
+                guard let info = read(folder, path, { try Self.decode(InfoList.self, $0) }) else { continue }
+                targets.append(Target(path, info))
             }
         }
         guard !targets.isEmpty || !lists.isEmpty || !unreadable.isEmpty else {
             throw Failure(
                 .noInput, "\(folder) has no Info.plist and no .entitlements below it: not the folder of an app")
         }
-        if projects.count == 1 { add(projects[0]) }
-        entitlements = lists.map { path, list in Entitlements(path, list, isOfService: isOfService(path, list)) }
+        var owners: [String: Entitlements.Owner]?
+        if projects.count == 1 {
+            hasProject = true
+            owners = add(projects[0])
+        }
+        entitlements = lists.map { path, list in
+            let paths = lists.map(\.path)
+            let (owner, isGuessed) = owners.map { ($0[path] ?? .other, false) } ?? owner(of: path, list, among: paths)
+            return Entitlements(path, list, owner, isGuessed: isGuessed)
+        }
+    }
+
+    private mutating func read<Value>(_ folder: String, _ path: String, _ decode: ([UInt8]) throws -> Value) -> Value? {
+        do { return try decode(FileSystem.readFile(folder + "/" + path)) } catch {
+            unreadable.append(path)
+            return nil
+        }
     }
 
     /// Adds what the project knows of the app and its extensions.
-    private mutating func add(_ project: XcodeProject) {
-        let root = FileSystem.parent(of: FileSystem.parent(of: project.path))
+    ///
+    /// - Returns: the owners of entitlements by their paths; nil if the project doesn't name those of app and extension.
+    private mutating func add(_ project: XcodeProject) -> [String: Entitlements.Owner]? {
         func index(of target: XcodeProject.Target) -> Int? {
-            guard let path = target.infoPath else { return nil }
-            return targets.firstIndex { $0.path == (root.isEmpty ? path : root + "/" + path) }
+            guard let path = target.infoPath.map(project.path(of:)) else { return nil }
+            return targets.firstIndex { $0.path == path }
         }
+        var service: XcodeProject.Target?
         for target in project.targets where target.isExtension {
             guard let index = index(of: target) else { continue }
             targets[index].add(target)
             targets[index].isEmbedded = project.embeds(target)
+            if targets[index].looksLikeService { service = target }
         }
-        guard let app = project.app else { return }
+        guard let app = project.app else { return nil }
         if let index = index(of: app) {
             targets[index].add(app)
         } else if targets.allSatisfy(\.isExtension) {
             targets.append(Target(app, of: project))
         }
+        guard let service, !app.entitlementPaths.isEmpty, !service.entitlementPaths.isEmpty else { return nil }
+        let own = app.entitlementPaths.map { (project.path(of: $0), Entitlements.Owner.app) }
+        return Dictionary(own + service.entitlementPaths.map { (project.path(of: $0), .service) }) { first, _ in first }
     }
 
-    /// Only the app has the entitlement for pushes. Otherwise the folder tells: it has the extension's Info.plist, or
-    /// its name.
-    private func isOfService(_ path: String, _ list: EntitlementList) -> Bool {
-        guard list.environment == nil, list.macEnvironment == nil else { return false }
-        if Self.isIn(bundle: ".appex/", path) { return true }
+    /// Only the app has the entitlement for pushes. Otherwise the only file next to an Info.plist is that target's. The
+    /// names of other files are guesses.
+    private func owner(
+        of path: String, _ list: EntitlementList, among paths: [String]
+    ) -> (owner: Entitlements.Owner, isGuessed: Bool) {
+        if list.environment != nil || list.macEnvironment != nil { return (.app, false) }
         let folder = FileSystem.parent(of: path)
-        let others = targets.filter { FileSystem.parent(of: $0.path) == folder }
-        if !others.isEmpty, others.allSatisfy(\.looksLikeService) { return true }
-        let name = FileSystem.name(of: path).lowercased()
-        let hints = ["service", "extension", "nse"]
-        if hints.contains(where: name.contains) { return true }
-        return others.isEmpty && hints.contains(where: FileSystem.name(of: folder).lowercased().contains)
+        let neighbours = targets.filter { FileSystem.parent(of: $0.path) == folder }
+        if neighbours.count == 1, paths.count(where: { FileSystem.parent(of: $0) == folder }) == 1 {
+            return (neighbours[0].looksLikeService ? .service : neighbours[0].isExtension ? .other : .app, false)
+        }
+        let name = FileSystem.name(of: path)
+        func isOfService(_ name: String) -> Bool { name.contains("NSE") || name.lowercased().contains("service") }
+        let isOfOther = ["extension", "widget", "intent", "share", "clip", "watch"].contains {
+            name.lowercased().contains($0)
+        }
+        if isOfService(name) || !isOfOther && isOfService(FileSystem.name(of: folder)) { return (.service, true) }
+        return (isOfOther ? .other : .app, true)
     }
-
-    private static let projectSuffix = ".xcodeproj/project.pbxproj"
 
     private static func isIn(bundle suffix: String, _ path: String) -> Bool { path.contains(suffix) }
+
+    private static func decode<List: Decodable>(_ type: List.Type, _ bytes: [UInt8]) throws -> List {
+        try PropertyListDecoder().decode(type, from: Data(bytes))
+    }
+}
+
+/// The files below an app's folder that are read.
+private struct Files {
+    private(set) var paths: [String] = []
+    /// The folders that can't be read.
+    private(set) var unreadable: [String] = []
+
+    static let projectSuffix = ".xcodeproj/project.pbxproj"
+    private static let suffixes = ["Info.plist", ".entitlements", ".xcent", ".swift"]
 
     /// Folders of other code, whose targets aren't the app's.
     private static let foreignFolders = ["Pods", "Carthage", "DerivedData", "SourcePackages", "node_modules", "build"]
@@ -131,27 +175,26 @@ struct AppFolder {
         ".framework", ".xcframework", ".xctest", ".bundle", ".xcworkspace",
     ]
 
-    private static func collect(_ root: String, _ path: String, depth: Int, _ files: inout [String]) throws {
-        guard depth < 12, files.count < 20_000 else { return }
-        let folder = path.isEmpty ? root : root + "/" + path
-        for name in try FileSystem.names(in: folder) where !name.hasPrefix(".") {
-            let child = path.isEmpty ? name : path + "/" + name
+    mutating func collect(_ root: String, _ folder: String, _ names: [String], depth: Int = 0) {
+        guard depth < 12, paths.count < 20_000 else { return }
+        for name in names where !name.hasPrefix(".") {
+            let child = folder.isEmpty ? name : folder + "/" + name
             if name.hasSuffix(".xcodeproj") {
                 let project = child + "/project.pbxproj"
-                if FileSystem.exists(root + "/" + project) { files.append(project) }
+                if FileSystem.exists(root + "/" + project) { paths.append(project) }
             } else if FileSystem.isFolder(root + "/" + child) {
-                let isForeign = foreignFolders.contains(name) || foreignSuffixes.contains(where: name.hasSuffix)
-                if !isForeign { try collect(root, child, depth: depth + 1, &files) }
-            } else if name.hasSuffix("Info.plist") || name.hasSuffix(".entitlements") || name.hasSuffix(".xcent")
-                || name.hasSuffix(".swift")
-            {
-                files.append(child)
+                let isForeign =
+                    Self.foreignFolders.contains(name) || Self.foreignSuffixes.contains(where: name.hasSuffix)
+                guard !isForeign else { continue }
+                guard let names = try? FileSystem.names(in: root + "/" + child) else {
+                    unreadable.append(child)
+                    continue
+                }
+                collect(root, child, names, depth: depth + 1)
+            } else if Self.suffixes.contains(where: name.hasSuffix) {
+                paths.append(child)
             }
         }
-    }
-
-    private static func decode<List: Decodable>(_ type: List.Type, _ bytes: [UInt8]) throws -> List? {
-        try PropertyListDecoder().decode(type, from: Data(bytes))
     }
 }
 
@@ -222,11 +265,11 @@ extension AppFolder.Target {
 }
 
 extension AppFolder.Entitlements {
-    fileprivate init(_ path: String, _ list: EntitlementList, isOfService: Bool) {
+    fileprivate init(_ path: String, _ list: EntitlementList, _ owner: Owner, isGuessed: Bool) {
         self.path = path
         appGroups = list.appGroups ?? []
         keychainGroups = list.keychainGroups ?? []
         environment = list.environment ?? list.macEnvironment
-        self.isOfService = isOfService
+        (self.owner, self.isGuessed) = (owner, isGuessed)
     }
 }

@@ -65,7 +65,7 @@ struct Coverage {
         addReport(evidence)
         addSenders(evidence)
         addKeys(evidence)
-        add("entitlements, property lists and targets of app and extension", evidence.app != nil, "--app")
+        addApp(evidence)
     }
 
     private mutating func add(_ text: String, _ isChecked: Bool, _ option: String) {
@@ -104,11 +104,22 @@ struct Coverage {
         guard let record = evidence.registration?.entry?.record else {
             return add("the record", true, "--registration")
         }
-        let isOfPush = record.kid == evidence.payload.kid
-        add("the record" + (isOfPush ? ", and whether the push is sealed to its key" : ""), true, "--registration")
-        let knowsDevice = evidence.hasKeys || evidence.report?.keys != nil
-        let what = evidence.hasKeys ? "key and its psk" : "key"
-        add("whether the device has the record's \(what)", knowsDevice, "--report")
+        // All devices of a shared key have its id, so only opening compares the keys.
+        let isShared = record.kind == .shared
+        let isCompared =
+            isShared ? opens(evidence) && isOpening(record, evidence) : record.kid == evidence.payload.kid
+        add("the record" + (isCompared ? ", and whether the push is sealed to its key" : ""), true, "--registration")
+        let what = evidence.hasKeys && !isShared ? "key and its psk" : "key"
+        add(
+            "whether the device has the record's \(what)",
+            isShared ? evidence.keyDevice != nil : evidence.hasKeys || evidence.report?.keys != nil,
+            isShared ? "--keys" : "--report")
+    }
+
+    /// Whether the push is opened with this device's key.
+    private func isOpening(_ record: KeyRecord, _ evidence: Evidence) -> Bool {
+        guard let device = record.deviceID, device == evidence.recipientDevice else { return false }
+        return (try? evidence.keys?.entry(record.kid)?.device(device).record.isSameKey(as: record)) == true
     }
 
     private mutating func addReport(_ evidence: Evidence) {
@@ -131,17 +142,33 @@ struct Coverage {
         add(
             isSigned ? "whether the app trusts the sender's key" : "whether the app opens unsigned pushes",
             evidence.payload.kid != nil && (evidence.senders != nil || evidence.report?.senders != nil), "--trust")
+        guard isSigned, opens(evidence) else { return }
+        add("whether its signature is valid", evidence.trial?.hasValidSignature != nil, "--trust")
     }
 
+    private func opens(_ evidence: Evidence) -> Bool { evidence.trial?.differences == [] }
+
     private mutating func addKeys(_ evidence: Evidence) {
-        guard let trial = evidence.trial, trial.differences?.isEmpty == true, let topic = evidence.expectedTopic else {
+        guard opens(evidence), let topic = evidence.expectedTopic else {
             return add(
                 evidence.hasKeys
                     ? "whether the push opens; this needs --topic and the key that the push is sealed to"
                     : "whether the push is complete, was sealed for the app's topic and opens; its age", false, "--keys"
             )
         }
-        add("whether the push is complete, was sealed for \(topic) and opens", true, "--keys")
-        if trial.header != nil { add("its age", true, "--keys") }
+        let opens =
+            evidence.payload.skid == nil || evidence.trial?.hasValidSignature != nil ? "opens" : "can be decrypted"
+        add("whether the push is complete, was sealed for \(topic) and \(opens)", true, "--keys")
+        if evidence.trial?.header != nil { add("its age", true, "--keys") }
+    }
+
+    private mutating func addApp(_ evidence: Evidence) {
+        guard let app = evidence.app else {
+            return add("entitlements, property lists and targets of app and extension", false, "--app")
+        }
+        let hasEntitlements = !app.appEntitlements.isEmpty && !app.serviceEntitlements.isEmpty
+        add("the entitlements of app and extension", hasEntitlements, "--app")
+        add("the property lists of app and extension", app.app != nil && app.service != nil, "--app")
+        add("the targets of the app's project", app.hasProject, "--app")
     }
 }

@@ -51,8 +51,11 @@ struct Evidence {
         trial = Trial(self)
     }
 
-    /// The device whose key is derived from a shared key: that of --device, or that of the record.
-    var recipientDevice: DeviceID? { device ?? registration?.entry?.record.deviceID }
+    /// The device that --keys belongs to, if it is the key of one device of a shared key.
+    var keyDevice: DeviceID? { hasKeys ? keys?.entries.lazy.compactMap(\.record.deviceID).first : nil }
+
+    /// The device whose key is derived from a shared key: that of --device, of --keys, or of the record.
+    var recipientDevice: DeviceID? { device ?? keyDevice ?? registration?.entry?.record.deviceID }
 
     /// The app's bundle identifier, from the best source.
     var expectedTopic: String? {
@@ -70,12 +73,12 @@ struct Evidence {
 
     /// The counter of a failure since the last restored push; nil if there is none.
     func recent(_ failure: FailureClass) -> DeviceReport.Counter? {
-        guard let statistics = report?.statistics, let counter = statistics.failures[failure.rawValue],
-            counter.recentCount > 0
-        else { return nil }
-        // A repeated push always follows the restored one.
-        if failure != .replayed, let opened = statistics.opened, opened.lastTime > counter.lastTime { return nil }
-        return counter
+        report?.statistics?.failures[failure.rawValue].flatMap { isRecent($0) ? $0 : nil }
+    }
+
+    /// Whether a failure was counted after the last restored push, or with it, and since advice was last taken.
+    func isRecent(_ counter: DeviceReport.Counter) -> Bool {
+        counter.recentCount > 0 && report?.statistics?.opened.map { $0.lastTime > counter.lastTime } != true
     }
 
     /// Whether the failure was counted for this push's key, or no key is known.
@@ -84,13 +87,23 @@ struct Evidence {
         return kid.description == last
     }
 
+    /// Whether the device says that this push failed so: the extension left the reason in the placeholder, or counted the
+    /// failure for the push's key.
+    func hasFailed(_ failure: FailureClass) -> Bool {
+        payload.reportedFailure == failure || recent(failure).map(concernsThisPush) ?? false
+    }
+
     /// What the device says about a failure, as evidence.
-    func counted(_ failure: FailureClass) -> [String] {
-        guard let counter = recent(failure) else { return [] }
-        let key = counter.lastKid.map { (counter.count == 1 ? ", for key " : ", the last one for key ") + $0 } ?? ""
-        return [
-            "report: \(NumberText.counted(counter.count, "push")) failed with \(failure)\(key), at "
-                + "\(UnixTime(counter.lastTime))"
-        ]
+    func seen(_ failure: FailureClass) -> [String] {
+        let name = RequestHeaders.printable(failure.rawValue, limitInBytes: 64)
+        var seen = payload.reportedFailure == failure ? ["payload: the extension left the reason \(name)"] : []
+        if let counter = recent(failure) {
+            let key =
+                counter.lastKid.map { (counter.count == 1 ? ", for key " : ", the last one for key ") + $0 } ?? ""
+            seen.append(
+                "report: \(NumberText.counted(counter.count, "push")) failed with \(name)\(key), at "
+                    + "\(UnixTime(counter.lastTime))")
+        }
+        return seen
     }
 }

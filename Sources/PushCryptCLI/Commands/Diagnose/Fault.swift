@@ -1,4 +1,13 @@
+import PushCryptExtension
 import PushCryptKeystore
+
+/// An effect on the device, whose cause other findings may show.
+enum Symptom: Hashable {
+    /// The extension failed so: it counted the failure, or left it in the placeholder.
+    case failure(FailureClass)
+    /// The extension counted no push.
+    case noPush
+}
 
 /// Something that keeps a push from being shown as it should be.
 struct Fault: Encodable {
@@ -7,29 +16,32 @@ struct Fault: Encodable {
     let name: String
     let cause: String
     /// What was read, and where. It contains no plaintext and no key, because people pass it on.
-    let evidence: [String]
+    fileprivate(set) var evidence: [String]
     let advice: String
     /// The names of faults that are only consequences of this one.
-    var hides: [String] = []
-    /// Whether this is an effect whose cause another fault names, if there is another error.
-    var isSymptom = false
+    let hides: [String]
+    /// The effects on the device that this causes. What the device says about them is added to the evidence.
+    let explains: [Symptom]
+    /// The effect that this finding only names. It is hidden if an error explains it.
+    let symptom: Symptom?
 
     private enum CodingKeys: CodingKey { case severity, name, cause, evidence, advice }
 
     /// An error.
     init(
         _ name: String, _ cause: String, _ evidence: [String], do advice: String, hides: [String] = [],
-        isSymptom: Bool = false
+        explains: [Symptom] = [], symptom: Symptom? = nil
     ) {
-        self.init(.error, name, cause, evidence, do: advice, hides: hides, isSymptom: isSymptom)
+        self.init(
+            .error, name, cause, evidence, do: advice, hides: hides, explains: explains, symptom: symptom)
     }
 
     init(
         _ severity: Finding.Severity, _ name: String, _ cause: String, _ evidence: [String], do advice: String,
-        hides: [String] = [], isSymptom: Bool = false
+        hides: [String] = [], explains: [Symptom] = [], symptom: Symptom? = nil
     ) {
         (self.severity, self.name, self.cause, self.evidence) = (severity, name, cause, evidence)
-        (self.advice, self.hides, self.isSymptom) = (advice, hides, isSymptom)
+        (self.advice, self.hides, self.explains, self.symptom) = (advice, hides, explains, symptom)
     }
 }
 
@@ -47,8 +59,12 @@ enum Diagnosis {
         let found = detectors.compactMap { $0(evidence) }
         let hidden = Set(found.flatMap(\.hides))
         let left = found.filter { !hidden.contains($0.name) }
-        let hasCause = left.contains { $0.severity == .error && !$0.isSymptom }
-        let shown = left.filter { !($0.isSymptom && hasCause) }
+        let explained = Set(left.filter { $0.severity == .error }.flatMap(\.explains))
+        let shown = left.filter { !($0.symptom.map(explained.contains) ?? false) }.map { fault in
+            var fault = fault
+            for case .failure(let failure) in fault.explains { fault.evidence += evidence.seen(failure) }
+            return fault
+        }
         return Finding.Severity.allCases.flatMap { severity in shown.filter { $0.severity == severity } }
     }
 }

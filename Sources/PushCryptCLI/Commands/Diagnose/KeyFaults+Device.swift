@@ -5,6 +5,7 @@ import PushCryptExtension
 extension KeyFaults {
     static func keyStorage(_ evidence: Evidence) -> Fault? {
         guard let failure = evidence.report?.keyStorage else { return nil }
+        let unread: [Symptom] = [.failure(.unknownKey), .failure(.internalError), .noPush]
         let seen = ["report: the keys can't be read (\(failure.error): \(failure.reason))"]
         switch failure.error {
         case "locked":
@@ -12,12 +13,11 @@ extension KeyFaults {
                 "key-storage-locked",
                 "The device's keys were locked: it was restarted and not unlocked since. Pushes show the placeholder "
                     + "until then, and an app must not make a key now.",
-                seen + evidence.counted(.keyLocked),
+                seen,
                 do:
                     "Unlock the device once. If the app makes its own keys, it must not make a new one while the "
                     + "storage is locked: DeviceIdentity throws \"locked\" then, and the app tries again when "
-                    + "protected data is available."
-            )
+                    + "protected data is available.", explains: [.failure(.keyLocked), .noPush])
         case "notEntitled":
             return Fault(
                 "key-storage-not-entitled",
@@ -25,16 +25,18 @@ extension KeyFaults {
                     + "or the name is misspelt.", seen,
                 do:
                     "Add the same group to the entitlements of the app and of the extension, in Xcode under Signing & "
-                    + "Capabilities, and use exactly that name in AppGroup.")
+                    + "Capabilities, and use exactly that name in AppGroup.", explains: unread)
         case "insecure":
             return Fault(
                 "key-storage-insecure",
                 "The folder of the keys is a link, or other users can reach it, so it isn't used.", seen,
-                do: "Use a folder in the app group's container that only the app and its extension write.")
+                do: "Use a folder in the app group's container that only the app and its extension write.",
+                explains: unread)
         default:
             return Fault(
                 "key-storage-failed", "The device's keys can't be read.", seen,
-                do: "Look at the error. If it stays after a restart of the device, delete the keys and register again.")
+                do: "Look at the error. If it stays after a restart of the device, delete the keys and register again.",
+                explains: unread)
         }
     }
 
@@ -43,7 +45,7 @@ extension KeyFaults {
         return Fault(
             "key-damaged", "The device's stored key is damaged, so it opens nothing.",
             ["report: key \(key.kid) is damaged"],
-            do: registerAgain)
+            do: registerAgain, explains: [.failure(.unknownKey)])
     }
 
     /// The recipient's key was revoked or has expired.
@@ -62,10 +64,11 @@ extension KeyFaults {
             [
                 reported.map { "report: key \(kid) is \($0)" },
                 known.map { "keys: key \(kid) \(text(of: $0, evidence.keys?.entry(kid)?.lifecycle, evidence.time))" },
-            ].compactMap(\.self) + evidence.counted(isRevoked ? .keyRevoked : .keyExpired),
+            ].compactMap(\.self),
             do:
                 "Seal to the newest record of the device, and delete the old one. Don't keep sealed pushes for weeks: "
-                + "a replaced key opens for 30 days. \(registerAgain)")
+                + "a replaced key opens for 30 days. \(registerAgain)",
+            explains: [.failure(isRevoked ? .keyRevoked : .keyExpired)])
     }
 
     /// `was revoked at TIME`: the time of the end, if the key has one.
@@ -82,6 +85,6 @@ extension KeyFaults {
         return Fault(
             "device-without-keys", "The device has no key: the app never made one, or the user signed out.",
             ["report: no keys"],
-            do: registerAgain, hides: ["key-not-on-device"])
+            do: registerAgain, hides: ["key-not-on-device"], explains: [.failure(.unknownKey)])
     }
 }

@@ -25,14 +25,14 @@ extension KeyFaults {
         return Fault(
             "key-id-case-changed",
             "Something changed the case of letters in the id of a key, so the device doesn't find the key.",
-            seen + evidence.counted(.unknownKey) + evidence.counted(.malformed),
+            seen,
             do:
                 "Look for a database, header or host name that keeps the id in lower case. Ids are base64url: capital "
                 + "and small letters differ.",
             hides: [
                 "key-id-malformed", "sealed-to-another-key", "key-not-on-device", "registered-key-not-on-device",
-                "sender-not-pinned",
-            ])
+                "sender-not-pinned", "undecryptable",
+            ], explains: [.failure(.unknownKey), .failure(.malformed), .failure(.undecryptable)])
     }
 
     /// The push is sealed to a key that isn't in the backend's record of this device.
@@ -46,16 +46,16 @@ extension KeyFaults {
         guard (record != nil && record != kid) || (record == nil && onDevice == nil && given != nil) else { return nil }
         var seen = ["payload: sealed to key \(kid)"]
         if let record { seen.append("registration: the key of this device is \(record)") }
-        if let onDevice { seen.append("report: the device has \(list(onDevice.sorted()))") }
+        if let onDevice { seen.append(reported(onDevice)) }
         if let given { seen.append("keys: they are \(list(given.map(\.description)))") }
         return Fault(
             "sealed-to-another-key", "The push was sealed to the key of another device, or to an old key of this one.",
-            seen + evidence.counted(.unknownKey),
+            seen,
             do:
                 "Look in the backend's database for the record with the key that the push is sealed to. If another device "
                 + "has it, the backend mixed up two devices: store and replace device token and record together. "
                 + "Otherwise it is an old key of this device: seal to its newest record.",
-            hides: ["key-not-on-device"])
+            hides: ["key-not-on-device"], explains: [.failure(.unknownKey)])
     }
 
     static func keyMissing(_ evidence: Evidence) -> Fault? {
@@ -63,11 +63,8 @@ extension KeyFaults {
         else { return nil }
         return Fault(
             "key-not-on-device", "The device doesn't have the key that the push is sealed to.",
-            [
-                "payload: sealed to key \(kid)",
-                onDevice.isEmpty
-                    ? "report: the device has no key" : "report: the device has \(list(onDevice.sorted()))",
-            ] + evidence.counted(.unknownKey),
-            do: "Seal to the record that this device has uploaded last. \(registerAgain)")
+            ["payload: sealed to key \(kid)", reported(onDevice)],
+            do: "Seal to the record that this device has uploaded last. \(registerAgain)",
+            explains: [.failure(.unknownKey)])
     }
 }

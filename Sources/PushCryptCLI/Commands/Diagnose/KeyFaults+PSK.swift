@@ -38,7 +38,8 @@ extension KeyFaults {
             seen.append("the push opens only without the psk of the device's key")
         }
         if evidence.registration?.entry?.demandsPSK == true, let record, !record.hasPSK {
-            seen.append("registration: the published set, which says that key \(record.kid) has a psk, without it")
+            seen.append(
+                "registration: it is the published set, which says that key \(record.kid) has a psk and lacks it")
         } else if let record, record.kind == .recipient, !record.hasPSK {
             let own = record.kid.description
             if evidence.report?.keys?.first(where: { $0.kid == own })?.hasPSK == true {
@@ -54,10 +55,11 @@ extension KeyFaults {
                 ? "The backend sealed without the pre-shared key (psk) of the device"
                 : "The stored record lacks the pre-shared key (psk), so the device can't open what is sealed to it")
                 + ": the backend has only the public key, not the whole registration record.",
-            seen + evidence.counted(.undecryptable),
+            seen,
             do:
                 "Store the whole record that the app uploads, with its member \"psk\", not a published key file or "
-                + "only the public members. \(registerAgain)", hides: ["registration-without-psk"])
+                + "only the public members. \(registerAgain)", hides: ["registration-without-psk"],
+            explains: [.failure(.undecryptable)])
     }
 
     /// Nothing that was given says whether the device's key has a psk.
@@ -90,10 +92,10 @@ extension KeyFaults {
             "psk-missing-on-device",
             "The device has lost the pre-shared key (psk) of its key pair, so it can't open what the backend seals "
                 + "with it.",
-            seen + evidence.counted(.undecryptable),
+            seen,
             do:
                 "Store the key as the library writes it, with its psk: an own storage or a migration has dropped it. "
-                + "Then make a new key and register again.")
+                + "Then make a new key and register again.", explains: [.failure(.undecryptable)])
     }
 
     static func pskDiffers(_ evidence: Evidence) -> Fault? {
@@ -102,7 +104,7 @@ extension KeyFaults {
         else { return nil }
         return Fault(
             "psk-differs", "Backend and device have different pre-shared keys (psk) for this key pair.",
-            ["registration and keys: key \(record.kid), with another psk"] + evidence.counted(.undecryptable),
-            do: registerAgain)
+            ["registration and keys: key \(record.kid), with another psk"],
+            do: registerAgain, explains: [.failure(.undecryptable)])
     }
 }

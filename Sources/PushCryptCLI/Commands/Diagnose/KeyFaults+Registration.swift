@@ -6,15 +6,17 @@ import PushCryptKeystore
 extension KeyFaults {
     static func recordUnreadable(_ evidence: Evidence) -> Fault? {
         guard case .unreadable(let error)? = evidence.registration else { return nil }
-        let isSealed = evidence.payload.envelope != nil
+        // A payload that can't be read may be sealed.
+        let isUnsealed = evidence.payload.root != nil && evidence.payload.envelope == nil
         return Fault(
             "registration-unreadable",
             "The record that the backend has stored isn't a registration record"
-                + (isSealed ? "." : ", so it can't seal to the device, and the push isn't encrypted."),
-            ["registration: \(error.reason)"] + (isSealed ? [] : ["payload: no member \"pushcrypt\""]),
+                + (isUnsealed ? ", so it can't seal to the device, and the push isn't encrypted." : "."),
+            ["registration: \(error.reason)"] + (isUnsealed ? ["payload: no member \"pushcrypt\""] : []),
             do:
                 "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes. If sealing fails, send "
-                + "no other push in its place. \(registerAgain)", hides: isSealed ? [] : ["not-sealed"])
+                + "no other push in its place. \(registerAgain)", hides: isUnsealed ? ["not-sealed"] : [],
+            explains: isUnsealed ? [.failure(.notSealed)] : [])
     }
 
     static func privateKeyRegistered(_ evidence: Evidence) -> Fault? {
@@ -37,14 +39,13 @@ extension KeyFaults {
             "The backend has the record of a key that isn't on the device. The device has replaced the key since, or "
                 + "the app was reinstalled, restored from a backup or signed out, or the key was made while the "
                 + "device's storage was locked, or it is the record of another device.",
-            [
-                "registration: key \(record.kid)", seen,
-            ] + evidence.counted(.unknownKey),
+            ["registration: key \(record.kid)", seen],
             do: registerAgain
                 + " If the app has uploaded it already, the backend keeps an old record, perhaps from a backup, or "
                 + "that of another device: store device token and record together. Never make a key before the first "
                 + "unlock.",
             hides: ["key-not-on-device", "device-without-keys"]
-                + (evidence.payload.kid == record.kid ? ["sealed-to-another-key"] : []))
+                + (evidence.payload.kid == record.kid ? ["sealed-to-another-key"] : []),
+            explains: [.failure(.unknownKey)])
     }
 }

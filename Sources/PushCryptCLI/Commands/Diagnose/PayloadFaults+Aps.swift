@@ -10,7 +10,7 @@ extension PayloadFaults {
         return Fault(
             "aps-missing", "The payload has no \"aps\": APNs refuses it, or iOS shows nothing.",
             ["payload: no member \"aps\""],
-            do: sendUnchanged, hides: ["alert-missing", "mutable-content-missing"])
+            do: sendUnchanged, hides: ["alert-missing", "mutable-content-missing"], explains: [.noPush])
     }
 
     static func apsNotAnObject(_ evidence: Evidence) -> Fault? {
@@ -18,7 +18,7 @@ extension PayloadFaults {
         return Fault(
             "aps-not-an-object", "\"aps\" isn't an object: APNs refuses the push, or iOS ignores it.",
             ["payload: aps is \(aps.kind == .string ? "a string" : "another kind of value")"], do: sendUnchanged,
-            hides: ["alert-missing", "mutable-content-missing"])
+            hides: ["alert-missing", "mutable-content-missing"], explains: [.noPush])
     }
 
     static func mutableContent(_ evidence: Evidence) -> Fault? {
@@ -36,7 +36,8 @@ extension PayloadFaults {
             "mutable-content-missing",
             "The push lacks \"mutable-content\": 1, so iOS doesn't run the extension and shows the placeholder.",
             [seen] + elsewhere.map { "payload: \($0) has no effect" },
-            do: "Add \"mutable-content\": 1 to \"aps\". Sealing writes it, so something removed it: \(sendUnchanged)")
+            do: "Add \"mutable-content\": 1 to \"aps\". Sealing writes it, so something removed it: \(sendUnchanged)",
+            explains: [.noPush])
     }
 
     static func alertMissing(_ evidence: Evidence) -> Fault? {
@@ -54,19 +55,27 @@ extension PayloadFaults {
                 "payload: aps.alert \(aps["alert"] == nil ? "is missing" : "has no title, subtitle, body or loc-key with text")"
             ]
                 + (isBackground ? ["payload: aps has \"content-available\", as a background push"] : []),
-            do: "Give the placeholder a text, such as \"New message\". The extension replaces it.")
+            do: "Give the placeholder a text, such as \"New message\". The extension replaces it.", explains: [.noPush])
     }
 
     static func textsByKey(_ evidence: Evidence) -> Fault? {
-        guard let alert = evidence.payload.aps?["alert"], alert.kind == .object,
-            !["title", "subtitle", "body"].contains(where: { alert[$0]?.isNonEmptyString == true })
-        else { return nil }
-        let keys = ["title-loc-key", "subtitle-loc-key", "loc-key"].filter { alert[$0]?.isNonEmptyString == true }
-        guard !keys.isEmpty else { return nil }
+        let alerts = [("payload", evidence.payload.aps?["alert"]), ("the sealed message", evidence.trial?.alert)]
+        let seen = alerts.flatMap { place, alert in
+            Self.textKeys(alert).map { "\(place): aps.alert has \"\($0)\" and no literal text" }
+        }
+        guard !seen.isEmpty else { return nil }
         return Fault(
             .note, "texts-by-key",
-            "The visible alert names only texts of the app. If the app lacks them, iOS shows the names or nothing.",
-            keys.map { "payload: aps.alert has \"\($0)\" and no literal text" },
+            "An alert names only texts of the app. If the app lacks them, the device shows the names, the placeholder or "
+                + "nothing.", seen,
             do: "Check that the app's Localizable.strings or string catalog has these keys in each language.")
+    }
+
+    /// The keys of the app's texts in an alert without literal text.
+    private static func textKeys(_ alert: JSONValue?) -> [String] {
+        guard let alert, alert.kind == .object,
+            !["title", "subtitle", "body"].contains(where: { alert[$0]?.isNonEmptyString == true })
+        else { return [] }
+        return ["title-loc-key", "subtitle-loc-key", "loc-key"].filter { alert[$0]?.isNonEmptyString == true }
     }
 }

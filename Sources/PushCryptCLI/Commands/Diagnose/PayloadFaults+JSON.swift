@@ -9,9 +9,11 @@ extension PayloadFaults {
             "payload-empty", "There is no payload: the input is empty.", ["payload: 0 bytes"],
             do:
                 "Give the body of the request to APNs on stdin. If that body is what your backend sent, it sent "
-                + "nothing."
-        )
+                + "nothing.", explains: [.noPush])
     }
+
+    /// APNs refuses what isn't JSON, and the extension what isn't strict JSON.
+    private static let unreadable: [Symptom] = [.noPush, .failure(.malformed)]
 
     static func notJSON(_ evidence: Evidence) -> Fault? {
         guard let error = evidence.payload.jsonError else { return nil }
@@ -22,21 +24,21 @@ extension PayloadFaults {
                 "payload-truncated", "The payload is cut off: the JSON ends in the middle.", seen,
                 do:
                     "Look for a limit between sealing and APNs: a database column, a log line or a message queue. A "
-                    + "sealed push has up to 4096 bytes.")
+                    + "sealed push has up to 4096 bytes.", explains: unreadable)
         case .duplicateName:
             return Fault(
                 "payload-duplicate-member",
                 "The payload has the same member twice. Readers disagree on such JSON, so the extension refuses it.",
                 seen,
-                do: "Find what adds members to the payload after sealing. \(sendUnchanged)")
+                do: "Find what adds members to the payload after sealing. \(sendUnchanged)", explains: unreadable)
         case .invalidUTF8, .loneSurrogate:
             return Fault(
                 "payload-not-utf8", "The payload isn't UTF-8: something converted its characters.", seen,
-                do: "Send the sealed bytes without converting them to another character set.")
+                do: "Send the sealed bytes without converting them to another character set.", explains: unreadable)
         default:
             let hint = Self.hint(evidence.payload.text, error)
             return Fault(
-                "payload-not-json", "The payload isn't JSON.", seen, do: hint + sendUnchanged)
+                "payload-not-json", "The payload isn't JSON.", seen, do: hint + sendUnchanged, explains: unreadable)
         }
     }
 
@@ -78,7 +80,8 @@ extension PayloadFaults {
         guard evidence.payload.wrappings.contains(.utf16) else { return nil }
         return Fault(
             "payload-utf16", "The payload is UTF-16. APNs and the extension read UTF-8 only.",
-            ["payload: every second byte of the beginning is zero"], do: "Encode the body of the request as UTF-8.")
+            ["payload: every second byte of the beginning is zero"], do: "Encode the body of the request as UTF-8.",
+            explains: unreadable)
     }
 
     static func byteOrderMark(_ evidence: Evidence) -> Fault? {
@@ -86,7 +89,8 @@ extension PayloadFaults {
         return Fault(
             "payload-byte-order-mark", "The payload begins with a byte order mark, which isn't JSON.",
             ["payload: the first three bytes are EF BB BF"],
-            do: "Write the body as UTF-8 without a byte order mark (in .NET: new UTF8Encoding(false)).")
+            do: "Write the body as UTF-8 without a byte order mark (in .NET: new UTF8Encoding(false)).",
+            explains: unreadable)
     }
 
     static func textInText(_ evidence: Evidence) -> Fault? {
@@ -95,7 +99,8 @@ extension PayloadFaults {
                 "payload-encoded-twice",
                 "The payload was encoded as JSON twice: it is a JSON text inside a JSON string.",
                 ["payload: a string that contains the payload, \(NumberText.counted(count, "level")) deep"],
-                do: "The sealed payload is JSON already. Send its bytes; don't pass them to a JSON encoder again.")
+                do: "The sealed payload is JSON already. Send its bytes; don't pass them to a JSON encoder again.",
+                explains: unreadable)
         }
         return nil
     }
@@ -104,7 +109,8 @@ extension PayloadFaults {
         guard evidence.payload.wrappings.contains(.base64) else { return nil }
         return Fault(
             "payload-base64", "The whole payload is base64. APNs needs the JSON itself.",
-            ["payload: base64 that contains a JSON object"], do: "Decode the payload before it is sent to APNs.")
+            ["payload: base64 that contains a JSON object"], do: "Decode the payload before it is sent to APNs.",
+            explains: unreadable)
     }
 
     /// Firebase has the payload for APNs at this path of its own request.
@@ -118,8 +124,8 @@ extension PayloadFaults {
                     "payload-wrapped", "The payload is in a message to Amazon SNS as an object, which SNS refuses.",
                     ["payload: \(name) is an object"],
                     do:
-                        "Write it as a string in \"\(name)\": the text that sealing returned, encoded as JSON once more."
-                )
+                        "Write it as a string in \"\(name)\": the text that sealing returned, encoded as JSON once more.",
+                    explains: [.noPush])
             }
             return Fault(
                 .note, "message-to-sns", "This is a message to Amazon SNS. Its payload for APNs is examined.",
@@ -139,7 +145,8 @@ extension PayloadFaults {
                 "payload-wrapped",
                 "The push was sent inside another object, so iOS finds neither its aps nor its pushcrypt member.",
                 ["payload: aps and pushcrypt are at \(path), not at the top"],
-                do: "Send only the object at \(path). A line of `seal --batch` contains it as \"payload\".")
+                do: "Send only the object at \(path). A line of `seal --batch` contains it as \"payload\".",
+                explains: [.noPush, .failure(.notSealed)])
         }
         return nil
     }
@@ -149,6 +156,6 @@ extension PayloadFaults {
         guard !payload.isEmpty, payload.jsonError == nil, payload.root == nil else { return nil }
         return Fault(
             "payload-not-an-object", "The payload is JSON, but not an object.", ["payload: no object at the top"],
-            do: sendUnchanged)
+            do: sendUnchanged, explains: unreadable)
     }
 }

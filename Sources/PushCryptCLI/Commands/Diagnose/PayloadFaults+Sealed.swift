@@ -7,6 +7,9 @@ extension PayloadFaults {
         evidence.payload.sealed?.forms.contains(form) ?? false
     }
 
+    /// What a device makes of a destroyed message: it isn't base64url, or it doesn't open.
+    private static let damage: [Symptom] = [.failure(.malformed), .failure(.undecryptable)]
+
     static func sealedPadded(_ evidence: Evidence) -> Fault? {
         guard sealedForm(evidence, .padded) else { return nil }
         return Fault(
@@ -17,7 +20,7 @@ extension PayloadFaults {
             ],
             do:
                 "Something decoded \"sealed\" and encoded it again, or your sender pads: use base64url without \"=\" "
-                + "(RFC 4648, section 5).")
+                + "(RFC 4648, section 5).", explains: [.failure(.malformed)])
     }
 
     static func sealedStandardBase64(_ evidence: Evidence) -> Fault? {
@@ -26,7 +29,7 @@ extension PayloadFaults {
             "sealed-standard-base64", "\"sealed\" is standard base64. The protocol uses base64url.",
             ["payload: pushcrypt.sealed contains \"+\" or \"/\""],
             do: "Use the URL-safe alphabet, \"-\" and \"_\", and no \"=\" at the end (RFC 4648, section 5).",
-            hides: ["sealed-padded"])
+            hides: ["sealed-padded"], explains: [.failure(.malformed)])
     }
 
     static func sealedPercentEncoded(_ evidence: Evidence) -> Fault? {
@@ -34,7 +37,8 @@ extension PayloadFaults {
         return Fault(
             "sealed-percent-encoded", "\"sealed\" was encoded for an address: it contains codes such as %2B.",
             ["payload: pushcrypt.sealed contains \"%\""], do: sendUnchanged,
-            hides: ["sealed-standard-base64", "sealed-padded", "sealed-other-characters", "sealed-truncated"])
+            hides: ["sealed-standard-base64", "sealed-padded", "sealed-other-characters", "sealed-truncated"],
+            explains: [.failure(.malformed)])
     }
 
     static func sealedWhiteSpace(_ evidence: Evidence) -> Fault? {
@@ -46,7 +50,7 @@ extension PayloadFaults {
             ["payload: pushcrypt.sealed contains white space"],
             do:
                 "Write \"sealed\" in one line, in base64url as sealing returned it. If a relay decodes forms, send "
-                + "JSON instead.", hides: ["sealed-padded"])
+                + "JSON instead.", hides: ["sealed-padded"], explains: [.failure(.malformed)])
     }
 
     /// `sealed` is empty or isn't a string.
@@ -67,7 +71,7 @@ extension PayloadFaults {
             do: (isBuffer || isBytes
                 ? "Something decoded \"sealed\" to bytes and gave them to a JSON encoder: encode them as base64url without "
                     + "\"=\" (in Node: buffer.toString(\"base64url\")), or don't decode it. "
-                : "") + sendUnchanged)
+                : "") + sendUnchanged, explains: [.failure(.malformed)])
     }
 
     static func sealedHexadecimal(_ evidence: Evidence) -> Fault? {
@@ -75,7 +79,8 @@ extension PayloadFaults {
         return Fault(
             "sealed-hexadecimal", "\"sealed\" is hexadecimal. The protocol uses base64url.",
             ["payload: pushcrypt.sealed contains only hexadecimal digits"],
-            do: "Something decoded \"sealed\" and encoded it again: use base64url without \"=\" (RFC 4648, section 5).")
+            do: "Something decoded \"sealed\" and encoded it again: use base64url without \"=\" (RFC 4648, section 5).",
+            explains: damage)
     }
 
     static func sealedCaseChanged(_ evidence: Evidence) -> Fault? {
@@ -86,7 +91,7 @@ extension PayloadFaults {
             ["payload: pushcrypt.sealed contains no \(isLower ? "capital" : "small") letter"],
             do:
                 "Look for a database, header or template that writes texts in \(isLower ? "lower" : "upper") case. In "
-                + "base64url, capital and small letters differ.", hides: ["key-id-case-changed"])
+                + "base64url, capital and small letters differ.", hides: ["key-id-case-changed"], explains: damage)
     }
 
     static func sealedOtherCharacters(_ evidence: Evidence) -> Fault? {
@@ -103,7 +108,8 @@ extension PayloadFaults {
                     + (others.count == 1 ? "isn't base64url" : "aren't base64url")
                     + (hasDash ? ", such as a typographic dash" : "")
             ],
-            do: (hasDash ? "An editor, mail or chat program replaced \"-\" by a longer dash. " : "") + sendUnchanged)
+            do: (hasDash ? "An editor, mail or chat program replaced \"-\" by a longer dash. " : "") + sendUnchanged,
+            explains: [.failure(.malformed)])
     }
 
     /// Lengths at which databases, logs and tools cut a text.
@@ -112,46 +118,50 @@ extension PayloadFaults {
         2_048,
         3_000, 4_000,
     ]
+    /// PROTOCOL section 5.
     private static let paddedTo = 128
+
+    /// The number of characters, if it is a usual limit and not the length of a padded message.
+    static func usualLength(_ evidence: Evidence) -> Int? {
+        guard let count = evidence.payload.sealedCharacters?.count, usualLimits.contains(count),
+            let bytes = evidence.payload.sealed?.bytes, !isPadded(bytes.count, evidence.payload.skid != nil)
+        else { return nil }
+        return count
+    }
 
     static func sealedTruncated(_ evidence: Evidence) -> Fault? {
         let payload = evidence.payload
-        guard let sealed = payload.sealed, let characters = payload.sealedCharacters, !characters.isEmpty,
+        guard let sealed = payload.sealed, let count = payload.sealedCharacters?.count, count > 0,
             evidence.trial?.differences == nil,
             !sealed.forms.contains(where: \.hasOwnName)
         else { return nil }
-        let hasDots = payload.sealedEndsWithDots
-        let count = characters.count
-        // A whole message can have such a length, too. Only keys that don't open it show that it was cut.
-        var isCertain = true
-        var seen = "payload: pushcrypt.sealed has \(count) characters"
-        if hasDots {
-            seen += " and ends with dots"
+        let seen = "payload: pushcrypt.sealed has \(count) characters"
+        let advice =
+            "Look for a limit where the payload is stored, queued or logged, for example a database column of 255 "
+            + "characters. A sealed push has up to 4096 bytes. Don't copy payloads from a log that shortens them."
+        let proof: String
+        if payload.sealedEndsWithDots {
+            proof = " and ends with dots"
         } else if sealed.forms.contains(.damaged) {
-            seen += ", which isn't whole base64url"
+            proof = ", which isn't whole base64url"
         } else if let bytes = sealed.bytes, bytes.count < Suite.shared.overheadByteCount + 2 {
-            seen += ", fewer than the shortest message has"
-        } else if usualLimits.contains(count), let bytes = sealed.bytes, !isPadded(bytes.count, payload.skid != nil) {
-            seen += ", a usual limit of databases and logs"
-            isCertain = evidence.trial.map { !$0.lacksDevice } ?? false
-            if isCertain { seen += "; keys: the push doesn't open" }
+            proof = ", fewer than the shortest message has"
         } else {
-            return nil
+            // A whole message can have such a length, too. If it doesn't open, `undecryptable` names the length.
+            guard usualLength(evidence) != nil, evidence.trial?.lacksDevice != false else { return nil }
+            return Fault(
+                .warning, "sealed-truncated",
+                "\"sealed\" may have been cut off on the way: its length is a usual limit. --keys of a test device shows "
+                    + "whether it opens.", [seen + ", a usual limit of databases and logs"], do: advice)
         }
         return Fault(
-            isCertain ? .error : .warning, "sealed-truncated",
-            isCertain
-                ? "\"sealed\" was cut off or damaged on the way."
-                : "\"sealed\" may have been cut off on the way: its length is a usual limit. --keys of a test device shows "
-                    + "whether it opens.", [seen],
-            do:
-                "Look for a limit where the payload is stored, queued or logged, for example a database column of 255 "
-                + "characters. A sealed push has up to 4096 bytes. Don't copy payloads from a log that shortens them.")
+            "sealed-truncated", "\"sealed\" was cut off or damaged on the way.", [seen + proof], do: advice,
+            hides: ["undecryptable"], explains: damage)
     }
 
     /// Whether sealing pads to this length by default, in any suite.
     private static func isPadded(_ byteCount: Int, _ isSigned: Bool) -> Bool {
-        Suite.allCases.contains { suite in
+        return Suite.allCases.contains { suite in
             let count = byteCount - Envelope.overheadByteCount(suite, isSigned: isSigned)
             return count > 0 && count.isMultiple(of: paddedTo)
         }

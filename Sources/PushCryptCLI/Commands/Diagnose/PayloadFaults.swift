@@ -36,17 +36,20 @@ enum PayloadFaults {
             do:
                 "Send the JSON without indentation and without members that you added after sealing. Move long "
                 + "content to an attachment or an offloaded payload "
-                + "(docs/attachments.md).", hides: ["apns-payload-too-large"])
+                + "(docs/attachments.md).", hides: ["apns-payload-too-large"], explains: [.noPush])
     }
 
+    /// The extension fetches such a member only if the app names it, and never one of the outer payload.
     static func insecureAttachment(_ evidence: Evidence) -> Fault? {
-        let visible = evidence.payload.root.map { AttachmentAddresses.insecure(in: $0) } ?? []
-        let sealed = evidence.trial?.insecureAddresses ?? []
-        guard !(visible + sealed).isEmpty else { return nil }
+        guard let members = evidence.trial?.insecureAddresses, !members.isEmpty else { return nil }
+        let hasFailed = evidence.hasFailed(.attachmentFailed)
         return Fault(
-            "attachment-over-http", "An attachment has an http: address. The extension fetches only https: addresses.",
-            visible.map { "payload: \($0)" } + sealed.map { "the sealed message: \($0)" },
-            do: "Serve the file over https, and write that address.", hides: ["attachment-failed"])
+            hasFailed ? .error : .warning, "attachment-over-http",
+            "A member of the message has an http: address"
+                + (hasFailed ? "." : ", which may be that of an attachment.")
+                + " The extension fetches only https: addresses.",
+            members.map { "the sealed message: \($0)" }, do: "Serve the file over https, and write that address.",
+            hides: hasFailed ? ["attachment-failed"] : [], explains: [.failure(.attachmentFailed)])
     }
 
     static func demoKey(_ evidence: Evidence) -> Fault? {

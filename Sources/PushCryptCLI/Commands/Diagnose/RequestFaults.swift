@@ -7,15 +7,21 @@ enum RequestFaults {
     static let all: [Detector] = [
         topicWhiteSpace, topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing,
         pushTypeWrong, priority,
-        expirationInMilliseconds,
-        expirationPassed, expirationZero,
-        collapseID, refused,
+        expirationInvalid, expirationInMilliseconds, expirationPassed, expirationZero, expirationAfterMessage,
+        collapseID,
+        refused,
     ]
 
-    /// The bundle identifier that most evidence names, without the header.
-    private static func appIdentifier(_ evidence: Evidence) -> String? {
-        evidence.topic ?? evidence.report?.topic ?? evidence.app?.app?.identifier
+    /// The topics that may be an extension's, with their places.
+    private static func named(_ evidence: Evidence) -> [(place: String, topic: String)] {
+        [
+            ("headers: apns-topic", evidence.headers?.topic), ("--topic", evidence.topic),
+            ("report: topic", evidence.report?.topic),
+        ].compactMap { place, topic in topic.map { (place, $0) } }
     }
+
+    /// A push with a wrong topic is refused, or doesn't open.
+    private static let wrongTopic: [Symptom] = [.noPush, .failure(.undecryptable)]
 
     /// Whether `name` looks like the identifier of an extension of the app: it begins with the app's and a dot. Other
     /// such names are those of a beta, or the topics of other kinds of pushes, such as `.voip`.
@@ -35,18 +41,13 @@ enum RequestFaults {
             ["headers: apns-topic is \(RequestHeaders.printable(topic))"],
             do: "Look for a space or a line break in the setting or the file from which your backend reads the topic.",
             hides: ["apns-device-token-not-for-topic", "apns-bad-topic", "apns-topic-disallowed"]
-                + (isOnlyDifference ? ["topic-differs"] : []))
+                + (isOnlyDifference ? ["topic-differs"] : []), explains: [.noPush])
     }
 
     private static func topicIsExtension(_ evidence: Evidence) -> Fault? {
         let apps = [evidence.report?.topic, evidence.app?.app?.identifier, evidence.topic].compactMap(\.self)
         let service = evidence.app?.service?.identifier
-        let named = [
-            ("headers: apns-topic", evidence.headers?.topic), ("--topic", evidence.topic),
-            ("report: topic", evidence.report?.topic),
-        ]
-        for (place, name) in named {
-            guard let name else { continue }
+        for (place, name) in named(evidence) {
             guard name == service || apps.contains(where: { isExtension(name, of: $0) }) else { continue }
             let app = apps.first { isExtension(name, of: $0) } ?? "the app's bundle identifier"
             return Fault(
@@ -58,18 +59,15 @@ enum RequestFaults {
                 hides: [
                     "topic-differs", "sealed-for-another-topic", "apns-device-token-not-for-topic", "apns-bad-topic",
                     "apns-topic-disallowed",
-                ])
+                ], explains: wrongTopic)
         }
-        if case .topic(let name)? = evidence.trial?.differences?.first(where: {
-            if case .topic = $0 { true } else { false }
-        }),
-            let app = evidence.expectedTopic, isExtension(name, of: app)
-        {
+        if let name = evidence.trial?.otherTopic, let app = evidence.expectedTopic, isExtension(name, of: app) {
             return Fault(
                 "topic-is-extension",
                 "The push was sealed for the bundle identifier of the extension. It must be that of the app.",
                 ["the push opens with the topic \(name)", "the app is \(app)"],
-                do: "Use \(app) as the topic where your backend seals.", hides: ["sealed-for-another-topic"])
+                do: "Use \(app) as the topic where your backend seals.", hides: ["sealed-for-another-topic"],
+                explains: [.failure(.undecryptable)])
         }
         return nil
     }
@@ -77,13 +75,8 @@ enum RequestFaults {
     /// The topic looks like an extension's, and no input names the app.
     private static func topicMayBeExtension(_ evidence: Evidence) -> Fault? {
         let app = evidence.app?.app?.identifier
-        let named = [
-            ("headers: apns-topic", evidence.headers?.topic), ("--topic", evidence.topic),
-            ("report: topic", evidence.report?.topic),
-        ]
         guard topicIsExtension(evidence) == nil,
-            let (place, name) = named.first(where: { $0.1.map { $0 != app && looksLikeExtension($0) } ?? false }),
-            let name
+            let (place, name) = named(evidence).first(where: { $0.topic != app && looksLikeExtension($0.topic) })
         else { return nil }
         return Fault(
             .warning, "topic-may-be-extension",
@@ -105,7 +98,7 @@ enum RequestFaults {
         return Fault(
             "topic-missing", "The request has no apns-topic. With a provider token (.p8) APNs refuses it.",
             ["headers: no apns-topic"], do: "Send apns-topic with the app's bundle identifier.",
-            hides: ["apns-missing-topic"])
+            hides: ["apns-missing-topic"], explains: [.noPush])
     }
 
     private static func topicDiffers(_ evidence: Evidence) -> Fault? {
@@ -125,7 +118,7 @@ enum RequestFaults {
             hides: [
                 "apns-device-token-not-for-topic", "apns-bad-topic", "apns-topic-disallowed",
                 "sealed-for-another-topic",
-            ])
+            ], explains: wrongTopic)
     }
 
     private static func pushTypeMissing(_ evidence: Evidence) -> Fault? {
@@ -133,7 +126,8 @@ enum RequestFaults {
         return Fault(
             "push-type-missing",
             "The request has no apns-push-type. APNs may delay or drop such a push, or treat it as a background push.",
-            ["headers: no apns-push-type"], do: "Send apns-push-type: alert.")
+            ["headers: no apns-push-type"], do: "Send apns-push-type: alert.",
+            explains: [.noPush])
     }
 
     private static func pushTypeWrong(_ evidence: Evidence) -> Fault? {
@@ -144,8 +138,7 @@ enum RequestFaults {
                 + "extension\(type == "background" ? " and shows nothing" : "").",
             ["headers: apns-push-type is \(RequestHeaders.printable(type, limitInBytes: 16))"],
             do: "Send apns-push-type: alert.",
-            hides: ["apns-invalid-push-type"]
-        )
+            hides: ["apns-invalid-push-type"], explains: [.noPush])
     }
 
     private static func priority(_ evidence: Evidence) -> Fault? {
@@ -155,11 +148,22 @@ enum RequestFaults {
             return Fault(
                 "priority-invalid", "APNs refuses this priority.",
                 ["headers: apns-priority is \(RequestHeaders.printable(priority, limitInBytes: 4))"],
-                do: "Send apns-priority: 10.", hides: ["apns-bad-priority"])
+                do: "Send apns-priority: 10.", hides: ["apns-bad-priority"], explains: [.noPush])
         }
         return Fault(
             .note, "priority-low", "The push has a low priority: the device may receive it later, to save power.",
             ["headers: apns-priority is \(priority)"], do: "Send apns-priority: 10 if it should be shown at once.")
+    }
+
+    private static func expirationInvalid(_ evidence: Evidence) -> Fault? {
+        guard let headers = evidence.headers, let value = headers["apns-expiration"], headers.expiration == nil else {
+            return nil
+        }
+        return Fault(
+            "expiration-invalid", "The apns-expiration isn't a whole number, so APNs refuses the push or drops it.",
+            ["headers: apns-expiration is \(RequestHeaders.printable(value, limitInBytes: 32))"],
+            do: "Send seconds since 1970, without a fraction, an exponent or the name of a month.",
+            hides: ["apns-bad-expiration-date"], explains: [.noPush])
     }
 
     private static func expirationInMilliseconds(_ evidence: Evidence) -> Fault? {
@@ -185,7 +189,20 @@ enum RequestFaults {
                 : "The push's apns-expiration has passed. If it had when the push was sent, APNs dropped the push.",
             ["headers: apns-expiration is \(UnixTime(expiration)), now is \(evidence.time)"],
             do: "Send the time at which the push becomes useless, in seconds since 1970, not a duration.",
-            hides: ["apns-bad-expiration-date"])
+            hides: isDuration ? ["apns-bad-expiration-date"] : [], explains: [.noPush])
+    }
+
+    /// APNs may deliver the push when the device no longer shows it (PROTOCOL section 2).
+    private static func expirationAfterMessage(_ evidence: Evidence) -> Fault? {
+        guard let expiration = evidence.headers?.expiration, let end = evidence.trial?.header?.expiresAt,
+            expiration <= UnixTime.latestSeconds, UnixTime(expiration) > end
+        else { return nil }
+        return Fault(
+            .warning, "expiration-after-message",
+            "The apns-expiration is later than the end of the message: between them APNs delivers a push that the device "
+                + "shows as the placeholder.",
+            ["headers: apns-expiration is \(UnixTime(expiration))", "the sealed message: it expires at \(end)"],
+            do: "Send the apns-expiration that sealing returns, or an earlier one.")
     }
 
     private static func expirationZero(_ evidence: Evidence) -> Fault? {
@@ -201,7 +218,7 @@ enum RequestFaults {
             "collapse-id-too-long", "APNs refuses the push: its apns-collapse-id is too long.",
             ["headers: apns-collapse-id has \(id.utf8.count) bytes; 64 are allowed"],
             do: "Use an id of at most 64 bytes.",
-            hides: ["apns-bad-collapse-id"])
+            hides: ["apns-bad-collapse-id"], explains: [.noPush])
     }
 
     private static func refused(_ evidence: Evidence) -> Fault? {
@@ -229,7 +246,8 @@ enum RequestFaults {
             do: isOther
                 ? "Give the body of the refused request. If your backend or a relay adds members after sealing, it is "
                     + "larger than what was sealed."
-                : known?.advice ?? "Look up the reason in Apple's page \"Handling notification responses from APNs\".")
+                : known?.advice ?? "Look up the reason in Apple's page \"Handling notification responses from APNs\".",
+            explains: [.noPush])
     }
 
     private static let aboutEnvironment = ["BadDeviceToken", "BadEnvironmentKeyInToken", "BadCertificateEnvironment"]
@@ -243,73 +261,4 @@ enum RequestFaults {
         }
         return text
     }
-
-    /// The reasons of "Handling notification responses from APNs".
-    static let answers: [String: (cause: String, advice: String)] = [
-        "BadDeviceToken": (
-            "APNs doesn't know the device token. Usually a token of a development build was used with the production "
-                + "server, or the other way round.",
-            "Builds that Xcode runs have tokens for api.sandbox.push.apple.com; TestFlight and the App Store for "
-                + "api.push.apple.com. Let the app upload its environment with the token, and send to that server."
-        ),
-        "BadEnvironmentKeyInToken": (
-            "The key (.p8) that signs the provider token isn't allowed for this environment, development or "
-                + "production.",
-            "Create a key for both environments in the developer account, or use the key of this environment."
-        ),
-        "BadCertificateEnvironment": (
-            "The certificate is for the other environment, development or production.",
-            "Use the certificate, or better a key (.p8), of this environment."
-        ),
-        "DeviceTokenNotForTopic": (
-            "The device token belongs to another app than apns-topic names.",
-            "Send apns-topic with the bundle identifier of the app that uploaded this token, not of its extension."
-        ),
-        "BadTopic": ("APNs doesn't accept this apns-topic.", "Send the app's bundle identifier."),
-        "TopicDisallowed": (
-            "The key or certificate may not send to this topic.",
-            "Use the key of the team that owns the app, and the app's bundle identifier as apns-topic."
-        ),
-        "MissingTopic": ("The request has no apns-topic.", "Send apns-topic with the app's bundle identifier."),
-        "PayloadTooLarge": (
-            "The payload has more than 4096 bytes.",
-            "Seal a shorter payload: move long content to an attachment or an offloaded payload (docs/attachments.md)."
-        ),
-        "PayloadEmpty": ("The request has no body.", "Send the sealed payload as the body of the request."),
-        "MissingDeviceToken": (
-            "The path of the request has no device token.", "Use the path /3/device/TOKEN, in hexadecimal."
-        ),
-        "Unregistered": (
-            "The app was deleted from the device, or it has a newer token.",
-            "Delete this token. The app uploads its token again when it starts."
-        ),
-        "ExpiredToken": (
-            "The device token has expired.", "Delete this token. The app uploads its token again when it starts."
-        ),
-        "InvalidPushType": ("APNs doesn't know this apns-push-type.", "Send apns-push-type: alert."),
-        "BadCollapseId": ("The apns-collapse-id is longer than 64 bytes.", "Use a shorter id."),
-        "BadExpirationDate": ("The apns-expiration isn't valid.", "Send seconds since 1970, or 0."),
-        "BadPriority": ("The apns-priority isn't valid.", "Send apns-priority: 10."),
-        "ExpiredProviderToken": (
-            "The provider token is older than an hour, or the server's clock is wrong.",
-            "Make a new token every 20 to 60 minutes, and check the clock of the server."
-        ),
-        "InvalidProviderToken": (
-            "The provider token isn't valid: its key id, team id or signature is wrong.",
-            "Check the key id (kid), the team id (iss) and the .p8 file."
-        ),
-        "MissingProviderToken": (
-            "The request has neither a provider token nor a certificate.",
-            "Send the header authorization: bearer TOKEN."
-        ),
-        "TooManyProviderTokenUpdates": (
-            "The provider token is renewed too often.", "Make a new token every 20 to 60 minutes."
-        ),
-        "TooManyRequests": (
-            "Too many pushes were sent to this device in a short time.", "Send fewer, and retry later."
-        ),
-        "InternalServerError": ("APNs failed.", "Send the push again later."),
-        "ServiceUnavailable": ("APNs isn't available.", "Send the push again later."),
-        "Shutdown": ("APNs is restarting.", "Send the push again on a new connection."),
-    ]
 }

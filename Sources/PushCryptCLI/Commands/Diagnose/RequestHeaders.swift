@@ -19,7 +19,9 @@ struct RequestHeaders {
                     + "\"apns-push-type\": \"alert\", \":status\": 400, \"reason\": \"BadDeviceToken\"}, or lines name: value"
             )
         }
-        members = Self.members(of: root)
+        do throws(WrongKind) { members = try Self.members(of: root) } catch {
+            throw Failure(.dataError, "\(path): \(error.name) isn't a string, a number or an array of one string")
+        }
         guard members.keys.contains(where: Self.isHeader) else {
             let isReport = root["keys"] != nil || root["statistics"] != nil
             throw Failure(
@@ -35,13 +37,22 @@ struct RequestHeaders {
             || ["status", "reason", "authorization", "content-type", "content-length", "host"].contains(name)
     }
 
-    private static func members(of root: JSONValue) -> [String: String] {
+    /// A header with a value of a wrong kind.
+    private struct WrongKind: Error { let name: String }
+
+    /// The members of an object, and of its member `headers`. Some libraries write each header as an array of one string.
+    private static func members(of root: JSONValue) throws(WrongKind) -> [String: String] {
         var members: [String: String] = [:]
         for member in root.members {
-            switch member.value.kind {
-            case .string: members[member.name.lowercased()] = member.value.string
-            case .number: members[member.name.lowercased()] = String(decoding: member.value.rawBytes, as: UTF8.self)
-            default: break
+            let name = member.name.lowercased()
+            let elements = Array(member.value.elements)
+            let value = elements.count == 1 ? elements[0] : member.value
+            switch value.kind {
+            case .string: members[name] = value.string
+            case .number: members[name] = String(decoding: value.rawBytes, as: UTF8.self)
+            case .null: break
+            case .object where name == "headers": members.merge(try Self.members(of: value)) { $1 }
+            default: if isHeader(name) { throw WrongKind(name: name) }
             }
         }
         return members
@@ -54,7 +65,9 @@ struct RequestHeaders {
             // curl -v writes > before what it sends and < before what it receives.
             let line = line.drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
             if line.hasPrefix("{") {
-                if let reason = (try? JSONText(Array(line.utf8)))?.root["reason"]?.string { members["reason"] = reason }
+                if let reason = (try? JSONText(Array(line.utf8)))?.root["reason"]?.string {
+                    members["reason"] = reason
+                }
             } else if line.hasPrefix("HTTP/") {
                 let parts = line.split(separator: " ")
                 if parts.count > 1 { members[":status"] = String(parts[1]) }
@@ -74,7 +87,7 @@ struct RequestHeaders {
     /// - Parameter limitInBytes: the longest value that is shown. Topics have up to 155 bytes.
     static func printable(_ value: String, limitInBytes: Int = 155) -> String {
         let name = value.withoutOuterWhiteSpace
-        let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
+        let isName = !name.isEmpty && name.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-_") }
         guard isName, name.utf8.count <= limitInBytes else { return "a value of \(value.utf8.count) bytes" }
         let places = [value.hasPrefix(name) ? nil : "beginning", value.hasSuffix(name) ? nil : "end"].compactMap(\.self)
         return name + (places.isEmpty ? "" : ", with white space at the " + places.joined(separator: " and the "))

@@ -6,31 +6,42 @@ import PushCryptKeystore
 enum SenderFaults {
     static let all: [Detector] = [
         contradiction, setRefused, setUnavailable, notSigned, signatureUnexpected, senderEnded, senderUnknown,
+        signatureInvalid,
     ]
 
     /// Whether the push is sealed, and its signature isn't the effect of damage.
     private static func isSealed(_ evidence: Evidence) -> Bool { evidence.payload.kid != nil }
 
-    /// --trust names other senders than the device's report.
+    /// `the app pins keys A, B`, in the words of --trust.
+    private static func pinned(_ senders: TrustedSenders) -> String {
+        "trust: the app pins \(KeyFaults.list(senders.keyIDs.map(\.description)))"
+    }
+
+    /// The same in the words of the report.
+    private static func pinned(_ kids: [String]) -> String {
+        "report: the device pins " + (kids.isEmpty ? "no valid key" : KeyFaults.list(kids))
+    }
+
+    /// --trust names other senders than the device's report. About the sender of this push the device's answer counts.
     private static func contradiction(_ evidence: Evidence) -> Fault? {
         guard let given = evidence.senders, let reported = evidence.report?.senders else { return nil }
+        let skid = evidence.payload.skid
         let onDevice = reported.kids.map { Set($0).union((reported.refused ?? [:]).keys) } ?? []
-        let device =
-            reported.unsigned == true
-            ? "pins no sender" : onDevice.isEmpty ? nil : "pins \(KeyFaults.list(onDevice.sorted()))"
+        guard reported.unsigned == true || !onDevice.isEmpty else { return nil }
+        let opensOnDevice =
+            skid.map { reported.kids?.contains($0.description) == true } ?? (reported.unsigned == true)
         let trust: String
         switch given {
-        case .unsigned where reported.unsigned != true: trust = "the app pins no sender"
-        case .trusted(let senders) where onDevice.isDisjoint(with: senders.keyIDs.map(\.description)):
-            trust = "the app pins \(KeyFaults.list(senders.keyIDs.map(\.description)))"
+        case .unsigned where reported.unsigned != true: trust = "trust: the app pins no sender"
+        case .trusted(let senders):
+            let isOther = onDevice.isDisjoint(with: senders.keyIDs.map(\.description))
+            guard isOther || opensOnDevice && skid.map(senders.keyIDs.contains) == false else { return nil }
+            trust = pinned(senders)
         default: return nil
         }
-        guard let device else { return nil }
-        let skid = evidence.payload.skid?.description
-        let opensOnDevice = skid.map { reported.kids?.contains($0) == true } ?? (reported.unsigned == true)
+        let device = onDevice.isEmpty ? "report: the device pins no sender" : pinned(onDevice.sorted())
         return Fault(
-            .warning, "inputs-contradict", "--trust isn't what the device trusts, by its report.",
-            ["trust: \(trust)", "report: the device \(device)"],
+            .warning, "inputs-contradict", "--trust isn't what the device trusts, by its report.", [trust, device],
             do: "Give the sender keys that the app on this device pins. If it should pin those of --trust, update the "
                 + "app, or let it fetch the set again.", hides: opensOnDevice ? ofTrust : [])
     }
@@ -46,7 +57,7 @@ enum SenderFaults {
             .notSigned: "no publisher that the app pins has signed it",
             .otherSet: "it is another set than the pinned one",
             .otherTopic: "it is for other apps", .otherEpoch: "it has another epoch than the app pins",
-            .expired: "its validity has ended", .issuedInFuture: "it was issued in the future",
+            .expired: "its validity has ended",
         ]
         return Fault(
             "sender-set-refused",
@@ -54,7 +65,8 @@ enum SenderFaults {
             ["trust: \(error.reason)"],
             do:
                 "Publish the set again with `pushcrypt keys export --signed-by`, for the app's bundle identifier and "
-                + "with the publisher and epoch that the app's bundle pins.")
+                + "with the publisher and epoch that the app's bundle pins.",
+            explains: [.failure(.unknownKey), .failure(.keyExpired)])
     }
 
     private static func setUnavailable(_ evidence: Evidence) -> Fault? {
@@ -64,42 +76,43 @@ enum SenderFaults {
         case "keyLocked":
             return Fault(
                 "sender-set-locked", "The sender keys were locked: the device wasn't unlocked since its start.", seen,
-                do: "Unlock the device once.")
+                do: "Unlock the device once.", explains: [.failure(.keyLocked), .noPush])
         case "missingResource":
             return Fault(
                 "sender-pins-missing", "The app doesn't contain its pins (sender-pins.json), so it trusts no sender.",
                 seen,
-                do: "Add sender-pins.json to the resources of the app target.")
+                do: "Add sender-pins.json to the resources of the app target.",
+                explains: [.failure(.unknownKey), .failure(.internalError)])
         default:
             return Fault(
                 "sender-set-missing",
                 "The device has no usable set of sender keys, so it trusts no sender and opens no push.",
-                seen + evidence.counted(.unknownKey),
+                seen,
                 do:
                     "Ship a signed set with the app, or let it fetch one before its first registration, and check "
-                    + "that the set is for this app, publisher and epoch.")
+                    + "that the set is for this app, publisher and epoch.",
+                explains: [.failure(.unknownKey), .failure(.keyExpired)])
         }
     }
 
     private static func notSigned(_ evidence: Evidence) -> Fault? {
         guard isSealed(evidence), evidence.payload.envelope?["skid"] == nil else { return nil }
         var seen: [String] = []
-        if case .trusted(let senders)? = evidence.senders {
-            seen.append("trust: the app pins \(KeyFaults.list(senders.keyIDs.map(\.description)))")
-        }
-        if let kids = evidence.report?.senders?.kids { seen.append("report: the device pins \(KeyFaults.list(kids))") }
+        if case .trusted(let senders)? = evidence.senders { seen.append(pinned(senders)) }
+        if let kids = evidence.report?.senders?.kids { seen.append(pinned(kids)) }
         guard !seen.isEmpty else { return nil }
         // A signed push doesn't open without its skid.
         let wasNeverSigned = evidence.trial?.differences != nil
         return Fault(
             "push-not-signed", "The push isn't signed, but the app accepts only pushes of the senders that it pins.",
-            ["payload: pushcrypt has no skid"] + seen + evidence.counted(.undecryptable),
+            ["payload: pushcrypt has no skid"] + seen,
             do:
                 "Let the backend sign: `pushcrypt seal --sign-with Keys/NAME`, or Sealer(topic:signer:)."
                 + (wasNeverSigned
                     ? ""
                     : " If it signs, something removed \"skid\" on the way: a relay must send all members of "
-                        + "\"pushcrypt\"."))
+                        + "\"pushcrypt\"."),
+            explains: [.failure(.undecryptable)])
     }
 
     private static func signatureUnexpected(_ evidence: Evidence) -> Fault? {
@@ -111,8 +124,9 @@ enum SenderFaults {
         return Fault(
             "signature-unexpected",
             "The push is signed, but the app is set up for unsigned pushes and refuses signed ones.",
-            ["payload: signed by key \(skid)"] + seen + evidence.counted(.unknownKey),
-            do: "Pin the backend's sender keys in the app (SenderTrust.pinned), or stop signing.")
+            ["payload: signed by key \(skid)"] + seen,
+            do: "Pin the backend's sender keys in the app (SenderTrust.pinned), or stop signing.",
+            explains: [.failure(.unknownKey)])
     }
 
     /// Why the pinned key doesn't verify; nil if it does, or isn't pinned.
@@ -134,35 +148,42 @@ enum SenderFaults {
                 ? "The push is signed by a sender key that was revoked."
                 : "The push is signed by a sender key that has expired, or the app's set of sender keys is no longer "
                     + "valid.",
-            ["payload: signed by key \(skid)", "\(place): this key is \(isRevoked ? "revoked" : "expired")"]
-                + evidence.counted(failure),
+            ["payload: signed by key \(skid)", "\(place): this key is \(isRevoked ? "revoked" : "expired")"],
             do: isRevoked
                 ? "Sign with the current sender key. If the key was stolen, this push may not be yours."
                 : "Sign with the current sender key, and check that the app gets a set of sender keys that is still "
-                    + "valid."
-        )
+                    + "valid.", explains: [.failure(failure)])
     }
 
     private static func senderUnknown(_ evidence: Evidence) -> Fault? {
         guard let skid = evidence.payload.skid else { return nil }
         var seen: [String] = []
         if case .trusted(let senders)? = evidence.senders, !senders.keyIDs.contains(skid) {
-            seen.append("trust: the app pins \(KeyFaults.list(senders.keyIDs.map(\.description)))")
+            seen.append(pinned(senders))
         }
         if let senders = evidence.report?.senders, let kids = senders.kids, !kids.contains(skid.description),
             senders.refused?[skid.description] == nil
         {
-            seen.append(
-                kids.isEmpty
-                    ? "report: the device pins no valid key" : "report: the device pins \(KeyFaults.list(kids))")
+            seen.append(pinned(kids))
         }
         guard !seen.isEmpty else { return nil }
         return Fault(
             "sender-not-pinned", "The push is signed by a sender key that the app doesn't know.",
-            ["payload: signed by key \(skid)"] + seen + evidence.counted(.unknownKey),
+            ["payload: signed by key \(skid)"] + seen,
             do:
                 "If the key is new, publish it in the set that the app fetches, before the backend signs with it. If it was "
                 + "retired or destroyed, it can't be published again: let the backend sign with the current key of the "
-                + "set, and seal queued pushes again.")
+                + "set, and seal queued pushes again.", explains: [.failure(.unknownKey)])
+    }
+
+    private static func signatureInvalid(_ evidence: Evidence) -> Fault? {
+        guard evidence.trial?.hasValidSignature == false else { return nil }
+        return Fault(
+            "signature-invalid", "The push opens, but its signature isn't valid, so the device refuses it.",
+            ["keys: the push opens", "trust: its signature isn't one of the sender's key"],
+            do:
+                "Sign with the key that \"skid\" names, as section 4 of docs/protocol.md describes. The signature covers "
+                + "the topic, both ids of keys, the recipient's key and the message, so it belongs to one recipient.",
+            explains: [.failure(.undecryptable)])
     }
 }

@@ -4,7 +4,7 @@ import PushCryptKeystore
 
 /// Clocks, and messages that came too early, too late or twice.
 enum TimeFaults {
-    static let all: [Detector] = [clockUnset, clockFast, clockSlow, reportOld, senderClock, expired, replayed]
+    static let all: [Detector] = [clockUnset, clockFast, reportOld, early, expired, replayed]
 
     private static let tolerance = Freshness.toleranceInSeconds
 
@@ -16,48 +16,33 @@ enum TimeFaults {
         return Fault(
             "device-clock-wrong",
             "The device's clock isn't set. Pushes seem to come from the future there, and aren't shown.",
-            ["report: the device's time is \(time), now is \(evidence.time)"] + evidence.counted(.notYetValid),
-            do: setClock, hides: hiddenByClock)
+            [reportTime(evidence)], do: setClock, hides: ["push-from-the-future", "report-old"],
+            explains: [.failure(.notYetValid)])
     }
 
     private static let setClock = "Set the time of the device automatically (Settings, General, Date & Time)."
-    private static let hiddenByClock = [
-        "push-expired", "push-from-the-future", "sender-expired", "key-expired", "report-old",
-    ]
 
+    /// A report can't come from the future. The clock is an error only if this push expires between the two times.
     private static func clockFast(_ evidence: Evidence) -> Fault? {
         guard let time = evidence.report?.time, time > evidence.time.seconds + tolerance else { return nil }
-        return clock("fast", by: time - evidence.time.seconds, evidence, evidence.counted(.expired))
-    }
-
-    /// An old report looks like a slow clock, so a failure must show that it wasn't.
-    private static func clockSlow(_ evidence: Evidence) -> Fault? {
-        guard let time = evidence.report?.time, time < evidence.time.seconds - tolerance, UnixTime(time) >= earliest
-        else { return nil }
-        let isEarly = evidence.recent(.notYetValid).map(evidence.concernsThisPush) ?? false
-        let isBeforeMessage = evidence.trial?.header.map { $0.issuedAt.seconds > time + tolerance } ?? false
-        guard isEarly || isBeforeMessage && hasSeenPush(evidence) else { return nil }
-        return clock("slow", by: evidence.time.seconds - time, evidence, evidence.counted(.notYetValid))
-    }
-
-    /// Whether the device counted a push of this key.
-    private static func hasSeenPush(_ evidence: Evidence) -> Bool {
-        guard let kid = evidence.payload.kid?.description, let statistics = evidence.report?.statistics else {
-            return false
+        let end = evidence.trial?.header?.expiresAt
+        let isValid = end.map { $0 > evidence.time } ?? true
+        let isExpiredThere = evidence.hasFailed(.expired) || end.map { $0.seconds <= time } ?? false
+        let error = "The device's clock is fast by \(duration(time - evidence.time.seconds))"
+        guard isValid, isExpiredThere else {
+            return Fault(
+                .warning, "device-clock-wrong",
+                error + ", or --at is earlier than the report. Pushes expire earlier by a fast clock.",
+                [reportTime(evidence)], do: "If --at isn't the cause: \(setClock)")
         }
-        return ([statistics.opened].compactMap(\.self) + statistics.failures.values).contains { $0.lastKid == kid }
+        return Fault(
+            "device-clock-wrong", error + ". The push has expired by this clock, and isn't shown.",
+            [reportTime(evidence)] + (end.map { ["the sealed message: it expires at \($0)"] } ?? []), do: setClock,
+            hides: ["push-expired"], explains: [.failure(.expired)])
     }
 
-    private static func clock(
-        _ error: String, by seconds: Int64, _ evidence: Evidence, _ counted: [String]
-    ) -> Fault {
-        let device = UnixTime(evidence.report?.time ?? 0)
-        return Fault(
-            "device-clock-wrong",
-            "The device's clock is \(error) by \(duration(seconds)). Pushes seem "
-                + "\(error == "fast" ? "expired" : "to come from the future") there, and aren't shown.",
-            ["report: the device's time is \(device), now is \(evidence.time)"] + counted,
-            do: setClock, hides: hiddenByClock)
+    private static func reportTime(_ evidence: Evidence) -> String {
+        "report: the device's time is \(UnixTime(evidence.report?.time ?? 0)), now is \(evidence.time)"
     }
 
     /// An old report, whose keys and counters may have changed; or the clock is slow, which nothing else shows.
@@ -66,7 +51,7 @@ enum TimeFaults {
         return Fault(
             .note, "report-old",
             "The report is \(duration(evidence.reportAge)) old, or the device's clock is slow by as much.",
-            ["report: the device's time is \(UnixTime(evidence.report?.time ?? 0)), now is \(evidence.time)"],
+            [reportTime(evidence)],
             do: "Nothing, if the app made the report then. Otherwise let it make a new one now: what is left of the "
                 + "difference is an error of the clock.")
     }
@@ -79,59 +64,53 @@ enum TimeFaults {
         }
     }
 
-    private static func senderClock(_ evidence: Evidence) -> Fault? {
-        if let header = evidence.trial?.header, header.issuedAt > evidence.time + tolerance {
-            return early(["the sealed message: made at \(header.issuedAt), now is \(evidence.time)"], evidence)
-        }
-        guard let counter = evidence.recent(.notYetValid), evidence.concernsThisPush(counter) else { return nil }
-        return early([], evidence)
-    }
-
-    private static func early(_ seen: [String], _ evidence: Evidence) -> Fault {
-        Fault(
+    /// Which clock is wrong can't be told from a report: a slow clock looks like an old report.
+    private static func early(_ evidence: Evidence) -> Fault? {
+        let issuedAt = evidence.trial?.header?.issuedAt
+        let isInFuture = issuedAt.map { $0 > evidence.time + tolerance } ?? false
+        guard isInFuture || evidence.hasFailed(.notYetValid) else { return nil }
+        return Fault(
             "push-from-the-future",
             "The push comes from the future, by the device's clock: the clock of the server is fast, or that of the "
                 + "device is slow.",
-            seen + evidence.counted(.notYetValid),
-            do: "Set both clocks automatically (NTP); 10 minutes of difference are allowed.")
+            (issuedAt.map { ["the sealed message: made at \($0), now is \(evidence.time)"] } ?? [])
+                + (evidence.reportAge > tolerance ? [reportTime(evidence)] : []),
+            do: "Set both clocks automatically (NTP); 10 minutes of difference are allowed.",
+            explains: [.failure(.notYetValid)])
     }
 
+    /// The time of the diagnosis isn't that of the delivery, so only the device shows that a push came too late.
     private static func expired(_ evidence: Evidence) -> Fault? {
-        var seen: [String] = []
-        // A push that failed for another reason may have expired only since then.
-        if let header = evidence.trial?.header, !hasOtherOutcome(evidence) {
-            let failure = Freshness.failure(
-                issuedAt: header.issuedAt, expiresAt: header.expiresAt, clock: evidence.time, highestIssuedAt: nil)
-            if failure == .expired {
-                seen.append("the sealed message: it expired at \(header.expiresAt), now is \(evidence.time)")
-            }
+        let header = evidence.trial?.header
+        let failure = header.flatMap {
+            Freshness.failure(
+                issuedAt: $0.issuedAt, expiresAt: $0.expiresAt, clock: evidence.time, highestIssuedAt: nil)
         }
-        if let counter = evidence.recent(.expired), evidence.concernsThisPush(counter) {
-            seen += evidence.counted(.expired)
+        let seen = header.map { ["the sealed message: it expires at \($0.expiresAt), now is \(evidence.time)"] } ?? []
+        if evidence.hasFailed(.expired) {
+            return Fault(
+                "push-expired", "The push had expired, by the device's clock, when it was delivered.", seen,
+                do:
+                    "Seal when you send, or with a later expiry (--expires, up to 30 days). A push that waits in a queue "
+                    + "gets older. If the times look right, check the clocks of server and device.",
+                explains: [.failure(.expired)])
         }
-        guard !seen.isEmpty else { return nil }
+        guard failure == .expired else { return nil }
         return Fault(
-            "push-expired", "The push has expired: it was delivered after the time until which it may be shown.", seen,
-            do:
-                "Seal when you send, or with a later expiry (--expires, up to 30 days). A push that waits in a queue "
-                + "gets older. If the time looks right, check the clock of the server.")
-    }
-
-    /// Whether the device has counted another outcome of a push to this key, and no expired one.
-    private static func hasOtherOutcome(_ evidence: Evidence) -> Bool {
-        evidence.recent(.expired) == nil && hasSeenPush(evidence)
+            .warning, "push-expired", "The push has expired by now. If it was delivered only now, it isn't shown.",
+            seen,
+            do: "Give the time of the delivery with --at, or the device's report.")
     }
 
     private static func replayed(_ evidence: Evidence) -> Fault? {
-        guard let counter = evidence.recent(.replayed), evidence.concernsThisPush(counter) else { return nil }
+        guard evidence.hasFailed(.replayed) else { return nil }
         return Fault(
             "push-repeated",
             "The same message was delivered twice: the same push again, or another push of the same campaign. The "
-                + "extension shows a message once; the repeated one shows the placeholder.",
-            evidence.counted(.replayed),
+                + "extension shows a message once; the repeated one shows the placeholder.", [],
             do:
                 "Send each sealed push once. To send again, seal again; give each campaign another name, because a "
                 + "device shows one push of a campaign. If a relay retries, give the push an apns-collapse-id, so that "
-                + "the copy replaces the first.", isSymptom: true)
+                + "the copy replaces the first.", explains: [.failure(.replayed)])
     }
 }

@@ -22,19 +22,48 @@ struct Trial {
     /// nil if it didn't open in any way.
     let differences: [Difference]?
     /// nil if it didn't open, or the message isn't an alert payload with a header.
-    let header: MessageHeader?
-    /// Whether the message is what sealing makes.
-    let isWellFormed: Bool
+    private(set) var header: MessageHeader?
+    /// Why the message isn't a notification; nil if it is one, or the push didn't open.
+    private(set) var flaw: String?
+    /// Whether the signature is one of the trusted key; nil if it wasn't verified.
+    private(set) var hasValidSignature: Bool?
     /// The members of the message with an address that isn't https.
-    let insecureAddresses: [String]
+    private(set) var insecureAddresses: [String] = []
+    /// The alert of the message.
+    private(set) var alert: JSONValue?
     /// Whether the key has a psk or is shared; for the advice.
     let suite: Suite
     /// Whether the key is the shared (master) key, and nothing names the device whose key is derived from it.
     let lacksDevice: Bool
 
+    /// The topic with which the push opened, if it isn't the app's.
+    var otherTopic: String? {
+        for case .topic(let name) in differences ?? [] { return name }
+        return nil
+    }
+
+    /// The device with whose key the push opened, if it isn't the recipient.
+    var otherDevice: DeviceID? {
+        for case .otherDevice(let id) in differences ?? [] { return id }
+        return nil
+    }
+
     private struct KeyVariant {
         let entry: Keyset.Entry
         let difference: Difference?
+    }
+
+    /// One way to open the push.
+    private struct Attempt {
+        let topic: String
+        let entry: Keyset.Entry
+        let sender: KeyID?
+        let differences: [Difference]
+
+        func open(_ sealed: [UInt8], verifyingWith key: any VerificationKey = AnySignature()) -> [UInt8]? {
+            guard let recipient = try? RecipientKey(entry), let topic = try? Topic(topic) else { return nil }
+            return try? Envelope.open(sealed, with: recipient, signedBy: sender.map { ($0, key) }, topic: topic)
+        }
     }
 
     init?(_ evidence: Evidence) {
@@ -42,49 +71,53 @@ struct Trial {
             let entry = evidence.keys?.entry(kid), let topic = evidence.expectedTopic
         else { return nil }
         let isMaster = entry.record.kind == .shared && !entry.record.isDeviceKey
-        let lacksDevice = isMaster && evidence.recipientDevice == nil
+        lacksDevice = isMaster && evidence.recipientDevice == nil
         let keys = Self.keyVariants(entry, evidence)
         guard let first = keys.first, let usual = try? RecipientKey(first.entry) else { return nil }
+        suite = usual.suite
         let topics: [(String, Difference?)] = Self.topics(evidence, topic).map { ($0, $0 == topic ? nil : .topic($0)) }
         let senders: [(KeyID?, Difference?)] =
             [(evidence.payload.skid, nil)]
             + (evidence.payload.skid == nil ? Self.knownSenders(evidence).map { ($0, .missingSender($0)) } : [])
-        let attempts = topics.flatMap { topic in
-            keys.flatMap { key in
-                senders.map { sender in
-                    (topic.0, key.entry, sender.0, [topic.1, key.difference, sender.1].compactMap(\.self))
+        let attempts = topics.lazy.flatMap { topic in
+            keys.lazy.flatMap { key in
+                senders.lazy.map { sender in
+                    Attempt(
+                        topic: topic.0, entry: key.entry, sender: sender.0,
+                        differences: [topic.1, key.difference, sender.1].compactMap(\.self))
                 }
             }
         }
         for count in 0...3 {
-            for (topic, entry, sender, differences) in attempts where differences.count == count {
-                guard let message = Self.open(sealed, entry, sender, topic) else { continue }
-                self.init(
-                    message, differences, isSigned: sender != nil, suite: usual.suite, lacksDevice: lacksDevice)
+            for attempt in attempts where attempt.differences.count == count {
+                guard let message = attempt.open(sealed) else { continue }
+                differences = attempt.differences
+                read(message, attempt)
+                // Whether the device trusts the sender is examined separately.
+                if let sender = attempt.sender, let key = Self.key(of: sender, evidence) {
+                    hasValidSignature = attempt.open(sealed, verifyingWith: key) != nil
+                }
                 return
             }
         }
-        self.init(nil, nil, isSigned: false, suite: usual.suite, lacksDevice: lacksDevice)
+        differences = nil
     }
 
-    private init(
-        _ message: [UInt8]?, _ differences: [Difference]?, isSigned: Bool, suite: Suite, lacksDevice: Bool
-    ) {
-        self.differences = differences
-        self.suite = suite
-        self.lacksDevice = lacksDevice
-        let inner = message.flatMap { try? InnerPayload(message: $0) }
-        header = inner?.header(proof: isSigned ? [.secret, .signature] : .secret)
-        isWellFormed = header != nil
-        insecureAddresses = inner.map { AttachmentAddresses.insecure(in: $0.text.root) } ?? []
+    private mutating func read(_ message: [UInt8], _ attempt: Attempt) {
+        guard let inner = try? InnerPayload(message: message), let key = try? RecipientKey(attempt.entry) else {
+            flaw = "it isn't a JSON object with an aps.alert that has text"
+            return
+        }
+        header = inner.header(proof: key.proof(isSigned: attempt.sender != nil))
+        flaw = header.map { MessageFlaw.unseen(inner, $0) } ?? MessageFlaw.malformed(inner)
+        alert = inner.aps?["alert"]
+        insecureAddresses = AttachmentAddresses.insecure(in: inner.text.root)
     }
 
-    private static func open(
-        _ sealed: [UInt8], _ entry: Keyset.Entry, _ sender: KeyID?, _ topic: String
-    ) -> [UInt8]? {
-        guard let key = try? RecipientKey(entry), let topic = try? Topic(topic) else { return nil }
-        // Who signed is examined separately: here only the key of the recipient matters.
-        return try? Envelope.open(sealed, with: key, signedBy: sender.map { ($0, AnySignature()) }, topic: topic)
+    /// The sender's key, if it is given and verifies now.
+    private static func key(of sender: KeyID, _ evidence: Evidence) -> (any VerificationKey)? {
+        guard case .trusted(let senders)? = evidence.senders else { return nil }
+        return try? senders.verificationKey(sender, at: evidence.time)
     }
 
     private static func keyVariants(_ entry: Keyset.Entry, _ evidence: Evidence) -> [KeyVariant] {
@@ -105,17 +138,16 @@ struct Trial {
             return variants.compactMap(\.self)
         case .shared:
             var variants: [KeyVariant] = []
-            let known: [DeviceID] = [evidence.registration?.entry?.record.deviceID].compactMap(\.self)
             if let device = evidence.recipientDevice, let own = try? entry.device(device) {
                 variants.append(KeyVariant(entry: own, difference: nil))
                 if !entry.record.isDeviceKey { variants.append(KeyVariant(entry: entry, difference: .bareSharedKey)) }
             } else {
                 variants.append(KeyVariant(entry: entry, difference: nil))
             }
-            for id in known where id != evidence.recipientDevice {
-                if let other = try? entry.device(id) {
-                    variants.append(KeyVariant(entry: other, difference: .otherDevice(id)))
-                }
+            if let other = evidence.registration?.entry, other.record.kid == entry.record.kid,
+                let id = other.record.deviceID, id != evidence.recipientDevice
+            {
+                variants.append(KeyVariant(entry: other, difference: .otherDevice(id)))
             }
             return variants
         default: return []
@@ -128,8 +160,12 @@ struct Trial {
         if let senders = evidence.report?.senders {
             kids += ((senders.kids ?? []) + (senders.refused ?? [:]).keys.sorted()).compactMap { KeyID($0) }
         }
-        return kids
+        var seen = Set<KeyID>()
+        return Array(kids.filter { seen.insert($0).inserted }.prefix(knownSenderLimit))
     }
+
+    /// How many senders are tried: a report may be wrong, and each attempt takes time. A signed set has at most so many keys.
+    private static let knownSenderLimit = 64
 
     /// The configured topic, and those that backends and extensions use by mistake.
     private static func topics(_ evidence: Evidence, _ topic: String) -> [String] {

@@ -20,6 +20,8 @@ struct XcodeProject {
         let isExtension: Bool
         /// The path of its Info.plist from the folder of the project; nil if the build generates it.
         let infoPath: String?
+        /// The paths of its entitlements in all configurations; empty if the project doesn't say.
+        let entitlementPaths: Set<String>
         let identifier: String?
         let minimumSystem: String?
         fileprivate let product: String?
@@ -28,6 +30,12 @@ struct XcodeProject {
 
     let path: String
     let targets: [Target]
+
+    /// The path of a file that the project names from its own folder.
+    func path(of file: String) -> String {
+        let root = FileSystem.parent(of: FileSystem.parent(of: path))
+        return root.isEmpty ? file : root + "/" + file
+    }
 
     /// - Throws: `DecodingError` if the file isn't a project.
     init(_ path: String, _ bytes: [UInt8]) throws {
@@ -62,14 +70,21 @@ extension XcodeProject.Target {
         name = object.name ?? ""
         isApp = type == "com.apple.product-type.application"
         isExtension = type == "com.apple.product-type.app-extension"
-        let info = settings["INFOPLIST_FILE"]?.replacing("$(SRCROOT)/", with: "")
-        infoPath = info.flatMap { $0.contains("$") || $0.isEmpty ? nil : $0 }
+        infoPath = Self.path(settings["INFOPLIST_FILE"])
+        let entitlements = list.values(of: "CODE_SIGN_ENTITLEMENTS", object).map(Self.path)
+        entitlementPaths = entitlements.contains(nil) ? [] : Set(entitlements.compactMap(\.self))
         identifier = value("PRODUCT_BUNDLE_IDENTIFIER")
         minimumSystem = value("IPHONEOS_DEPLOYMENT_TARGET") ?? value("MACOSX_DEPLOYMENT_TARGET")
         product = object.productReference
         let phases = (object.buildPhases ?? []).compactMap { list.objects[$0] }
         let files = phases.filter { $0.isa == "PBXCopyFilesBuildPhase" }.flatMap { $0.files ?? [] }
         copied = Set(files.compactMap { list.objects[$0]?.fileRef })
+    }
+
+    /// A path from the folder of the project; nil if it depends on the build.
+    private static func path(_ setting: String?) -> String? {
+        let path = setting?.replacing("$(SRCROOT)/", with: "") ?? ""
+        return path.contains("$") || path.isEmpty ? nil : path
     }
 }
 
@@ -98,8 +113,15 @@ private struct List: Decodable {
 
     /// The settings that all configurations have in common: which one was installed isn't known.
     func settings(of object: Object) -> [String: String] {
-        let ids = object.buildConfigurationList.flatMap { objects[$0]?.buildConfigurations } ?? []
-        let settings = ids.map { (objects[$0]?.buildSettings ?? [:]).compactMapValues(\.text) }
+        let settings = configurations(of: object)
         return (settings.first ?? [:]).filter { name, value in settings.allSatisfy { $0[name] == value } }
+    }
+
+    /// The values of a setting in all configurations; nil for one without it.
+    func values(of name: String, _ object: Object) -> [String?] { configurations(of: object).map { $0[name] } }
+
+    private func configurations(of object: Object) -> [[String: String]] {
+        let ids = object.buildConfigurationList.flatMap { objects[$0]?.buildConfigurations } ?? []
+        return ids.map { (objects[$0]?.buildSettings ?? [:]).compactMapValues(\.text) }
     }
 }

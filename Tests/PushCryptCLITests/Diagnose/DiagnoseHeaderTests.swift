@@ -1,0 +1,101 @@
+import Foundation
+import PushCryptCore
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// The forms in which the headers of a request are logged, and what single headers say.
+@Suite("diagnose: headers", .ownThreads)
+struct DiagnoseHeaderTests {
+    private func diagnose(_ app: InstalledApp, _ headers: [String: Any], _ more: String...) throws -> Diagnosed {
+        let usual: [String: Any] = ["apns-topic": InstalledApp.topic, "apns-push-type": "alert"]
+        let file = try app.write(Relay.data(usual.merging(headers) { $1 }), to: "headers.json")
+        return try Diagnosed(app.place, app.seal(), ["--headers", file] + more, at: app.clock.time)
+    }
+
+    @Test(
+        "headers as arrays of one string, and headers in a member of their own, are read",
+        arguments: [
+            #"{"Apns-Topic":["com.example.app"],"Apns-Push-Type":["alert"],":status":400,"reason":"BadPriority"}"#,
+            #"{"status":400,"reason":"BadPriority","headers":{"apns-topic":"com.example.app","apns-push-type":["alert"]}}"#,
+            #"{"apns-topic":"com.example.app","apns-push-type":"alert","apns-id":null,":status":400,"reason":"BadPriority"}"#,
+        ])
+    func forms(_ json: String) async throws {
+        let app = try await InstalledApp()
+        let file = try app.write(Data(json.utf8), to: "headers.json")
+        let diagnosed = try app.diagnose(app.seal(), "--headers", file)
+        #expect(diagnosed.errors == ["apns-bad-priority"], "\(diagnosed.text)")
+    }
+
+    @Test("a header that is neither a text nor a number is refused with its name", arguments: ["[1,2]", "{}", "true"])
+    func wrongKind(_ value: String) async throws {
+        let app = try await InstalledApp()
+        let file = try app.write(Data(#"{"apns-topic":\#(value),":status":400}"#.utf8), to: "headers.json")
+        let output = try app.place.run(["diagnose", "--headers", file], stdin: app.seal())
+        #expect(output.exit == 65 && output.hasOneLineOnStderr && output.stderr.contains("apns-topic"), "\(output)")
+    }
+
+    @Test("a line of JSON without a reason leaves the reason of an earlier line")
+    func earlierReason() async throws {
+        let app = try await InstalledApp()
+        let text = """
+            > apns-topic: \(InstalledApp.topic)
+            > apns-push-type: alert
+            < HTTP/2 400
+            {"reason":"BadDeviceToken"}
+            {"level":"info"}
+            """
+        let file = try app.write(Data(text.utf8), to: "headers.txt")
+        #expect(try app.diagnose(app.seal(), "--headers", file).errors == ["apns-bad-device-token"])
+    }
+
+    @Test(
+        "an apns-expiration that isn't a whole number is an error",
+        arguments: ["2026-12-01T00:00:00Z", "1.8e9", "1800000000.5"])
+    func expirationInvalid(_ value: String) async throws {
+        let diagnosed = try diagnose(await InstalledApp(), ["apns-expiration": value])
+        #expect(diagnosed.errors == ["expiration-invalid"], "\(diagnosed.text)")
+    }
+
+    @Test("a refused apns-expiration is the error, although a warning says that it has passed")
+    func expirationRefused() async throws {
+        let app = try await InstalledApp()
+        let passed = "\((app.clock.time - 60).seconds)"
+        let diagnosed = try diagnose(
+            app, ["apns-expiration": passed, ":status": 400, "reason": "BadExpirationDate"])
+        #expect(diagnosed.errors == ["apns-bad-expiration-date"], "\(diagnosed.text)")
+        #expect(diagnosed.warnings == ["expiration-passed"], "\(diagnosed.text)")
+    }
+
+    @Test("an apns-expiration after the end of the message is a warning, and one at its end isn't")
+    func expirationAfterMessage() async throws {
+        let app = try await InstalledApp()
+        let end = app.clock.time.seconds + 30 * 86_400
+        for (time, expected) in [(end, []), (end + 1, ["expiration-after-message"])] {
+            let diagnosed = try diagnose(
+                app, ["apns-expiration": "\(time)"], "--keys", app.keyFile(), "--topic", InstalledApp.topic)
+            #expect(diagnosed.errors == [] && diagnosed.warnings == expected, "\(diagnosed.text)")
+        }
+    }
+
+    @Test(
+        "headers that delay or limit the delivery are notes",
+        arguments: [("apns-priority", "5", "priority-low"), ("apns-expiration", "0", "push-not-stored")])
+    func notes(_ header: String, _ value: String, _ name: String) async throws {
+        let diagnosed = try diagnose(await InstalledApp(), [header: value])
+        #expect(diagnosed.errors == [] && diagnosed.found.map(\.name) == [name], "\(diagnosed.text)")
+    }
+
+    @Test(
+        "an unrelated error doesn't hide that a changed push doesn't open", arguments: [["apns-push-type": ""], [:]])
+    func unrelated(_ headers: [String: String]) async throws {
+        let app = try await InstalledApp()
+        let push = try Payload.tampered(app.seal())
+        let usual = ["apns-topic": InstalledApp.topic, "apns-push-type": "alert"].merging(headers) { $1 }
+        let file = try app.write(Relay.data(usual), to: "headers.json")
+        let diagnosed = try app.diagnose(
+            push, "--keys", app.keyFile(), "--topic", InstalledApp.topic, "--headers", file)
+        let expected: Set = headers.isEmpty ? ["undecryptable"] : ["push-type-missing", "undecryptable"]
+        #expect(Set(diagnosed.errors) == expected, "\(diagnosed.text)")
+    }
+}
