@@ -10,15 +10,26 @@ import PushCryptPrimitives
 /// ```
 public final class SimulatedClock: DeadlineTimer {
     struct Event {
+        enum Kind {
+            case deadline(@Sendable () -> Void)
+            /// Work waits for it.
+            case wait(CheckedContinuation<Void, any Error>)
+        }
+
         let time: Duration
         let number: Int
-        /// Whether work waits for it.
-        let isAwaited: Bool
         /// The runs that have added it.
         let runs: [Run]
-        let body: @Sendable () -> Void
+        let kind: Kind
 
-        func fire() { SimulatedClock.$runs.withValue(runs, operation: body) }
+        var isAwaited: Bool { if case .wait = kind { true } else { false } }
+
+        func fire() {
+            switch kind {
+            case .deadline(let body): SimulatedClock.$runs.withValue(runs, operation: body)
+            case .wait(let continuation): continuation.resume()
+            }
+        }
     }
 
     struct State {
@@ -26,10 +37,25 @@ public final class SimulatedClock: DeadlineTimer {
         /// How often the clock was used.
         var useCount = 0
         var events: [Event] = []
+        /// The waits that were cancelled before they had begun.
+        var cancelled: Set<Int> = []
         var running: [ObjectIdentifier: Activity] = [:]
         var isMoving = false
         /// The event that fires during a move.
         var firing: Task<Void, Never>?
+
+        /// - Parameter number: names the event; nil for a new number.
+        @discardableResult
+        mutating func add(after duration: Duration, _ runs: [Run], _ kind: Event.Kind, _ number: Int? = nil) -> Int {
+            let number = number ?? useCount
+            endImpatience(of: runs)
+            events.append(Event(time: elapsed + max(duration, .zero), number: number, runs: runs, kind: kind))
+            return number
+        }
+
+        mutating func remove(_ number: Int) -> Event? {
+            events.firstIndex { $0.number == number }.map { events.remove(at: $0) }
+        }
 
         /// Takes the first event up to a time, and moves the clock to it.
         mutating func next(upTo target: Duration) -> Event? {
@@ -63,21 +89,34 @@ public final class SimulatedClock: DeadlineTimer {
 
     /// Calls `body` when the clock passes the time, on the thread that moves the clock.
     public func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        let number = add(after: duration, isAwaited: false, body)
-        return { [self] in cancel(number) }
+        let runs = Self.runs
+        let number = use { $0.add(after: duration, runs, .deadline(body)) }
+        return { [self] in use { _ = $0.remove(number) } }
     }
 
     /// Waits until the clock has moved by the duration. A run moves it if all its work waits.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first.
     public func sleep(for duration: Duration) async throws {
-        let wait = Wait()
-        let number = add(after: duration, isAwaited: true) { wait.end(.success(())) }
+        let runs = Self.runs
+        let number = use { $0.useCount }
+        defer { use { _ = $0.cancelled.remove(number) } }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { wait.begin($0) }
+            try await withCheckedThrowingContinuation { continuation in
+                // The wait counts only from here on, because a cancellation ends it at once then.
+                let isCancelled = use { state in
+                    if state.cancelled.contains(number) { return true }
+                    state.add(after: duration, runs, .wait(continuation), number)
+                    return false
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+            }
         } onCancel: {
-            cancel(number)
-            wait.end(.failure(CancellationError()))
+            let wait = use { state in
+                state.cancelled.insert(number)
+                return state.remove(number)
+            }
+            if case .wait(let continuation) = wait?.kind { continuation.resume(throwing: CancellationError()) }
         }
     }
 
@@ -87,21 +126,6 @@ public final class SimulatedClock: DeadlineTimer {
         while let event = use({ $0.next(upTo: target) }) { event.fire() }
         use { $0.elapsed = max($0.elapsed, target) }
     }
-
-    private func add(after duration: Duration, isAwaited: Bool, _ body: @escaping @Sendable () -> Void) -> Int {
-        let runs = Self.runs
-        return use { state in
-            let number = state.useCount
-            state.endImpatience(of: runs)
-            state.events.append(
-                Event(
-                    time: state.elapsed + max(duration, .zero), number: number, isAwaited: isAwaited, runs: runs,
-                    body: body))
-            return number
-        }
-    }
-
-    private func cancel(_ number: Int) { use { $0.events.removeAll { $0.number == number } } }
 
     /// Changes the state, and moves the clock if everything waits for it now.
     @discardableResult
@@ -115,34 +139,5 @@ public final class SimulatedClock: DeadlineTimer {
         }
         if moves { Task.detached { [self] in await move() } }
         return value
-    }
-}
-
-/// A wait that ends once, also before it has begun.
-private final class Wait: Sendable {
-    private enum State {
-        case new
-        case waiting(CheckedContinuation<Void, any Error>)
-        case ended(Result<Void, any Error>)
-    }
-
-    private let state = Locked(State.new)
-
-    func begin(_ continuation: CheckedContinuation<Void, any Error>) {
-        let result = state.withLock { state -> Result<Void, any Error>? in
-            if case .ended(let result) = state { return result }
-            state = .waiting(continuation)
-            return nil
-        }
-        if let result { continuation.resume(with: result) }
-    }
-
-    func end(_ result: Result<Void, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-            defer { if case .ended = state {} else { state = .ended(result) } }
-            if case .waiting(let continuation) = state { return continuation }
-            return nil
-        }
-        continuation?.resume(with: result)
     }
 }

@@ -42,7 +42,7 @@ import Testing
     /// Whether the file that declares the suite has a test of this name.
     private static func declares(_ suite: String, _ literal: String) -> Bool {
         Sources.tests.contains { text in
-            text.contains("struct \(suite) {")
+            (text.contains("struct \(suite) {") || text.contains("struct \(suite): "))
                 && text.replacing(#/@Test\(\s*/#, with: "@Test(").contains("@Test(" + literal)
         }
     }

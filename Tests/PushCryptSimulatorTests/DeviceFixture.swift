@@ -1,0 +1,81 @@
+import Foundation
+import PushCryptCore
+import PushCryptNotifications
+import PushCryptSender
+import PushCryptSimulator
+import PushCryptTestSupport
+import Testing
+
+/// The keys of a device, its files and its time.
+struct DeviceFixture {
+    static let topic = "com.example.app"
+    static let start = UnixTime(1_800_000_000)
+
+    let record: KeyRecord
+    let folder: TemporaryFolder
+    let clock: SimulatedClock
+
+    init() throws {
+        record = try .generate(.recipient, psk: true, backend: DefaultBackend.shared)
+        folder = try TemporaryFolder()
+        clock = SimulatedClock(startingAt: Self.start)
+    }
+}
+
+/// A suite whose tests seal to a device, and let it receive.
+protocol DeviceSuite {
+    var fixture: DeviceFixture { get }
+}
+
+extension DeviceSuite {
+    static var topic: String { DeviceFixture.topic }
+    static var start: UnixTime { DeviceFixture.start }
+    static var png: [UInt8] {
+        [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
+    }
+
+    var folder: TemporaryFolder { fixture.folder }
+    var clock: SimulatedClock { fixture.clock }
+
+    func seal(_ json: String = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"}}}"#) throws -> [UInt8] {
+        let recipient = try Recipient(Keyset.Entry(fixture.record.publicRecord(keepingPSK: true), KeyLifecycle()))
+        let sealer = try Sealer(topic: DeviceFixture.topic, clock: { [clock] in clock.time })
+        let push = try sealer.seal(
+            Array(json.utf8), to: recipient, placeholder: .literal(title: "New message", body: nil))
+        return Array(push.json)
+    }
+
+    func device(
+        _ options: SimulatedDevice.Options = .init(),
+        _ change: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) -> Void = { _, _ in }
+    ) async throws -> SimulatedDevice {
+        let (record, path) = (fixture.record, folder.path)
+        let device = SimulatedDevice(topic: DeviceFixture.topic, clock: clock, options: options) { device in
+            var configuration = try ExtensionConfiguration(
+                topic: DeviceFixture.topic, keyring: KeysetKeyring(Keyset([Keyset.Entry(record, KeyLifecycle())])),
+                senders: .unsigned, fallback: .outerAlert(orElse: .standard))
+            configuration.store = SharedStore(folder: path + "/store", role: .extension)
+            configuration.attachments = AttachmentStage(
+                configuration: .init(folder: path + "/attachments", plainMembers: ["image_url"]),
+                transport: device.network, timer: device.clock)
+            change(&configuration, device)
+            return configuration
+        }
+        #expect(try await device.center.requestAuthorization([.alert, .sound, .badge]))
+        return device
+    }
+}
+
+/// A stage that waits for the clock.
+struct Waiting: ContentStage {
+    let clock: SimulatedClock
+    let duration: Duration
+    var timeLimit: Duration? { nil }
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        var content = content
+        try await clock.sleep(for: duration)
+        content.title.literal = "late"
+        return content
+    }
+}
