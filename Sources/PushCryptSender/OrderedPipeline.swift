@@ -17,7 +17,6 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
     private let results: AsyncThrowingStream<Task<Output, Never>, any Error>
     private let permits: AsyncStream<Void>.Continuation
     private let reading: Task<Void, Never>
-    private let started: StartedWork
 
     /// Starts to read.
     ///
@@ -33,8 +32,6 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         for _ in 0..<capacity { permits.yield() }
         self.results = results
         self.permits = permits
-        let started = StartedWork()
-        self.started = started
         reading = Task {
             do {
                 var iterator = inputs.makeAsyncIterator()
@@ -42,13 +39,8 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
                 for await _ in permitted {
                     // Permits from before a cancellation still arrive after it.
                     guard !Task.isCancelled, let input = try await iterator.next() else { break }
-                    guard started.begin() else { break }
                     let lane = lanes[count % lanes.count]
-                    continuation.yield(
-                        Task {
-                            defer { started.end() }
-                            return await lane.run(input)
-                        })
+                    continuation.yield(Task { await lane.run(input) })
                     count += 1
                 }
                 continuation.finish()
@@ -59,13 +51,6 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
     }
 
     deinit { reading.cancel() }
-
-    /// Stops reading and waits until no lane works, but not for a read that blocks. A process that exits while another
-    /// thread is inside OpenSSL may crash, because OpenSSL frees its memory at exit.
-    package func stopAndWait() {
-        reading.cancel()
-        started.stopAndWait()
-    }
 
     /// Returns the next result; nil after the last one.
     ///
@@ -103,27 +88,6 @@ package final class OrderedPipeline<Output: Sendable>: Sendable {
         }
         arrival.wait()
         return try result.withLock { $0 }?.get()
-    }
-}
-
-/// Counts the inputs that lanes are processing.
-private final class StartedWork: Sendable {
-    private let isStopped = Locked(false)
-    private let running = DispatchGroup()
-
-    /// - Returns: false if the pipeline is stopped.
-    func begin() -> Bool {
-        isStopped.withLock { isStopped in
-            if !isStopped { running.enter() }
-            return !isStopped
-        }
-    }
-
-    func end() { running.leave() }
-
-    func stopAndWait() {
-        isStopped.withLock { $0 = true }
-        running.wait()
     }
 }
 

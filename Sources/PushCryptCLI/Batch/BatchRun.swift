@@ -79,7 +79,6 @@ struct BatchRun<Worker: LineWorker> {
         let blocks = try LineBlocks(from: next, interruption, oneByOne: resumption == nil)
         progress = BatchProgress()
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
-        defer { pipeline.stopAndWait() }
         while let results = try pipeline.waitForNext() { try write(results) }
         return blocks.signal
     }

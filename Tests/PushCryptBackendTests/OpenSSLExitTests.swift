@@ -1,0 +1,24 @@
+import Foundation
+import PushCryptOpenSSL
+import PushCryptPrimitives
+import Testing
+
+@Suite struct OpenSSLExitTests {
+    @Test("keys that are made while the process exits agree on a secret, and the process succeeds")
+    func useDuringExit() async {
+        await #expect(processExitsWith: .success) {
+            // Handlers run in reverse order: OpenSSL's would run before this one.
+            atexit {
+                do {
+                    let backend = OpenSSLBackend()
+                    let key = try backend.generateKeyPair(.x25519)
+                    _ = try key.sharedSecret(with: backend.generateKeyPair(.x25519).publicKey)
+                } catch {
+                    _exit(EXIT_FAILURE)
+                }
+            }
+            _ = try OpenSSLBackend().generateKeyPair(.x25519)
+            exit(EXIT_SUCCESS)
+        }
+    }
+}
