@@ -36,6 +36,6 @@ package struct ConnectedResponder: Sendable {
         if let verifier { return await verifier.received(notification) }
         guard notification.request.trigger == .push else { return .local(notification.request) }
         let isSealed = KeptMessage.outerPayload(userInfo: notification.userInfo) != nil
-        return .unverified(.init(requestID: notification.id, reason: isSealed ? .sealed : .unknown))
+        return .unverified(.init(requestID: notification.id, reason: isSealed ? .sealed : .noVerifier))
     }
 }

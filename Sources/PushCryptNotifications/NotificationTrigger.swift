@@ -45,7 +45,10 @@ public enum NotificationTrigger: Hashable, Sendable {
     }
 }
 
-/// The parts of a date that must match: `DateComponents` of the Gregorian calendar. A part that is nil matches every value.
+/// The parts of a date that must match: `DateComponents` of the Gregorian calendar.
+///
+/// The trigger fires at the first moment of each time that has these parts: once a day at 7:00:00 for `hour: 7`, and each hour at
+/// 30:00 for `minute: 30`.
 public struct CalendarMatch: Hashable, Sendable {
     /// The year, such as 2026.
     public var year: Int?
@@ -64,7 +67,7 @@ public struct CalendarMatch: Hashable, Sendable {
     /// The name of a time zone, such as `Europe/Zurich`; nil for the user's.
     public var timeZone: String?
 
-    /// Creates a match; without arguments every second matches.
+    /// Creates a match. Without any part no time matches.
     public init(
         year: Int? = nil, month: Int? = nil, day: Int? = nil, weekday: Int? = nil, hour: Int? = nil,
         minute: Int? = nil, second: Int? = nil, timeZone: String? = nil

@@ -50,6 +50,8 @@ public enum ReceivedNotification: Hashable, Sendable {
         /// It isn't in the store: it isn't from the extension, its message has expired, or the store couldn't be written when
         /// it was shown.
         public static let unknown = Reason(name: "unknown")
+        /// The responder was connected without a ``NotificationVerifier``.
+        public static let noVerifier = Reason(name: "noVerifier")
         /// The store can't be read, for example before the first unlock. Ask again later.
         public static let storeUnavailable = Reason(name: "storeUnavailable")
     }

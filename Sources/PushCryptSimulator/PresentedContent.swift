@@ -16,6 +16,9 @@ public struct PresentedContent: Hashable, Sendable {
         public static let handedOver = Origin(description: "handed over")
         /// Nothing: the user doesn't allow alerts, or wasn't asked. The extension doesn't run.
         public static let notAllowed = Origin(description: "nothing: the user doesn't allow notifications")
+        /// Nothing: neither a banner nor the list nor the lock screen has it. The user's settings decide that, and in the
+        /// foreground the app's responder; without a responder nothing is shown.
+        public static let notPresented = Origin(description: "nothing: the app or the user's settings hide it")
         /// The original: the push has no `mutable-content: 1`, or the app has no extension.
         public static let notRun = Origin(description: "the original is shown: the extension didn't run")
         /// The original: the extension handed over no text, and has no entitlement to show nothing.

@@ -126,7 +126,8 @@ extension SimulatedNotificationCenter {
                     "this simulator has no calendar: import PushCryptSimulatorCalendar, and create the device or centre with "
                         + "calendar: GregorianCalendar(timeZone: .gmt) or another time zone")
             }
-            guard let next = calendar.next(after: clock.time, matching: match) else {
+            if let mistake = match.mistake { throw NotificationError(.invalidTrigger, mistake) }
+            guard let next = try calendar.next(after: clock.time, matching: match) else {
                 throw NotificationError(.invalidTrigger, "no later time matches")
             }
             return clock.elapsed(at: next)

@@ -108,8 +108,10 @@ extension SimulatedDevice {
         }
         if var content = presentation?.content {
             content = center.takeFiles(of: content)
-            reception.presentation = presentation.map { PresentedContent(content: content, origin: $0.origin) }
-            await present(content, requestID)
+            let isVisible = await present(content, requestID)?.isVisible == true
+            reception.presentation = presentation.map {
+                PresentedContent(content: isVisible ? content : nil, origin: isVisible ? $0.origin : .notPresented)
+            }
         }
         // After the notification is shown, so that its time doesn't depend on them.
         await process.current?.posts.run()
@@ -122,9 +124,10 @@ extension SimulatedDevice {
         await present(content, requestID(of: push))
     }
 
-    private func present(_ content: NotificationContent, _ requestID: String) async {
+    @discardableResult
+    private func present(_ content: NotificationContent, _ requestID: String) async -> SimulatedPresentation? {
         let request = NotificationRequest(id: requestID, content: content, trigger: .push)
-        await center.deliver(DeliveredNotification(request, at: clock.time))
+        return await center.deliver(DeliveredNotification(request, at: clock.time))
     }
 
     /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.

@@ -23,12 +23,13 @@ extension SimulatedDevice {
         /// doesn't know, such as a real server. ``report`` names a stage that didn't end.
         public var ranOutOfPatience = false
 
-        /// What this device shows; nil for nothing.
+        /// What this device shows, in a banner, the list or on the lock screen; nil if none of them has it. Hidden previews don't
+        /// change it: see ``SimulatedNotificationCenter/lockScreen``.
         public var content: NotificationContent? { presentation?.content }
         /// Why the push wasn't restored completely; nil if it was. A push that the extension didn't receive has none either:
-        /// see ``isRestored``.
+        /// see ``isRestored``. A stage that failed is no such failure: `report.stageFailures` has it.
         public var failure: FailureClass? { report?.failure }
-        /// Whether the extension has restored the text, and it is shown.
+        /// Whether the extension has restored the text, and this device shows it.
         public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }
     }
 }

@@ -93,8 +93,8 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// Sets the object that answers for the app, like the delegate of the system's centre.
     ///
     /// - Parameters:
-    ///   - verifier: tells what the extension restored; nil counts every push as unverified, except a placeholder that `kept`
-    ///     opens.
+    ///   - verifier: tells what the extension restored; nil counts every push as unverified (`noVerifier`), except a placeholder
+    ///     that `kept` opens.
     ///   - kept: opens a placeholder that the user taps.
     public func setResponder(
         _ responder: (any NotificationResponder)?, verifier: NotificationVerifier? = nil, kept: KeptNotifications? = nil

@@ -15,6 +15,9 @@ public struct SimulatedPresentation: Hashable, Sendable {
     public let sound: NotificationContent.Sound?
     /// The number on the icon afterwards.
     public let badge: Int
+
+    /// Whether the user sees the notification anywhere.
+    var isVisible: Bool { isBanner || isListed || isOnLockScreen }
 }
 
 extension SimulatedNotificationCenter {

@@ -14,11 +14,15 @@ public struct GregorianCalendar: NotificationCalendar {
 
     /// The first time after `time` that matches. A time that a change to summer time skips is moved to the next one that
     /// exists; of a time that occurs twice in autumn it is the first.
-    public func next(after time: UnixTime, matching match: CalendarMatch) -> UnixTime? {
+    ///
+    /// - Throws: `NotificationError` with `invalidTrigger` for an unknown time zone.
+    public func next(after time: UnixTime, matching match: CalendarMatch) throws -> UnixTime? {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
         if let name = match.timeZone {
-            guard let named = TimeZone(identifier: name) else { return nil }
+            guard let named = TimeZone(identifier: name) else {
+                throw NotificationError(.invalidTrigger, "the time zone isn't known; a name is like Europe/Zurich")
+            }
             calendar.timeZone = named
         }
         let components = DateComponents(

@@ -218,6 +218,42 @@ import Testing
         #expect(center.pendingRequests.isEmpty)
     }
 
+    @Test(
+        "a calendar trigger that no date matches is refused with the part that is wrong",
+        arguments: [
+            (CalendarMatch(hour: 25), "an hour is from 0 to 23, and this is 25"),
+            (CalendarMatch(weekday: 0), "a weekday is from 1 to 7, and this is 0"),
+            (CalendarMatch(month: 2, day: 30), "a day is from 1 to 29, and this is 30"),
+            (CalendarMatch(month: 4, day: 31), "a day is from 1 to 30, and this is 31"),
+            (CalendarMatch(month: 13), "a month is from 1 to 12, and this is 13"),
+            (CalendarMatch(minute: 60), "a minute is from 0 to 59, and this is 60"),
+            (CalendarMatch(second: -1), "a second is from 0 to 59, and this is -1"),
+            (
+                CalendarMatch(hour: 8, timeZone: "Europe/Berln"),
+                "the time zone isn't known; a name is like Europe/Zurich"
+            ),
+            (CalendarMatch(), "no later time matches"), (CalendarMatch(year: 2020), "no later time matches"),
+        ])
+    func impossibleDate(_ match: CalendarMatch, reason: String) async throws {
+        try await allow()
+        let error = await #expect(throws: NotificationError.self) {
+            try await center.add(
+                NotificationRequest(id: "1", content: content("a"), trigger: .calendar(match, repeats: true)))
+        }
+        #expect(error == NotificationError(.invalidTrigger, reason))
+    }
+
+    @Test("a part of a date that isn't given is the first one of its time: hour 7 fires at 7:00:00, once a day")
+    func smallestParts() async throws {
+        try await allow()
+        // 1,800,000,000 is 2027-01-15T08:00:00Z.
+        let trigger = NotificationTrigger.calendar(CalendarMatch(hour: 7), repeats: true)
+        try await center.add(NotificationRequest(id: "1", content: content("a"), trigger: trigger))
+        clock.advance(by: .seconds(2 * 86_400))
+        await center.settle()
+        #expect(center.presentations.map(\.notification.time) == [UnixTime(1_800_079_200), UnixTime(1_800_165_600)])
+    }
+
     /// Summer time began in Zurich on 28 March 2027 at 01:00 UTC, and ended on 31 October 2027 at 01:00 UTC.
     @Test("a daily calendar trigger keeps its local time over both changes of summer time")
     func summerTime() async throws {
@@ -247,7 +283,7 @@ import Testing
             ("2027-03-27T12:00:00Z", 2, "2027-03-28T01:00:00Z"), ("2027-10-30T12:00:00Z", 2, "2027-10-31T00:30:00Z"),
         ] {
             let time = try UnixTime(Int64(Date(start, strategy: .iso8601).timeIntervalSince1970))
-            let next = try #require(calendar.next(after: time, matching: CalendarMatch(hour: hour, minute: 30)))
+            let next = try #require(try calendar.next(after: time, matching: CalendarMatch(hour: hour, minute: 30)))
             #expect(Date(timeIntervalSince1970: TimeInterval(next.seconds)).formatted(.iso8601) == expected)
         }
     }

@@ -60,6 +60,14 @@ import Testing
         #expect(phone.device.center.presentations.map(\.isBanner) == [true, false])
     }
 
+    @Test("a push that the app presents nowhere is restored for nobody")
+    func hiddenPush() async throws {
+        phone.device.center.setResponder(nil)
+        let reception = try await phone.receive(sealed: #"{"aps":{"alert":"Hi"}}"#)
+        #expect(reception.content == nil && !reception.isRestored)
+        #expect(reception.presentation?.origin == .notPresented)
+    }
+
     @Test("in the background nothing is asked, and everything is shown that the user allows")
     func background() async throws {
         phone.device.center.appState = .background
