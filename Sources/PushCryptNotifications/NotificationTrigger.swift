@@ -47,8 +47,7 @@ public enum NotificationTrigger: Hashable, Sendable {
 
 /// The parts of a date that must match: `DateComponents` of the Gregorian calendar.
 ///
-/// The trigger fires at the first moment of each time that has these parts: once a day at 7:00:00 for `hour: 7`, and each hour at
-/// 30:00 for `minute: 30`.
+/// A trigger with `hour: 7` fires once a day, at 7:00:00. One with `minute: 30` fires once an hour, at second 0 of minute 30.
 public struct CalendarMatch: Hashable, Sendable {
     /// The year, such as 2026.
     public var year: Int?

@@ -4,7 +4,7 @@ package import PushCryptPrimitives
 /// The primitives of OpenSSL 3.
 package struct OpenSSLBackend: CryptoBackend {
     /// Keeps OpenSSL from freeing its memory when the process exits. Otherwise a process that exits while another thread
-    /// uses or releases a key may crash (openssl/openssl#6214). The first use of OpenSSL in a process decides.
+    /// uses or releases a key may crash (openssl/openssl#6214). It has no effect if the process has used OpenSSL before.
     private static let staysUsableAtExit: Void = { _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) }()
 
     package init() { Self.staysUsableAtExit }

@@ -10,7 +10,7 @@ public protocol NotificationCalendar: Sendable {
 }
 
 extension CalendarMatch {
-    /// What no date can have; nil if there is nothing. The documentation of `UNCalendarNotificationTrigger` doesn't say what becomes of
+    /// Why no date can match; nil if one can. The documentation of `UNCalendarNotificationTrigger` doesn't say what becomes of
     /// such a trigger; the strictest reading is that the system refuses it.
     var mistake: String? {
         let parts = [

@@ -27,7 +27,7 @@ extension SimulatedDevice {
         /// change it: see ``SimulatedNotificationCenter/lockScreen``.
         public var content: NotificationContent? { presentation?.content }
         /// Why the push wasn't restored completely; nil if it was. A push that the extension didn't receive has none either:
-        /// see ``isRestored``. A stage that failed is no such failure: `report.stageFailures` has it.
+        /// see ``isRestored``. The failures of stages are in `report.stageFailures`.
         public var failure: FailureClass? { report?.failure }
         /// Whether the extension has restored the text, and this device shows it.
         public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }

@@ -4,7 +4,7 @@ import PushCryptPrimitives
 import Testing
 
 @Suite struct OpenSSLExitTests {
-    @Test("keys that are made while the process exits agree on a secret, and the process succeeds")
+    @Test("a process that uses keys in an exit handler ends with status 0")
     func useDuringExit() async {
         await #expect(processExitsWith: .success) {
             // Handlers run in reverse order: OpenSSL's would run before this one.

@@ -243,7 +243,7 @@ import Testing
         #expect(error == NotificationError(.invalidTrigger, reason))
     }
 
-    @Test("a part of a date that isn't given is the first one of its time: hour 7 fires at 7:00:00, once a day")
+    @Test("a repeated calendar trigger with hour 7 and nothing else fires once a day, at 7:00:00")
     func smallestParts() async throws {
         try await allow()
         // 1,800,000,000 is 2027-01-15T08:00:00Z.

@@ -60,7 +60,7 @@ import Testing
         #expect(phone.device.center.presentations.map(\.isBanner) == [true, false])
     }
 
-    @Test("a push that the app presents nowhere is restored for nobody")
+    @Test("an app in the foreground without a responder doesn't show a push")
     func hiddenPush() async throws {
         phone.device.center.setResponder(nil)
         let reception = try await phone.receive(sealed: #"{"aps":{"alert":"Hi"}}"#)
