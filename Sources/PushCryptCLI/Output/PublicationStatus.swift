@@ -31,7 +31,7 @@ struct PublicationStatus {
     /// What is left to do after a change of a sender keyset at `path`, which issues its set again.
     static func publishing(_ path: String) -> String {
         TerminalText.harmless(
-            "the new set now: sign it with `pushcrypt keys export \(path) --signed-by Keys/PUBLISHER`".utf8)
+            "the new set now: sign it with `pushcrypt keys export \(path) --signed-by Publisher/NAME`".utf8)
     }
 
     var json: JSONObject {

@@ -224,6 +224,22 @@ class APITests(unittest.TestCase):
             with self.assertRaises(TypeError):
                 Sealer(TOPIC, signer=signer)  # type: ignore[arg-type]
 
+    def test_a_text_in_the_place_of_a_placeholder_is_a_type_error(self) -> None:
+        recipient = Recipient.from_jwk(self.phones["p256"].registration_record())
+        with self.assertRaisesRegex(TypeError, "isn't a Placeholder"):
+            Sealer(TOPIC).seal(PLAIN, to=recipient, placeholder="New message")  # type: ignore[arg-type]
+
+    def test_senders_are_pinned_by_the_json_or_the_object_of_a_jwk_and_a_set_with_times_is_refused(self) -> None:
+        jwk = SENDER.public_jwk()
+        for record in (jwk, json.dumps(jwk), json.dumps(jwk).encode(), {"keys": [jwk]}):
+            self.assertEqual(pinned(record), PINNED)
+        published = {"keys": [jwk], "pushcrypt": {"seq": 1, "keys": {SENDER.kid: {
+            "activatesAt": "2027-01-01T00:00:00Z", "expiresAt": "2028-01-01T00:00:00Z"}}}}
+        error = self.refused(KeyRecordError, "malformed", pinned, published)
+        self.assertIn("Keyset.from_json", error.reason)
+        with self.assertRaises(TypeError):
+            pinned()
+
     def published(self, **times: dict[str, Any]) -> dict[str, Any]:
         """A set of public keys with their times and seq 7."""
         keys = {name: self.phones[name] for name in times}

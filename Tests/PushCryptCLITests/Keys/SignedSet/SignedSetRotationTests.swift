@@ -38,13 +38,13 @@ struct SignedSetRotationTests {
         let done = try place.run(command).text
         #expect(done.contains("done     issue the signed set again\n"), "\(done)")
         #expect(
-            done.contains("publish  the new set now: sign it with `pushcrypt \(advice) Keys/PUBLISHER`\n"), "\(done)")
+            done.contains("publish  the new set now: sign it with `pushcrypt \(advice) Publisher/NAME`\n"), "\(done)")
         #expect(!done.contains("renew"))
         #expect(!(try place.run(command).text.contains(advice)))
         let revoked = try place.succeed(
             "keys", "revoke", "Keys/senders", signed.kid("Keys/senders"), "--yes",
             at: SignedSetPlace.day(31))
-        #expect(revoked.text.hasSuffix("publish the new set now: sign it with `pushcrypt \(advice) Keys/PUBLISHER`\n"))
+        #expect(revoked.text.hasSuffix("publish the new set now: sign it with `pushcrypt \(advice) Publisher/NAME`\n"))
     }
 
     @Test(

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import time
-from typing import Mapping
 
 from . import _keys
 from ._envelope import proof
@@ -169,16 +168,22 @@ class PublisherKey(_SigningKey):
         return cls(_signing_key(_only(Keyset.from_json(record)), "publisher"))
 
 
-def pinned(*records: Mapping[str, str]) -> Keyset:
-    """A set of sender keys that an app pins without an end, from their public JWKs."""
-    return always([_keys.load_key(record) for record in records], "sender")
+def pinned(*records: RecordText) -> Keyset:
+    """A set of sender keys that an app pins without an end, each from its public JWK.
+
+    The sets that `pushcrypt keys export` prints contain times: read them with `Keyset.from_json`. Raises KeyRecordError:
+    `wrongKind`, `malformed` for a set with times, or a code of `Keyset.from_json`.
+    """
+    if not records:
+        raise TypeError("pinned needs the JWK of at least one sender key")
+    return always([_only(Keyset.from_json(record), "read it with Keyset.from_json").key for record in records], "sender")
 
 
-def _only(keyset: Keyset) -> Entry:
+def _only(keyset: Keyset, advice: str = "choose one with from_keyset") -> Entry:
     """The only key of a set. It must have no retiresAt, expiresAt or revokedAt, so that its use needs no clock."""
     entry = keyset.entries[0]
     if len(keyset.entries) > 1 or any(name in entry.times for name in ("retiresAt", "expiresAt", "revokedAt")):
-        raise KeyRecordError("malformed", "this is a set of keys with times: choose one with from_keyset")
+        raise KeyRecordError("malformed", f"this is a set of keys with times: {advice}")
     return entry
 
 

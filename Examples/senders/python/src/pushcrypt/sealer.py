@@ -77,6 +77,8 @@ class Sealer:
         """
         if not isinstance(to, Recipient):
             raise TypeError("to isn't a Recipient: Recipient.from_jwk reads a registration record")
+        if not isinstance(placeholder, Placeholder):
+            raise TypeError("placeholder isn't a Placeholder: Placeholder(body=...) makes one of a text")
         key = to._key
         lifetime = _lifetime(expires_after)
         _check_limits(limit, padding)
