@@ -20,7 +20,13 @@ public struct Recipient: Sendable {
     public init(jwk: some Collection<UInt8>) throws { try self.init(jwk: jwk, backend: DefaultBackend.shared) }
 
     package init(jwk: some Collection<UInt8>, backend: any CryptoBackend) throws {
-        try self.init(try Keyset(json: Array(jwk), backend: backend).onlyEntry())
+        let keyset = try Keyset(json: Array(jwk), backend: backend)
+        // Before the set's times and number of keys: advice about them would be wrong for a set that only signs.
+        guard keyset.kind == .recipient || keyset.kind == .shared else {
+            throw KeyError(
+                .wrongKind, "\(keyset.kind.rawValue) keys only sign: seal to a registration record or a shared key")
+        }
+        try self.init(try keyset.onlyEntry())
     }
 
     /// - Parameter id: a master derives this device's key; a device's key must be this device's. The id of a public key is

@@ -36,6 +36,12 @@ import Testing
         expectKeyError(.wrongKind) { try RecipientKey(TestJWK.named("sender").keyset().entries[0]) }
     }
 
+    @Test("a published set of several sender keys is refused as a recipient for its kind, not for its size")
+    func senderSetIsNoRecipient() throws {
+        let published = try TestSenderSet.keyset(2, .at(0, expires: 1)).jwkSet(withHistory: false)
+        expectKeyError(.wrongKind) { try Recipient(jwk: published) }
+    }
+
     @Test("a public key is refused for opening", arguments: ["p256", "x25519"])
     func openingNeedsThePrivateKey(name: String) throws {
         let keyset = try TestJWK.named(name).withoutPrivateKey.keyset()
