@@ -32,6 +32,11 @@ package struct ConnectedResponder: Sendable {
         await responder.received(ReceivedResponse(to: verified, action: action, text: text))
     }
 
+    @MainActor package func openSettings(from notification: DeliveredNotification?) async {
+        guard let notification else { return await responder.openSettings(from: nil) }
+        await responder.openSettings(from: verified(notification))
+    }
+
     private func verified(_ notification: DeliveredNotification) async -> ReceivedNotification {
         if let verifier { return await verifier.received(notification) }
         guard notification.request.trigger == .push else { return .local(notification.request) }

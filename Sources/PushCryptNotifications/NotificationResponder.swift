@@ -7,6 +7,12 @@
 
     /// Receives what the user did with a notification. The default does nothing.
     func received(_ response: ReceivedResponse) async
+
+    /// The user asks the system for the app's own settings, which an app offers with `NotificationOptions.providesAppSettings`.
+    /// `userNotificationCenter(_:openSettingsFor:)`. The default does nothing.
+    ///
+    /// - Parameter notification: the one from which the user asked; nil from the Settings app.
+    func openSettings(from notification: ReceivedNotification?) async
 }
 
 extension NotificationResponder {
@@ -17,4 +23,7 @@ extension NotificationResponder {
 
     /// Does nothing.
     public func received(_ response: ReceivedResponse) async {}
+
+    /// Does nothing.
+    public func openSettings(from notification: ReceivedNotification?) async {}
 }

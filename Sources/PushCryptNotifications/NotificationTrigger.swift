@@ -8,7 +8,7 @@ public enum NotificationTrigger: Hashable, Sendable {
     case calendar(CalendarMatch, repeats: Bool)
     /// When the device enters or leaves a region.
     case location(Region, repeats: Bool)
-    /// Another one, in a request that wasn't made from this type.
+    /// One that has no case here. On Apple's systems also a region, unless the app gives `RegionTriggers`.
     case unknown
 
     /// Whether the notification is shown again and again.

@@ -12,6 +12,8 @@ public struct ResponseError: Error, Hashable, Sendable, CustomStringConvertible 
     public static let noAction = ResponseError(description: "the notification shows no such action")
     /// The action has no text field, or needs a text.
     public static let text = ResponseError(description: "a text belongs to an action with a text field, and only to it")
+    /// The system shows no button for the app's own settings.
+    public static let noSettings = ResponseError(description: "the app may not show a button for its settings")
     /// The user must unlock the device first.
     public static let locked = ResponseError(description: "the device must be unlocked first")
 }
@@ -66,6 +68,17 @@ extension SimulatedNotificationCenter {
         remove([requestID])
         if action.options.contains(.foreground) { appState = .foreground }
         await respond(to: notification, .custom(actionID), text)
+    }
+
+    /// The user asks for the app's own settings, from a notification or from the Settings app: the app opens and shows them.
+    /// `userNotificationCenter(_:openSettingsFor:)`: only an app that was allowed `providesAppSettings` has the button.
+    public func openAppSettings(from requestID: String? = nil) async throws {
+        guard currentSettings.allowed.contains(.providesAppSettings) else { throw ResponseError.noSettings }
+        let notification = try requestID.map(listed)
+        guard !isLocked else { throw ResponseError.locked }
+        appState = .foreground
+        guard let responder = state.withLock({ $0.responder }) else { return }
+        await clock.run { await responder.openSettings(from: notification) }
     }
 
     func listed(_ requestID: String) throws -> DeliveredNotification {

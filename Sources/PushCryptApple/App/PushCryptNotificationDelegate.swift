@@ -10,18 +10,28 @@ public import UserNotifications
 /// The system runs the extension first, also for an app in the foreground.
 @MainActor public final class PushCryptNotificationDelegate: NSObject, UNUserNotificationCenterDelegate {
     private let responder: ConnectedResponder
+    private let regions: RegionTriggers?
 
     /// Creates the delegate of an app with this group.
     ///
-    /// - Parameter kept: opens a placeholder that the user taps, because the system removes it from the list. Without it, such a
-    ///   tap is an unverified one, and the message is lost.
-    public convenience init(_ group: AppGroup, _ responder: any NotificationResponder, kept: KeptNotifications?) {
-        self.init(NotificationVerifier(store: group.store(.app)), responder, kept: kept)
+    /// - Parameters:
+    ///   - kept: opens a placeholder that the user taps, because the system removes it from the list. Without it, such a tap is an
+    ///     unverified one, and the message is lost.
+    ///   - regions: converts the triggers of regions; without it the responder sees `unknown` for them.
+    public convenience init(
+        _ group: AppGroup, _ responder: any NotificationResponder, kept: KeptNotifications?,
+        regions: RegionTriggers? = nil
+    ) {
+        self.init(NotificationVerifier(store: group.store(.app)), responder, kept: kept, regions: regions)
     }
 
     /// Creates a delegate.
-    public init(_ verifier: NotificationVerifier, _ responder: any NotificationResponder, kept: KeptNotifications?) {
+    public init(
+        _ verifier: NotificationVerifier, _ responder: any NotificationResponder, kept: KeptNotifications?,
+        regions: RegionTriggers? = nil
+    ) {
         self.responder = ConnectedResponder(responder, verifier: verifier, kept: kept)
+        self.regions = regions
         super.init()
     }
 
@@ -38,7 +48,7 @@ public import UserNotifications
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
     ) {
-        let (seen, handler) = (DeliveredNotification(notification), Handler(call: completionHandler))
+        let (seen, handler) = (DeliveredNotification(notification, regions), Handler(call: completionHandler))
         Task { @MainActor in
             let options = await responder.presentation(of: seen)
             handler.call(UNNotificationPresentationOptions(rawValue: options.rawValue))
@@ -51,7 +61,7 @@ public import UserNotifications
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
         let (seen, handler) = (
-            DeliveredNotification(response.notification), Handler<Void>(call: { completionHandler() })
+            DeliveredNotification(response.notification, regions), Handler<Void>(call: { completionHandler() })
         )
         let (action, text) = (ReceivedResponse.Action(response), response.text)
         Task { @MainActor in
@@ -59,6 +69,16 @@ public import UserNotifications
             handler.call(())
         }
     }
+
+    #if !os(watchOS)
+    /// Asks the responder to show the app's settings.
+    public nonisolated func userNotificationCenter(
+        _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?
+    ) {
+        let seen = notification.map { DeliveredNotification($0, regions) }
+        Task { @MainActor in await responder.openSettings(from: seen) }
+    }
+    #endif
 }
 
 extension ReceivedResponse.Action {

@@ -12,19 +12,15 @@ public struct SystemNotifications: UserNotificationCenter {
         let center: UNUserNotificationCenter
     }
 
-    /// Makes the trigger of a region, a `UNLocationNotificationTrigger`. It is the app's, because code that names Core Location
-    /// obliges an app to explain why it uses the user's location.
-    public typealias RegionTrigger = @Sendable (NotificationTrigger.Region, _ repeats: Bool) -> UNNotificationTrigger
-
     private let center: Center
-    private let regionTrigger: RegionTrigger?
+    private let regions: RegionTriggers?
 
     /// Uses a notification centre, usually `.current()`.
     ///
-    /// - Parameter regionTrigger: makes the triggers of regions; without it ``add(_:)`` refuses them.
-    public init(_ center: UNUserNotificationCenter, regionTrigger: RegionTrigger? = nil) {
+    /// - Parameter regions: converts the triggers of regions; without it ``add(_:)`` refuses them.
+    public init(_ center: UNUserNotificationCenter, regions: RegionTriggers? = nil) {
         self.center = Center(center: center)
-        self.regionTrigger = regionTrigger
+        self.regions = regions
     }
 
     /// Asks the user for permission. Throws the system's error.
@@ -55,8 +51,8 @@ public struct SystemNotifications: UserNotificationCenter {
 
     /// Schedules a notification, or shows it at once.
     ///
-    /// - Throws: the system's error; `NotificationError` with `invalidTrigger` for a trigger that an app can't make, and with
-    ///   `invalidAttachment` for a file that the system can't show.
+    /// - Throws: `NotificationError`, also for Apple's `UNError`: `invalidTrigger` for a trigger that an app can't make, and
+    ///   `invalidAttachment` for a file that the system can't show. Any other error is the system's.
     public func add(_ request: NotificationRequest) async throws {
         let trigger = try request.trigger.map(systemTrigger)
         let (content, refused) = request.content.finalForm()
@@ -67,7 +63,7 @@ public struct SystemNotifications: UserNotificationCenter {
             let request = UNNotificationRequest(
                 identifier: request.id, content: content, trigger: trigger)
             center.center.add(request) { error in
-                continuation.resume(with: error.map { .failure($0) } ?? .success(()))
+                continuation.resume(with: error.map { .failure(NotificationError.replacing($0)) } ?? .success(()))
             }
         }
     }
@@ -75,8 +71,8 @@ public struct SystemNotifications: UserNotificationCenter {
     /// The scheduled notifications, in any order.
     public func pending() async -> [NotificationRequest] {
         await withCheckedContinuation { continuation in
-            center.center.getPendingNotificationRequests {
-                continuation.resume(returning: $0.map(NotificationRequest.init(_:)))
+            center.center.getPendingNotificationRequests { [regions] in
+                continuation.resume(returning: $0.map { NotificationRequest($0, regions) })
             }
         }
     }
@@ -92,8 +88,8 @@ public struct SystemNotifications: UserNotificationCenter {
     /// The notifications that are on the screen or in the list.
     public func delivered() async -> [DeliveredNotification] {
         await withCheckedContinuation { continuation in
-            center.center.getDeliveredNotifications {
-                continuation.resume(returning: $0.map(DeliveredNotification.init(_:)))
+            center.center.getDeliveredNotifications { [regions] in
+                continuation.resume(returning: $0.map { DeliveredNotification($0, regions) })
             }
         }
     }
@@ -106,10 +102,16 @@ public struct SystemNotifications: UserNotificationCenter {
     /// Removes all notifications from the list.
     public func removeAllDelivered() { center.center.removeAllDeliveredNotifications() }
 
-    /// Sets the number on the app's icon. Throws the system's error. On watchOS, where apps have no number, it does nothing.
+    /// Sets the number on the app's icon. On watchOS, where apps have no number, it does nothing.
+    ///
+    /// - Throws: `NotificationError` for Apple's `UNError`; any other error is the system's.
     public func setBadgeCount(_ count: Int) async throws {
         #if !os(watchOS)
-        try await center.center.setBadgeCount(count)
+        do {
+            try await center.center.setBadgeCount(count)
+        } catch {
+            throw NotificationError.replacing(error)
+        }
         #endif
     }
 
@@ -125,10 +127,10 @@ public struct SystemNotifications: UserNotificationCenter {
         case .calendar(let match, let repeats):
             return UNCalendarNotificationTrigger(dateMatching: try match.components, repeats: repeats)
         case .location(let region, let repeats):
-            guard let regionTrigger else {
-                throw NotificationError(.invalidTrigger, "SystemNotifications has no regionTrigger")
+            guard let regions else {
+                throw NotificationError(.invalidTrigger, "SystemNotifications has no RegionTriggers")
             }
-            return regionTrigger(region, repeats)
+            return regions.trigger(region, repeats)
         case .push, .unknown: throw NotificationError(.invalidTrigger, "only the system makes such a trigger")
         }
     }

@@ -7,30 +7,49 @@ import UserNotifications
 // Between the system's objects and the values of PushCryptNotifications.
 
 extension DeliveredNotification {
-    init(_ system: UNNotification) {
+    init(_ system: UNNotification, _ regions: RegionTriggers?) {
         self.init(
-            NotificationRequest(system.request), userInfo: UserInfoJSON.json(system.request.content.userInfo),
+            NotificationRequest(system.request, regions), userInfo: UserInfoJSON.json(system.request.content.userInfo),
             at: UnixTime(Int64(system.date.timeIntervalSince1970)))
     }
 }
 
 extension NotificationRequest {
-    init(_ system: UNNotificationRequest) {
+    init(_ system: UNNotificationRequest, _ regions: RegionTriggers?) {
         self.init(
             id: system.identifier, content: NotificationContent(system.content),
-            trigger: system.trigger.map(NotificationTrigger.init(_:)))
+            trigger: system.trigger.map { NotificationTrigger($0, regions) })
     }
 }
 
 extension NotificationTrigger {
-    init(_ system: UNNotificationTrigger) {
+    init(_ system: UNNotificationTrigger, _ regions: RegionTriggers?) {
         switch system {
         case is UNPushNotificationTrigger: self = .push
         case let system as UNTimeIntervalNotificationTrigger:
             self = .timeInterval(seconds: system.timeInterval, repeats: system.repeats)
         case let system as UNCalendarNotificationTrigger:
             self = .calendar(CalendarMatch(system.dateComponents), repeats: system.repeats)
-        default: self = .unknown
+        default: self = regions?.region(system).map { .location($0, repeats: system.repeats) } ?? .unknown
+        }
+    }
+}
+
+extension NotificationError {
+    /// The error of the protocol for Apple's: code that handles the errors of `SimulatedNotificationCenter` handles these.
+    static func replacing(_ error: any Error) -> any Error {
+        guard let system = error as? UNError else { return error }
+        return switch system.code {
+        case .notificationsNotAllowed:
+            NotificationError(.notAllowed, "the user doesn't allow notifications, or wasn't asked")
+        case .notificationInvalidNoDate: NotificationError(.invalidTrigger, "the system finds no date for the trigger")
+        case .notificationInvalidNoContent:
+            NotificationError(.invalidContent, "the content has neither text nor badge nor sound")
+        case .badgeInputInvalid: NotificationError(.invalidContent, "the system refuses this number for the badge")
+        case .attachmentInvalidURL, .attachmentUnrecognizedType, .attachmentInvalidFileSize, .attachmentNotInDataStore,
+            .attachmentMoveIntoDataStoreFailed, .attachmentCorrupt:
+            NotificationError(.invalidAttachment, "the system refuses an attachment")
+        default: error
         }
     }
 }
@@ -119,6 +138,10 @@ extension NotificationSettings {
         if system.alertSetting == .enabled { allowed.insert(.alert) }
         if system.soundSetting == .enabled { allowed.insert(.sound) }
         if system.criticalAlertSetting == .enabled { allowed.insert(.criticalAlert) }
+        if system.providesAppNotificationSettings { allowed.insert(.providesAppSettings) }
+        #if !os(macOS) && !os(watchOS) && !os(visionOS)
+        if system.carPlaySetting == .enabled { allowed.insert(.carPlay) }
+        #endif
         showsBanners = system.alertSetting == .enabled
         showsInList = system.notificationCenterSetting == .enabled
         allowsTimeSensitive = system.timeSensitiveSetting == .enabled

@@ -13,13 +13,24 @@ public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
 public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
 public struct UNError: Error, Hashable {
-    public enum Code: Int, Sendable {
+    public enum Code: Int, Sendable, CaseIterable {
+        case notificationsNotAllowed = 1
         case attachmentInvalidURL = 100
         case attachmentUnrecognizedType
         case attachmentInvalidFileSize
+        case attachmentNotInDataStore
+        case attachmentMoveIntoDataStoreFailed
+        case attachmentCorrupt
+        case notificationInvalidNoDate = 1400
+        case notificationInvalidNoContent
+        case contentProvidingObjectNotAllowed = 1500
+        case contentProvidingInvalid
+        case badgeInputInvalid = 1600
     }
 
     public let code: Code
+
+    public init(_ code: Code) { self.code = code }
 }
 
 /// Accepts files of the documented types and sizes, and of three types that the documentation doesn't list.
@@ -34,14 +45,14 @@ open class UNNotificationAttachment: NSObject {
 
     public init(identifier: String, url URL: URL, options: [AnyHashable: Any]? = nil) throws {
         guard URL.isFileURL, let file = try? FileManager.default.attributesOfItem(atPath: URL.path) else {
-            throw UNError(code: .attachmentInvalidURL)
+            throw UNError(.attachmentInvalidURL)
         }
         let hint = options?[UNNotificationAttachmentOptionsTypeHintKey] as? String
         guard let type = hint ?? Self.typesByExtension[URL.pathExtension.lowercased()],
             let megabytes = Self.megabytesByType[type]
-        else { throw UNError(code: .attachmentUnrecognizedType) }
+        else { throw UNError(.attachmentUnrecognizedType) }
         guard let size = file[.size] as? NSNumber, size.intValue <= megabytes << 20 else {
-            throw UNError(code: .attachmentInvalidFileSize)
+            throw UNError(.attachmentInvalidFileSize)
         }
         self.identifier = identifier.isEmpty ? UUID().uuidString : identifier
         // The system may write a path differently from the app.

@@ -42,6 +42,8 @@ open class UNNotificationSettings: NSObject {
         public var list = UNNotificationSetting.enabled
         public var lockScreen = UNNotificationSetting.enabled
         public var critical = UNNotificationSetting.notSupported
+        public var carPlay = UNNotificationSetting.notSupported
+        public var providesAppSettings = false
         public var timeSensitive = UNNotificationSetting.enabled
         /// The raw value of `UNShowPreviewsSetting`.
         public var previews = 0
@@ -66,6 +68,15 @@ open class UNNotificationSettings: NSObject {
     @available(watchOS, unavailable)
     @available(tvOS, unavailable)
     open var lockScreenSetting: UNNotificationSetting { stub.lockScreen }
+    @available(iOS 10, *)
+    @available(macOS, unavailable)
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    @available(visionOS, unavailable)
+    open var carPlaySetting: UNNotificationSetting { stub.carPlay }
+    @available(iOS 12, macOS 10.14, watchOS 5, visionOS 1, *)
+    @available(tvOS, unavailable)
+    open var providesAppNotificationSettings: Bool { stub.providesAppSettings }
     @available(iOS 12, macOS 10.14, watchOS 5, visionOS 1, *)
     @available(tvOS, unavailable)
     open var criticalAlertSetting: UNNotificationSetting { stub.critical }

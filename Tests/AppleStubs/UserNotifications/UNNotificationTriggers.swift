@@ -27,3 +27,18 @@ open class UNCalendarNotificationTrigger: UNNotificationTrigger {
         super.init(stubRepeats: repeats)
     }
 }
+
+/// Stands in for `UNLocationNotificationTrigger`, whose region is of Core Location.
+@available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
+open class StubLocationTrigger: UNNotificationTrigger {
+    public let identifier: String
+    public let center: (latitude: Double, longitude: Double)
+    public let radius: Double
+
+    public init(
+        identifier: String, center: (latitude: Double, longitude: Double), radius: Double, repeats: Bool
+    ) {
+        (self.identifier, self.center, self.radius) = (identifier, center, radius)
+        super.init(stubRepeats: repeats)
+    }
+}

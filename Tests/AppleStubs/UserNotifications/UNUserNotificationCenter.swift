@@ -71,6 +71,9 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void)
+    @available(iOS 12, macOS 10.14, visionOS 1, *)
+    @available(watchOS, unavailable)
+    func userNotificationCenter(_ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?)
 }
 
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)

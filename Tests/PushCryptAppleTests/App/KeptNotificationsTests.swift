@@ -68,7 +68,7 @@ private struct LockableKeyring: RecipientKeyring {
     }
 
     private func received(_ request: UNNotificationRequest) async -> ReceivedNotification {
-        await verifier.received(DeliveredNotification(UNNotification(stubRequest: request)))
+        await verifier.received(DeliveredNotification(UNNotification(stubRequest: request), nil))
     }
 
     private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"badge":2},"n":1.5}"#
@@ -226,7 +226,7 @@ private struct LockableKeyring: RecipientKeyring {
     func tapped() async throws {
         try await deliver(channel.seal(Self.json))
         keyring.isLocked.withLock { $0 = false }
-        let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]))
+        let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]), nil)
         // The system has removed it.
         center.stubDelivered = []
         let kept = kept(try configuration())
@@ -240,7 +240,7 @@ private struct LockableKeyring: RecipientKeyring {
     @Test("a tapped placeholder that can't be opened yet is shown by a later call, once")
     func tappedEarly() async throws {
         try await deliver(channel.seal(Self.json))
-        let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]))
+        let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]), nil)
         center.stubDelivered = []
         let kept = kept(try configuration())
         #expect(await kept.restored(placeholder) == nil)
@@ -312,6 +312,10 @@ private struct LockableKeyring: RecipientKeyring {
         }
 
         func received(_ response: ReceivedResponse) async { responses.append(response) }
+
+        let settings = AsyncStream<ReceivedNotification?>.makeStream()
+
+        func openSettings(from notification: ReceivedNotification?) async { settings.continuation.yield(notification) }
     }
 
     private let channel: Channel
@@ -325,7 +329,7 @@ private struct LockableKeyring: RecipientKeyring {
         folder = try TemporaryFolder()
         delegate = PushCryptNotificationDelegate(
             NotificationVerifier(store: SharedStore(folder: folder.path + "/store", role: .app)) { Channel.now },
-            responder, kept: nil)
+            responder, kept: nil, regions: .stub)
     }
 
     /// Restores a push in the extension.
@@ -340,6 +344,24 @@ private struct LockableKeyring: RecipientKeyring {
     private func notification(_ content: UNNotificationContent, isPush: Bool = true) -> UNNotification {
         let trigger = isPush ? UNPushNotificationTrigger() : nil
         return UNNotification(stubRequest: UNNotificationRequest(identifier: "1", content: content, trigger: trigger))
+    }
+
+    @Test("the responder sees the region of a notification that the app has scheduled for it")
+    func region() async {
+        let trigger = StubLocationTrigger(identifier: "r", center: (1, 2), radius: 100, repeats: true)
+        let request = UNNotificationRequest(identifier: "1", content: UNNotificationContent(), trigger: trigger)
+        _ = await options(UNNotification(stubRequest: request))
+        guard case .local(let seen) = responder.seen.first else { return #expect(Bool(false), "\(responder.seen)") }
+        #expect(seen.trigger == .location(.init(id: "r", latitude: 1, longitude: 2, radius: 100), repeats: true))
+    }
+
+    @Test("the responder is asked for the app's settings, from the Settings app and from a notification")
+    func settings() async throws {
+        delegate.userNotificationCenter(center, openSettingsFor: nil)
+        delegate.userNotificationCenter(center, openSettingsFor: try await restored())
+        var asked = responder.settings.stream.makeAsyncIterator()
+        #expect(await asked.next() == .some(nil))
+        guard case .some(.some(.restored)) = await asked.next() else { return #expect(Bool(false)) }
     }
 
     private func options(_ notification: UNNotification) async -> UNNotificationPresentationOptions {

@@ -56,15 +56,19 @@ import UserNotifications
         #expect(center.stubDelivered.isEmpty && center.stubPending.isEmpty)
     }
 
-    @Test("a region becomes the trigger that the app makes of it")
-    func region() async throws {
-        let notifications = SystemNotifications(center) { region, repeats in
-            // Stands in for UNLocationNotificationTrigger, which needs Core Location.
-            UNTimeIntervalNotificationTrigger(timeInterval: region.radius, repeats: repeats)
-        }
-        let region = NotificationTrigger.Region(id: "r", latitude: 1, longitude: 2, radius: 100)
-        try await notifications.add(request("1", .location(region, repeats: true)))
-        #expect(await notifications.pending().map(\.trigger) == [.timeInterval(seconds: 100, repeats: true)])
+    @Test(
+        "a region becomes the trigger that the app makes of it, and is listed as the region", arguments: [true, false])
+    func region(repeats: Bool) async throws {
+        let notifications = SystemNotifications(center, regions: .stub)
+        let trigger = NotificationTrigger.location(
+            .init(id: "r", latitude: 1, longitude: 2, radius: 100), repeats: repeats)
+        try await notifications.add(request("1", trigger))
+        #expect(center.stubPending.first?.trigger is StubLocationTrigger)
+        #expect(await notifications.pending().map(\.trigger) == [trigger])
+        center.stubDelivered = center.stubPending
+        #expect(await notifications.delivered().map(\.request.trigger) == [trigger])
+        // Without the app's conversions no code here can read a region.
+        #expect(await self.notifications.pending().map(\.trigger) == [.unknown])
     }
 
     @Test("pending and delivered notifications are removed one by one and all, and a push is listed as one")
@@ -113,12 +117,15 @@ import UserNotifications
         var stub = UNNotificationSettings.Stub()
         (stub.status, stub.sound, stub.badge, stub.alert) = (.provisional, .disabled, .disabled, .disabled)
         (stub.list, stub.lockScreen, stub.critical, stub.timeSensitive) = (.enabled, .disabled, .enabled, .disabled)
+        (stub.carPlay, stub.providesAppSettings) = (.enabled, true)
         stub.previews = 1
         center.stubSettings = stub
         #expect(
             await notifications.settings()
                 == NotificationSettings(
-                    authorization: .provisional, allowed: [.criticalAlert], showsInList: true, previews: .whenUnlocked))
+                    authorization: .provisional, allowed: [.criticalAlert, .carPlay, .providesAppSettings],
+                    showsInList: true,
+                    previews: .whenUnlocked))
         for (status, authorization) in [
             (UNAuthorizationStatus.notDetermined, NotificationSettings.Authorization.notDetermined), (.denied, .denied),
             (.ephemeral, .authorized),
@@ -136,5 +143,25 @@ import UserNotifications
         center.stubError = CocoaError(.featureUnsupported)
         await #expect(throws: CocoaError.self) { try await notifications.setBadgeCount(4) }
         await #expect(throws: CocoaError.self) { try await notifications.add(request("1")) }
+    }
+
+    @Test(
+        "an error of the system becomes the error that the simulator throws, and one without an equal stays the system's",
+        arguments: UNError.Code.allCases)
+    func systemError(_ code: UNError.Code) async throws {
+        let expected: NotificationError.Code? =
+            switch code {
+            case .notificationsNotAllowed: .notAllowed
+            case .notificationInvalidNoDate: .invalidTrigger
+            case .notificationInvalidNoContent, .badgeInputInvalid: .invalidContent
+            case .contentProvidingObjectNotAllowed, .contentProvidingInvalid: nil
+            default: .invalidAttachment
+            }
+        center.stubError = UNError(code)
+        for call in [{ try await notifications.add(request("1")) }, { try await notifications.setBadgeCount(1) }] {
+            let error = await #expect(throws: (any Error).self) { try await call() }
+            #expect((error as? NotificationError)?.code == expected)
+            #expect(expected != nil || error is UNError)
+        }
     }
 }
