@@ -13,6 +13,7 @@ let package = Package(
             name: "AppNotificationsTests",
             dependencies: [
                 "AppNotifications",
+                // Needs OpenSSL: the tests run on Linux and macOS.
                 .product(name: "PushCryptSender", package: "pushcrypt"),
                 .product(name: "PushCryptSimulator", package: "pushcrypt"),
             ]),

@@ -41,6 +41,14 @@ extension SimulatedNotificationCenter {
         }
     }
 
+    /// The actions that the user sees, in their order: those of the category, or those that the content extension shows instead.
+    /// `UNNotificationActionOptions`: one with `destructive` is highlighted, and behaves as any other.
+    public func actions(of requestID: String) throws -> [NotificationAction] {
+        let notification = try listed(requestID)
+        let changed = state.withLock { $0.shown[requestID]?.actions }
+        return Array((changed ?? category(of: notification.request.content)?.actions ?? []).prefix(Self.actionLimit))
+    }
+
     /// The user chooses an action of the notification's category, or one that its content extension shows instead.
     ///
     /// `UNNotificationActionOptions`: an action opens the app only with the option `foreground`, and needs an unlocked device with
@@ -49,11 +57,10 @@ extension SimulatedNotificationCenter {
     /// - Parameter text: what the user wrote, for an action with a text field.
     public func choose(_ actionID: String, of requestID: String, text: String? = nil) async throws {
         let notification = try listed(requestID)
-        let shown = state.withLock { $0.shown[requestID] }
-        let actions = shown?.actions ?? category(of: notification.request.content)?.actions ?? []
-        guard let action = actions.prefix(Self.actionLimit).first(where: { $0.id == actionID }) else {
+        guard let action = try actions(of: requestID).first(where: { $0.id == actionID }) else {
             throw ResponseError.noAction
         }
+        let shown = state.withLock { $0.shown[requestID] }
         guard (action.textInput != nil) == (text != nil) else { throw ResponseError.text }
         guard !isLocked || action.options.isDisjoint(with: [.foreground, .authenticationRequired]) else {
             throw ResponseError.locked

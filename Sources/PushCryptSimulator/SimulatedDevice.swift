@@ -41,10 +41,12 @@ public final class SimulatedDevice: Sendable {
     public struct OfflineStorage: Hashable, Sendable {
         private let name: String
 
-        /// One push of each app, the last. "Viewing the status of push notifications using Metrics and APNs": APNs keeps one
-        /// push of an app, in most cases the last.
+        /// One push of each app, the last. "Sending notification requests to APNs" and "Viewing the status of push notifications
+        /// using Metrics and APNs", as of 2026: APNs keeps one push for each bundle identifier, in most cases the last. It is the
+        /// default, because these are the later pages, and a backend that relies on more loses pushes.
         public static let last = OfflineStorage(name: "last")
-        /// All pushes. Apple's pages don't describe this today. Use it to test what an app does with several pushes.
+        /// All pushes. "User Notifications updates", June 2024: APNs keeps several for each bundle identifier. How many, it
+        /// doesn't say.
         public static let all = OfflineStorage(name: "all")
     }
 

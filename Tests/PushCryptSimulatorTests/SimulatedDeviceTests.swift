@@ -222,6 +222,26 @@ import Testing
         #expect(clock.elapsed == .seconds(29))
     }
 
+    @Test("an extension is warned as long before its time ends as the option grace says")
+    func grace() async throws {
+        var options = SimulatedDevice.Options()
+        (options.timeLimit, options.grace) = (.seconds(20), .seconds(5))
+        let device = try await device(options) { configuration, device in
+            configuration.deadline = .seconds(300)
+            configuration.stages = [Waiting(clock: device.clock, duration: .seconds(60))]
+        }
+        #expect(await device.receive(try seal()).content?.title.literal == "Zoë")
+        #expect(clock.elapsed == .seconds(15))
+    }
+
+    @Test("pushes that follow each other run in one process")
+    func oneProcess() async throws {
+        let starts = Locked(0)
+        let device = try await device { _, _ in starts.withLock { $0 += 1 } }
+        for _ in 1...3 { #expect(await device.receive(try seal()).isRestored) }
+        #expect(starts.withLock { $0 } == 1)
+    }
+
     @Test("when the process ends during a push the original is shown, and the next push starts another process")
     func ended() async throws {
         let starts = Locked(0)

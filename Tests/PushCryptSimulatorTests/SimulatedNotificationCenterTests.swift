@@ -19,6 +19,13 @@ import Testing
     }
 
     func received(_ response: ReceivedResponse) async { responses.append(response) }
+
+    /// The names of the notifications from which the user asked for the settings; nil for the Settings app.
+    var settings: [String?] = []
+
+    func openSettings(from notification: ReceivedNotification?) async {
+        if case .local(let request) = notification { settings.append(request.id) } else { settings.append(nil) }
+    }
 }
 
 @MainActor @Suite struct SimulatedNotificationCenterTests {
@@ -255,6 +262,33 @@ import Testing
     }
 
     /// Summer time began in Zurich on 28 March 2027 at 01:00 UTC, and ended on 31 October 2027 at 01:00 UTC.
+    @Test(
+        "a calendar trigger fires when all its parts match, with the smaller parts at their start",
+        arguments: [
+            (CalendarMatch(minute: 30), ["2027-03-01T12:30:00Z", "2027-03-01T13:30:00Z"]),
+            (CalendarMatch(hour: 7), ["2027-03-02T06:00:00Z", "2027-03-03T06:00:00Z"]),
+            // Wednesday.
+            (CalendarMatch(weekday: 4), ["2027-03-02T23:00:00Z", "2027-03-09T23:00:00Z"]),
+            (CalendarMatch(day: 31), ["2027-03-30T22:00:00Z", "2027-05-30T22:00:00Z"]),
+            (CalendarMatch(month: 2, day: 29, hour: 12), ["2028-02-29T11:00:00Z", "2032-02-29T11:00:00Z"]),
+            (CalendarMatch(month: 5), ["2027-04-30T22:00:00Z", "2028-04-30T22:00:00Z"]),
+            (CalendarMatch(month: 5, day: 3, hour: 9), ["2027-05-03T07:00:00Z", "2028-05-03T07:00:00Z"]),
+        ])
+    func parts(_ match: CalendarMatch, _ expected: [String]) async throws {
+        try await allow()
+        let start = try UnixTime(Int64(Date("2027-03-01T12:00:00Z", strategy: .iso8601).timeIntervalSince1970))
+        clock.advance(by: .seconds(start.seconds - clock.time.seconds))
+        try await center.add(
+            NotificationRequest(id: "1", content: content("a"), trigger: .calendar(match, repeats: true)))
+        for _ in expected {
+            let next = try #require(center.nextTime(of: "1"))
+            clock.advance(by: .seconds(next.seconds - clock.time.seconds))
+            await center.settle()
+        }
+        let shown = center.presentations.map { Date(timeIntervalSince1970: Double($0.notification.time.seconds)) }
+        #expect(shown.map { $0.formatted(.iso8601) } == expected)
+    }
+
     @Test("a daily calendar trigger keeps its local time over both changes of summer time")
     func summerTime() async throws {
         for (start, times) in [
@@ -485,6 +519,45 @@ import Testing
             ($0.category, $0.threadID, $0.body.literal) = (category, thread, "Body " + id)
         }
         try await center.add(NotificationRequest(id: id, content: content))
+    }
+
+    @Test("the actions of a category are shown in their order, a destructive one as such")
+    func destructive() async throws {
+        try await allow()
+        let delete = NotificationAction(id: "DELETE", title: "Delete", options: .destructive)
+        center.setCategories([NotificationCategory(id: "CHAT", actions: [delete] + Self.chat.actions)])
+        try await deliver("a")
+        #expect(try center.actions(of: "a") == [delete] + Self.chat.actions)
+        try await center.choose("DELETE", of: "a")
+        #expect(app.responses.map(\.action) == [.custom("DELETE")] && center.appState == .background)
+        #expect(throws: ResponseError.noNotification) { try center.actions(of: "a") }
+    }
+
+    @Test("an action starts an app that isn't running, in the background")
+    func started() async throws {
+        try await allow()
+        center.setCategories([Self.chat])
+        center.appState = .notRunning
+        try await deliver("a")
+        #expect(center.appState == .notRunning)
+        try await center.choose("MUTE", of: "a")
+        #expect(center.appState == .background && app.responses.map(\.action) == [.custom("MUTE")])
+    }
+
+    @Test("the app opens its settings if it may offer them")
+    func appSettings() async throws {
+        try await allow()
+        try await deliver("a")
+        await #expect(throws: ResponseError.noSettings) { try await center.openAppSettings() }
+        center.changeSettings { $0.allowed.insert(.providesAppSettings) }
+        try await center.openAppSettings(from: "a")
+        #expect(center.appState == .foreground && center.deliveredNotifications.map(\.id) == ["a"])
+        center.isLocked = true
+        await #expect(throws: ResponseError.locked) { try await center.openAppSettings() }
+        center.isLocked = false
+        try await center.openAppSettings()
+        await #expect(throws: ResponseError.noNotification) { try await center.openAppSettings(from: "b") }
+        #expect(app.settings == ["a", nil])
     }
 
     @Test("a tap opens the app, and the notification leaves the list")
@@ -759,27 +832,39 @@ import Testing
     }
 
     @Test(
-        "hidden previews show the category's text with the number of messages, and its title only if the category says so"
+        "hidden previews show the category's text with the number of messages, no picture, and title and subtitle only if the category says so"
     )
     func hiddenPreviews() async throws {
         try await allow()
         var open = Self.chat
         (open.id, open.options) = ("OPEN", .hiddenPreviewsShowTitle)
-        center.setCategories([Self.chat, open])
+        var subtitle = Self.chat
+        (subtitle.id, subtitle.options) = ("SUBTITLE", .hiddenPreviewsShowSubtitle)
+        center.setCategories([Self.chat, open, subtitle])
         try await deliver("1", thread: "x")
         try await deliver("2", thread: "x")
         try await deliver("3", category: "OPEN")
         try await deliver("4", category: nil, thread: "z")
+        let folder = try TemporaryFolder()
+        try Data([UInt8]("GIF89a0123456789".utf8)).write(to: folder.file("a.gif"))
+        let picture = NotificationContent.Attachment(identifier: "1", path: folder.path + "/a.gif", type: .gif)
+        let pictured = content("Title 5") {
+            ($0.category, $0.threadID, $0.attachments) = ("SUBTITLE", "y", [picture])
+            $0.subtitle.literal = "Subtitle 5"
+        }
+        try await center.add(NotificationRequest(id: "5", content: pictured))
         center.changeSettings { $0.previews = .whenUnlocked }
         center.isLocked = true
-        let banners = Dictionary(
-            uniqueKeysWithValues: center.lockScreen.groups.flatMap(\.banners).map { ($0.id, $0) })
+        var banners: [String: LockScreen.Banner] {
+            Dictionary(uniqueKeysWithValues: center.lockScreen.groups.flatMap(\.banners).map { ($0.id, $0) })
+        }
         #expect(banners["1"]?.body == "2 messages" && banners["1"]?.title == nil && banners["1"]?.isHidden == true)
         #expect(banners["3"]?.body == "1 messages" && banners["3"]?.title == "Title 3")
         #expect(banners["4"]?.body == "Notification")
+        #expect(banners["5"]?.title == nil && banners["5"]?.subtitle == "Subtitle 5" && banners["5"]?.attachment == nil)
         center.isLocked = false
-        #expect(center.lockScreen.groups.flatMap(\.banners).allSatisfy { !$0.isHidden })
+        #expect(banners.values.allSatisfy { !$0.isHidden } && banners["5"]?.attachment != nil)
         center.changeSettings { $0.previews = .never }
-        #expect(center.lockScreen.groups.flatMap(\.banners).allSatisfy { $0.isHidden })
+        #expect(banners.values.allSatisfy { $0.isHidden } && banners["5"]?.attachment == nil)
     }
 }

@@ -1,4 +1,6 @@
+import Foundation
 import PushCryptSimulator
+import PushCryptSimulatorCalendar
 import Testing
 
 /// The delegate of an app: it decides by the kind of notification how it is presented while the app is on the screen.
@@ -11,8 +13,12 @@ import Testing
         case .restored: return [.banner, .sound]
         case .unverified: return [.list]
         case .local(let request):
-            if case .timeInterval = request.trigger { return [.banner] }
-            return []
+            switch request.trigger {
+            case .timeInterval: return [.banner]
+            case .calendar: return [.banner, .list]
+            case .location: return [.list]
+            default: return []
+            }
         }
     }
 }
@@ -22,7 +28,7 @@ import Testing
     private let phone: TestDevice
 
     init() async throws {
-        phone = try await TestDevice(topic: "com.example.app")
+        phone = try await TestDevice(topic: "com.example.app", calendar: GregorianCalendar(timeZone: .gmt))
         phone.device.center.setResponder(app, verifier: NotificationVerifier(store: phone.store))
         phone.device.center.appState = .foreground
     }
@@ -48,16 +54,27 @@ import Testing
         #expect(phone.device.center.presentations.last.map { [$0.isBanner, $0.isListed] } == [false, true])
     }
 
-    @Test("a timer is a banner, and a notification of the app itself without a trigger is hidden")
+    @Test("a timer, a calendar trigger and a region are presented by their kind, and without a trigger nothing is")
     func localNotifications() async throws {
+        let center = phone.device.center
         var content = NotificationContent()
         content.title.literal = "Tea"
-        let timer = NotificationTrigger.timeInterval(seconds: 5, repeats: false)
-        try await phone.device.center.add(NotificationRequest(id: "timer", content: content, trigger: timer))
-        phone.device.clock.advance(by: .seconds(5))
-        await phone.device.center.settle()
-        try await phone.device.center.add(NotificationRequest(id: "now", content: content))
-        #expect(phone.device.center.presentations.map(\.isBanner) == [true, false])
+        let office = NotificationTrigger.Region(id: "office", latitude: 47.37, longitude: 8.54, radius: 200)
+        let triggers: [(String, NotificationTrigger?)] = [
+            ("timer", .timeInterval(seconds: 5, repeats: false)),
+            ("calendar", .calendar(CalendarMatch(second: 0), repeats: false)), ("now", nil),
+            ("region", .location(office, repeats: false)),
+        ]
+        for (id, trigger) in triggers {
+            try await center.add(NotificationRequest(id: id, content: content, trigger: trigger))
+            phone.device.clock.advance(by: .seconds(60))
+            await center.settle()
+        }
+        await center.move(to: Position(latitude: 47.4, longitude: 8.6))
+        await center.move(to: Position(latitude: 47.37, longitude: 8.54))
+        let shown = center.presentations.map { ($0.notification.id, $0.isBanner, $0.isListed) }
+        #expect(shown.map(\.0) == ["timer", "calendar", "now", "region"])
+        #expect(shown.map(\.1) == [true, true, false, false] && shown.map(\.2) == [false, true, false, true])
     }
 
     @Test("an app in the foreground without a responder doesn't show a push")

@@ -20,6 +20,16 @@ import Testing
         #expect(shown.type == .gif && phone.device.center.file(shown.path) == picture)
     }
 
+    @Test("a film by address is shown with its type")
+    func film() async throws {
+        let phone = try await TestDevice(topic: "com.example.app", plainMembers: ["video_url"])
+        let film = [0, 0, 0, 0x18] + [UInt8]("ftypisom".utf8) + [UInt8](repeating: 0, count: 2_000_000)
+        phone.device.network.serve(film, at: "https://example.com/f")
+        let payload = #"{"aps":{"alert":"Hi"},"video_url":"https://example.com/f"}"#
+        let shown = try #require(try await phone.receive(sealed: payload).content?.attachments.first)
+        #expect(shown.type == .mp4 && phone.device.center.file(shown.path) == film)
+    }
+
     @Test(
         "a picture that is missing, isn't a picture, or has an http address leaves the text",
         arguments: ["https://example.com/none", "https://example.com/page", "http://example.com/p"])
