@@ -10,7 +10,7 @@ import Testing
         let blocks = try Documents.blocks(of: "swift", in: Self.guides + "PushCryptSender.md").map { $0.text + "\n" }
         let files = [
             "Examples/backend/Sources/first-push/PushSender.swift",
-            "Examples/senders/apnswift/Sources/SealedPushes/SealedPushes.swift",
+            "Examples/senders/with-apnswift/Sources/SealedPushes/SealedPushes.swift",
         ]
         #expect(try blocks == files.map(Documents.text(of:)))
     }

@@ -2,6 +2,7 @@
 
 import PackageDescription
 
+// The folder has another name than the dependency: SwiftPM takes a package's identity from its folder.
 let package = Package(
     name: "sealed-pushes",
     platforms: [.macOS(.v13)],
