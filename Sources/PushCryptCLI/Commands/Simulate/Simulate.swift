@@ -82,10 +82,12 @@ struct Simulate: AsyncParsableCommand {
             StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
         }
         var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
-        while let input = try reader.next() {
-            let push = await phones.receive(input)
+        var isUnexplained = false
+        while let payload = try reader.next() {
+            let push = await phones.receive(payload)
             count += 1
             if push.isRestored { restoredCount += 1 }
+            isUnexplained = isUnexplained || push.isUnexplained
             if picture != nil { pictured.append(push) }
             try write(push)
         }
@@ -93,7 +95,8 @@ struct Simulate: AsyncParsableCommand {
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
         try writePicture(of: pictured, phones.lockScreens)
         guard restoredCount == count else {
-            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored")
+            let next = isUnexplained ? "; pushcrypt diagnose can say why" : ""
+            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored\(next)")
         }
     }
 
@@ -122,14 +125,14 @@ struct Simulate: AsyncParsableCommand {
 
     private func settings() throws -> SimulatedPhones.Settings {
         let topic = try Topic(topic ?? Self.exampleTopic).description
-        let keyring: any RecipientKeyring =
-            try keys.map { keys in
-                KeysetKeyring(try KeySource(keys, keyAccess).openingKeyset(device: DeviceID(option: device)))
-            } ?? NoKeys()
+        let keyset = try keys.map { try KeySource($0, keyAccess).openingKeyset(device: DeviceID(option: device)) }
+        let keyring: any RecipientKeyring = keyset.map { KeysetKeyring($0) } ?? NoKeys()
         var settings = SimulatedPhones.Settings(
             topic: topic, keyring: keyring, hasKeys: keys != nil,
             senders: try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust,
             hasTrust: trust != nil, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
+        settings.lacksDevice =
+            keyset?.entries.contains { $0.record.kind == .shared && !$0.record.isDeviceKey } ?? false
         try phone.apply(to: &settings)
         if let path = texts.strings {
             let (strings, note) = try LocalizedStrings.read(path, language: texts.language)
