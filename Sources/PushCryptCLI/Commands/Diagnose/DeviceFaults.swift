@@ -67,7 +67,8 @@ enum DeviceFaults {
             do:
                 "Check that the user allows notifications, that the push arrived as an alert with "
                 + "\"mutable-content\": 1, that the extension is embedded and its minimum system isn't newer than the "
-                + "device's, and that app and extension have the same app group. --app examines the project. If it runs "
+                + "device's, and that app and extension have the same app group."
+                + evidence.asking(for: .app) { " \($0) examines the project." } + " If it runs "
                 + "on other devices, unlock this one and push again, and look for crash reports of the extension in "
                 + "Settings, Privacy & Security, Analytics Data.", symptom: .noPush)
     }

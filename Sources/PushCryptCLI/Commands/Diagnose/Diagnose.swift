@@ -88,7 +88,17 @@ struct Diagnose: ParsableCommand {
             payload: payload, topic: topic, keys: keys, device: try DeviceID(option: device),
             registration: registration, senders: try trust.map(senders),
             headers: try headers.map { try RequestHeaders(file: $0) },
-            report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time)
+            report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time,
+            given: given)
+    }
+
+    private var given: Set<EvidenceInput> {
+        let inputs: [(EvidenceInput, Bool)] = [
+            (.topic, topic != nil), (.keys, self.keys != nil), (.registration, registration != nil),
+            (.device, device != nil), (.trust, trust != nil), (.headers, headers != nil), (.report, report != nil),
+            (.app, app != nil), (.time, timeOptions.givenTime != nil),
+        ]
+        return Set(inputs.filter(\.1).map(\.0))
     }
 
     private static func registration(_ path: String, at time: UnixTime) throws -> Evidence.Registration {

@@ -57,10 +57,11 @@ enum TimeFaults {
     }
 
     static func duration(_ seconds: Int64) -> String {
-        switch seconds {
-        case 172_800...: "\(seconds / 86_400) days"
-        case 7_200...: "\(seconds / 3_600) hours"
-        default: "\(seconds / 60) minutes"
+        func rounded(to unit: Int64) -> Int64 { (seconds + unit / 2) / unit }
+        return switch seconds {
+        case 172_800...: "\(rounded(to: 86_400)) days"
+        case 7_200...: "\(rounded(to: 3_600)) hours"
+        default: "\(rounded(to: 60)) minutes"
         }
     }
 
@@ -75,7 +76,8 @@ enum TimeFaults {
                 + "device is slow.",
             (issuedAt.map { ["the sealed message: made at \($0), now is \(evidence.time)"] } ?? [])
                 + (evidence.reportAge > tolerance ? [reportTime(evidence)] : []),
-            do: "Set both clocks automatically (NTP); 10 minutes of difference are allowed.",
+            do: (evidence.given.contains(.time) ? "If --at isn't the cause: " : "")
+                + "Set both clocks automatically (NTP); 10 minutes of difference are allowed.",
             explains: [.failure(.notYetValid)])
     }
 
@@ -99,7 +101,9 @@ enum TimeFaults {
         return Fault(
             .warning, "push-expired", "The push has expired by now. If it was delivered only now, it isn't shown.",
             seen,
-            do: "Give the time of the delivery with --at, or the device's report.")
+            do: "Seal when you send, or with a later expiry (--expires, up to 30 days)."
+                + evidence.asking(for: .time) { " If it was delivered earlier, give that time with \($0)." }
+                + evidence.asking(for: .report) { " The device's \($0) shows whether it came in time." })
     }
 
     private static func replayed(_ evidence: Evidence) -> Fault? {
