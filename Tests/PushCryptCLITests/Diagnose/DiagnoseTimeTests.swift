@@ -169,6 +169,15 @@ struct DiagnoseTimeTests {
         #expect(try app.diagnose(app.seal(), "--report", "report.json").found.isEmpty)
     }
 
+    @Test("a fast clock is no matter of --at if --at wasn't given")
+    func withoutTime() async throws {
+        let app = try await InstalledApp()
+        app.device.clockError = .seconds(UnixTime.now.seconds + 900 - app.clock.time.seconds)
+        try app.writeReport()
+        let output = try app.place.run("diagnose", "--report", "report.json", stdin: app.seal())
+        #expect(output.text.contains("clock is fast by 15 minutes") && !output.text.contains("--at"), "\(output)")
+    }
+
     @Test("a push that was sent twice")
     func replayed() async throws {
         let app = try await InstalledApp()

@@ -101,12 +101,15 @@ enum RequestFaults {
         guard topicIsExtension(evidence) == nil,
             let (place, name) = named(evidence).first(where: { $0.topic != app && looksLikeExtension($0.topic) })
         else { return nil }
+        // The device opens pushes with the topic of its report.
+        let isUsed = name == evidence.report?.topic && evidence.hasFailed(.undecryptable)
         return Fault(
-            .warning, "topic-may-be-extension",
+            isUsed ? .error : .warning, "topic-may-be-extension",
             "The topic looks like the bundle identifier of an extension. It must be that of the app.",
             ["\(place) is \(RequestHeaders.printable(name))"],
             do: "Look up the app's bundle identifier in Xcode"
-                + evidence.asking(for: .topic, .app) { ", and give it with \($0)" } + ".")
+                + evidence.asking(for: .topic, .app) { ", and give it with \($0)" } + ". "
+                + "In the extension, Bundle.main is the extension, not the app.", explains: wrongTopic)
     }
 
     private static func looksLikeExtension(_ name: String) -> Bool {

@@ -30,10 +30,12 @@ enum TimeFaults {
         let isExpiredThere = evidence.hasFailed(.expired) || end.map { $0.seconds <= time } ?? false
         let error = "The device's clock is fast by \(duration(time - evidence.time.seconds))"
         guard isValid, isExpiredThere else {
+            let isGiven = evidence.given.contains(.time)
             return Fault(
                 .warning, "device-clock-wrong",
-                error + ", or --at is earlier than the report. Pushes expire earlier by a fast clock.",
-                [reportTime(evidence)], do: "If --at isn't the cause: \(setClock)")
+                error + (isGiven ? ", or --at is earlier than the report" : "")
+                    + ". Pushes expire earlier by a fast clock.",
+                [reportTime(evidence)], do: (isGiven ? "If --at isn't the cause: " : "") + setClock)
         }
         return Fault(
             "device-clock-wrong", error + ". The push has expired by this clock, and isn't shown.",
