@@ -91,9 +91,15 @@ extension DeviceFaults {
             ?? []
     }
 
+    private static let endings = [
+        StageFailure.Ending.timedOut.description: "timed out",
+        StageFailure.Ending.emptied.description: "returned no text",
+    ]
+
     private static func seen(_ stages: [DeviceReport.StageCounter]) -> [String] {
         stages.prefix(5).map {
-            let (stage, ending) = (RequestHeaders.printable($0.stage), RequestHeaders.printable($0.ending))
+            let ending = endings[$0.ending] ?? RequestHeaders.printable($0.ending)
+            let stage = RequestHeaders.printable($0.stage)
             return "report: the stage \(stage) \(ending) \(NumberText.counted($0.counter.count, "time"))"
         }
     }
