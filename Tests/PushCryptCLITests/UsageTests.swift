@@ -10,7 +10,7 @@ struct UsageTests {
         [
             ["nope"], ["keys", "nope"], ["keys", "destroy"], ["--nope"], ["seal"], ["open"], ["keys", "create"],
             ["keys", "list"], ["seal", "--to", "Keys/ios"], ["seal", "--topic", "a"], ["open", "--keys", "Keys/ios"],
-            ["open", "--topic", "a"], ["demo", "more"], seal + ["more"], open + ["more"],
+            ["open", "--topic", "a"], ["demo", "more"], seal + ["more", "x"], open + ["more", "x"],
         ]
         + [
             ["--limit", "0"], ["--limit", "-1"], ["--limit", "5000"], ["--limit", "4097"], ["--limit", "many"],
@@ -31,12 +31,20 @@ struct UsageTests {
         "a bad topic exits 64 with one line",
         arguments: [
             "", "bad topic", "com.example.app\n", "com.exämple.app", "a/b", "a_b", String(repeating: "a", count: 156),
+            "com..example", "com.example.app.", ".example", ".",
         ])
     func topics(_ topic: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
-        expectRefusal(try place.run("seal", "--to", "Keys/ios", "--topic", topic, stdin: Workplace.inner), 64)
-        expectRefusal(try place.run("open", "--keys", "Keys/ios", "--topic", topic, stdin: Workplace.inner), 64)
+        let keys = ["--keys", "Keys/ios", "--topic", topic]
+        for command in [
+            ["seal", "--to", "Keys/ios", "--topic", topic], ["open"] + keys, ["open", "--batch"] + keys,
+            ["seal", "--batch", "--topic", topic], ["inspect"] + keys, ["simulate"] + keys, ["diagnose"] + keys,
+            ["diagnose", "--topic", topic],
+        ] {
+            expectRefusal(
+                try place.run(command, stdin: Workplace.inner), 64, saying: "a topic is the app's bundle identifier")
+        }
     }
 
     @Test(

@@ -26,6 +26,42 @@ struct ExampleSecrecyTests {
         }
     }
 
+    /// The files that a command line writes secrets to: a registration record, a private key, or the reference of a blob.
+    private static func secretFiles(_ line: String) -> [String] {
+        let written =
+            #/(?:keys export[^>|;]*(?:--registration|--private|--device)[^>|;]*> *|--reference +|--[a-z-]*passphrase-file +)([^\s)]+)/#
+        return line.matches(of: written).map { String($0.1) }
+    }
+
+    @Test(
+        "a command of a document or guide writes secrets to Keys or outside the repository, and a record under umask 077"
+    )
+    func places() throws {
+        let guides = try FileManager.default.subpathsOfDirectory(
+            atPath: Documents.packageRoot.appendingPathComponent("Sources").path
+        ).filter { $0.hasSuffix(".md") }.map { "Sources/\($0)" }
+        var count = 0
+        for document in Documents.tested + guides {
+            for block in try Documents.blocks(of: "sh", in: document) {
+                let lines = block.text.replacing("\\\n", with: " ").components(separatedBy: "\n")
+                for line in lines {
+                    for file in Self.secretFiles(line) {
+                        count += 1
+                        #expect(file.hasPrefix("Keys/") || file.hasPrefix("/"), "\(document): \(line)")
+                    }
+                    guard line.contains("keys export"), !Self.secretFiles(line).isEmpty, line.contains(">") else {
+                        continue
+                    }
+                    let isPublic = line.contains("--signed-by")
+                    #expect(
+                        isPublic || line.contains("umask 077") || block.text.hasPrefix("umask 077"),
+                        "\(document): \(line)")
+                }
+            }
+        }
+        #expect(count > 10)
+    }
+
     @Test(
         "a command line with a secret is found",
         arguments: [

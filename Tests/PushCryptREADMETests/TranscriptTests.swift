@@ -7,7 +7,9 @@ import Testing
 struct TranscriptTests {
     @Test("The commands of a transcript print what the document shows", arguments: try Transcript.all())
     func output(_ transcript: Transcript) throws {
-        let outputs = try Self.run(transcript.steps.map(\.commands))
+        let outputs = try Self.run(transcript.steps.map(\.commands)) { folder in
+            for file in try Self.secretFiles(in: folder) { Issue.record("\(file)") }
+        }
         try #require(outputs.count == transcript.steps.count)
         var stable = Self.StableLines()
         for (step, output) in zip(transcript.steps, outputs) {
@@ -64,8 +66,11 @@ struct TranscriptTests {
     /// Runs all commands in one shell in a new folder, with the built `pushcrypt` in its path.
     ///
     /// - Parameter tools: shell functions that replace tools.
+    /// - Parameter examine: looks at the folder after the last command.
     /// - Returns: the output of each step on stdout and stderr.
-    static func run(_ commands: [String], replacing tools: String = "") throws -> [String] {
+    static func run(
+        _ commands: [String], replacing tools: String = "", examine: (URL) throws -> Void = { _ in }
+    ) throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -80,8 +85,23 @@ struct TranscriptTests {
             arguments: ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")],
             environment: environment, folder: folder.path)
         _ = try shell.run()
+        try examine(folder)
         let text = try String(contentsOf: folder.appendingPathComponent("output"), encoding: .utf8)
         return text.components(separatedBy: separator + "\n").map { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 }
+    }
+
+    /// The files with a private key, a psk, the key of a blob or the text of a notification that git would commit or other users can read.
+    private static func secretFiles(in folder: URL) throws -> [String] {
+        let secret = #/"(?:d|k|psk|key)":"[A-Za-z0-9_-]{43}"/#
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted().filter { path in
+            let file = folder.appendingPathComponent(path)
+            guard let bytes = FileManager.default.contents(atPath: file.path) else { return false }
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard text.contains(secret) || text.contains("Dr. Amara Osei") && path != "output" else { return false }
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
+            return !path.hasPrefix("Keys/") || text.contains(secret) && mode & 0o077 != 0
+        }
     }
 
     /// The folder of the built `pushcrypt` and tests.

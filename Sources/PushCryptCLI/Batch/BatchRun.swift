@@ -2,12 +2,13 @@ import PushCryptFiles
 import PushCryptPrimitives
 import PushCryptSender
 
-/// Processes the lines of stdin with several workers and writes the results to stdout and the errors file. A line counts
+/// Processes the lines of a file or stdin with several workers and writes the results to stdout and the errors file. A line counts
 /// as processed when all of it has been written.
 struct BatchRun<Worker: LineWorker> {
     private typealias Results = LineResults<Worker.Outcome>
 
     private let workers: Int
+    private let input: String
     private let place: RefusalPlace
     /// The text before the line number in the message that says how to continue, such as an option's name. nil if every line
     /// is answered on stdout, and there is nothing to continue.
@@ -19,19 +20,21 @@ struct BatchRun<Worker: LineWorker> {
     private var next: Int
 
     init(
-        workers: Int, from firstLine: Int = 1, errors: String?, refusals place: RefusalPlace = .record,
+        workers: Int, of input: String = "-", from firstLine: Int = 1, errors: String?,
+        refusals place: RefusalPlace = .record,
         resumption: String?
     ) throws {
         self.workers = workers
+        self.input = input
         self.place = place
         self.resumption = resumption
         refused = try RefusedLines(errors)
         next = firstLine
     }
 
-    init(_ options: BatchOptions) throws {
+    init(_ options: BatchOptions, _ input: PayloadInput) throws {
         try self.init(
-            workers: options.width, from: options.resumeFrom ?? 1, errors: options.errors,
+            workers: options.width, of: input.path, from: options.resumeFrom ?? 1, errors: options.errors,
             refusals: options.stream ? .answer : .record, resumption: options.stream ? nil : "--resume-from")
     }
 
@@ -76,8 +79,9 @@ struct BatchRun<Worker: LineWorker> {
         guard let interruption = Interruption() else {
             throw Failure(.software, "can't create the pipe that reports signals")
         }
-        let blocks = try LineBlocks(from: next, interruption, oneByOne: resumption == nil)
-        progress = BatchProgress()
+        let reader = try PieceReader(input)
+        let blocks = try LineBlocks(of: reader, from: next, interruption, oneByOne: resumption == nil)
+        progress = BatchProgress(of: reader.descriptor)
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         while let results = try pipeline.waitForNext() { try write(results) }
         return blocks.signal
@@ -133,16 +137,17 @@ struct BatchRun<Worker: LineWorker> {
 struct BatchProgress {
     private let start = ContinuousClock.now
     private let line: ProgressLine
-    /// The length of stdin; nil if unknown.
+    /// The length of the input; nil if unknown.
     private let byteCount: Int?
 
+    /// - Parameter descriptor: that of the input.
     /// - Returns: nil unless stderr is a terminal and stdout is not, so that progress and data don't mix.
-    init?() {
+    init?(of descriptor: Int32) {
         guard isatty(STDOUT_FILENO) == 0, let line = ProgressLine() else { return nil }
         self.line = line
-        let status = try? OpenFile(descriptor: STDIN_FILENO, named: "stdin").status()
+        let status = try? OpenFile(descriptor: descriptor, named: "input").status()
         byteCount =
-            status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(STDIN_FILENO, 0, SEEK_CUR)) } : nil
+            status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(descriptor, 0, SEEK_CUR)) } : nil
     }
 
     func show(lineCount: Int, position: Int) {

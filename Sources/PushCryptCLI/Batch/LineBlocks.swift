@@ -34,11 +34,14 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private(set) var signal: Int32?
 
     /// - Parameters:
+    ///   - reader: of a file or stdin, at its beginning.
     ///   - first: the number of the first line that is returned. A line that is longer than `QueueLine.limitInBytes` is
     ///     returned in pieces unless one read returned all of it.
     ///   - isOneByOne: whether a block has one line, so that no line waits until the lines after it are processed.
-    init(from first: Int, _ interruption: Interruption, oneByOne isOneByOne: Bool = false) throws(Failure) {
-        reader = try PieceReader()
+    init(
+        of reader: PieceReader, from first: Int, _ interruption: Interruption, oneByOne isOneByOne: Bool = false
+    ) throws(Failure) {
+        self.reader = reader
         self.interruption = interruption
         self.isOneByOne = isOneByOne
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
@@ -69,7 +72,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
             defer { unread = [] }
             return unread
         }
-        signal = signal ?? interruption.wait(toRead: STDIN_FILENO)
+        signal = signal ?? interruption.wait(toRead: reader.descriptor)
         guard signal == nil, let piece = try reader.next() else { return nil }
         position += piece.count
         return piece

@@ -7,6 +7,7 @@ extension Seal {
     /// Chooses the keys for each line when it is sealed, so that a long run follows a rotation.
     func sealBatch() throws {
         let time = timeOptions.time
+        let topic = try Topic(option: topic).description
         let givenTime = timeOptions.givenTime
         let clock: @Sendable () -> UnixTime = { givenTime ?? .now }
         let keys = try to.map { path in
@@ -26,7 +27,7 @@ extension Seal {
             clock: clock)
         try check(common)
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
-        var run = try BatchRun<SealWorker>(batch)
+        var run = try BatchRun<SealWorker>(batch, input)
         try run.processAllLines {
             let reader = try directory?.makeReader()
             return SealWorker(

@@ -4,6 +4,7 @@ import PushCryptPrimitives
 /// Reads a file or stdin in pieces, in constant memory.
 final class PieceReader {
     var name: String { file.path }
+    var descriptor: Int32 { file.descriptor }
     private let file: OpenFile
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 

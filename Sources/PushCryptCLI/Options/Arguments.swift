@@ -13,6 +13,23 @@ extension UnixTime: ExpressibleByArgument {
     private static let writable = UnixTime(0)...rfc3339Range.upperBound
 }
 
+extension Topic {
+    /// Refuses also what the protocol allows and no app can have as its bundle identifier.
+    ///
+    /// - Throws: `KeyError` with `invalidTopic`.
+    init(option text: String) throws(KeyError) {
+        try self.init(text)
+        guard !Self.hasEmptyPart(text) else {
+            throw KeyError(
+                .invalidTopic, "a topic is the app's bundle identifier, without two dots in a row or a dot at an end")
+        }
+    }
+
+    static func hasEmptyPart(_ text: String) -> Bool {
+        text.split(separator: ".", omittingEmptySubsequences: false).contains("")
+    }
+}
+
 extension ArgumentHelp {
     /// - Parameter valueName: stands for the value in the help, such as `FILE`.
     init(_ abstract: String, _ valueName: String) { self.init(abstract, valueName: valueName) }

@@ -155,7 +155,8 @@ extension Opener {
         topic: String, keys: String, device: String?, trust: @autoclosure () throws -> SenderTrust, _ access: KeyAccess
     ) throws {
         let keyset = try KeySource(keys, access).openingKeyset(device: DeviceID(option: device))
-        try self.init(topic: topic, keyring: KeysetKeyring(keyset), senders: trust())
+        try self.init(
+            topic: Topic(option: topic).description, keyring: KeysetKeyring(keyset), senders: trust())
     }
 }
 

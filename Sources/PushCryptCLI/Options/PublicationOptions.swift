@@ -28,7 +28,7 @@ struct PublicationOptions: ParsableArguments {
 
     func publish(_ editor: inout KeysetEditor) throws {
         guard !isEmpty else { return }
-        let names = topics.isEmpty ? nil : try topics.map { try Topic($0) }
+        let names = topics.isEmpty ? nil : try topics.map { try Topic(option: $0) }
         try editor.publish(topics: names, epoch: epoch, validForInSeconds: validFor?.seconds, sequence: sequence)
     }
 }

@@ -74,9 +74,11 @@ enum StandardStreams {
         try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(text.utf8))
     }
 
-    /// Reads all of stdin, but at most `limit + 1` bytes.
-    static func readAll(limit: Int) throws(Failure) -> [UInt8] {
-        let reader = try PieceReader()
+    /// Reads all of a file or stdin, but at most `limit + 1` bytes.
+    ///
+    /// - Parameter path: `-` is stdin.
+    static func readAll(_ path: String = "-", limit: Int) throws(Failure) -> [UInt8] {
+        let reader = try PieceReader(path)
         var bytes = [UInt8]()
         while bytes.count <= limit, let piece = try reader.next() { bytes += piece.prefix(limit + 1 - bytes.count) }
         return bytes

@@ -31,20 +31,20 @@ struct AttachmentDownloader: Sendable {
     }
 }
 
-struct AttachmentSource: Sendable {
+package struct AttachmentSource: Sendable {
     enum Place: Sendable {
         case blob(AttachmentReference)
         /// The address of a file that isn't encrypted.
         case file(String)
     }
 
-    let identifier: String
+    package let identifier: String
     let place: Place
 
     /// All sources that a push names: its blobs in their order, then the files of the members.
     ///
     /// - Parameter members: see ``AttachmentStage/Configuration/plainMembers``.
-    static func all(of push: OpenedPush, members: [String]) -> [AttachmentSource] {
+    package static func all(of push: OpenedPush, members: [String]) -> [AttachmentSource] {
         let blobs = push.attachments.enumerated().map { index, reference in
             // The ids that senders choose contain no dot, so the names differ.
             AttachmentSource(identifier: reference.id ?? "attachment.\(index)", place: .blob(reference))

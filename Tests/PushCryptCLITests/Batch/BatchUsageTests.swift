@@ -17,7 +17,7 @@ struct BatchUsageTests {
             ["seal", "--topic", "a.b", "--to", "fleet.json", "--jobs", "2"],
             ["seal", "--topic", "a.b", "--to", "fleet.json", "--errors", "e"],
             ["open", "--topic", "a.b", "--keys", "fleet.json", "--resume-from", "2"],
-            ["seal", "--topic", "a.b"], open + ["--id-from", "x"], seal + ["more"],
+            ["seal", "--topic", "a.b"], open + ["--id-from", "x"], seal + ["more", "x"],
             ["seal", "--topic", "a.b", "--to", "fleet.json", "--recipients", "r"],
         ])
     func usage(_ arguments: [String]) throws {

@@ -160,6 +160,21 @@ struct DiagnoseCounterTests {
         #expect(diagnosed.errors == errors && diagnosed.warnings == warnings, "\(diagnosed.text)")
     }
 
+    @Test(
+        "the ending of a stage is said in words",
+        arguments: [
+            ("timedOut", "timed out 1 time"), ("emptied", "returned no text 1 time"), ("failed", "failed 1 time"),
+        ])
+    func ending(_ name: String, _ text: String) async throws {
+        let app = try await InstalledApp()
+        try app.writeReport {
+            $0["opened"] = try app.counter()
+            $0["stageFailures"] = [["stage": "names", "ending": name, "counter": try app.counter()]]
+        }
+        let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
+        #expect(diagnosed.first.evidence == ["report: the stage names \(text)"], "\(diagnosed.text)")
+    }
+
     @Test("sender keys that the device can't read: the finding names why", arguments: [true, false])
     func senderKeys(areLocked: Bool) async throws {
         let failure = FailureClass(rawValue: areLocked ? "keyLocked" : "missingResource")

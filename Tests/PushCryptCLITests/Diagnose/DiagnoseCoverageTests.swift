@@ -1,5 +1,8 @@
 import Foundation
 import PushCryptCore
+import PushCryptExtension
+import PushCryptPrimitives
+import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
@@ -101,6 +104,75 @@ struct DiagnoseCoverageTests {
         let diagnosed = try app.diagnose(push, "--topic", InstalledApp.topic)
         let end = "To check more, give --headers, --registration, --report, --trust, --keys or --app.\n"
         #expect(diagnosed.errors == ["mutable-content-missing"] && diagnosed.text.hasSuffix(end), "\(diagnosed.text)")
+    }
+
+    /// What is wrong with a push, and how its device counted it.
+    static let failures: [FailureClass] = [
+        .notSealed, .malformed, .unknownKey, .undecryptable, .internalError, .keyExpired, .expired, .timedOut,
+        .attachmentFailed, FailureClass(rawValue: "own"),
+    ]
+
+    @Test(
+        "with every input given, a push that a device counted as failed has a finding that asks for none of them",
+        arguments: failures)
+    func allGiven(_ failure: FailureClass) async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal(options: .init(expiresAfterInSeconds: 3_600))
+        try ProjectFiles.healthy.write(to: app.place)
+        let sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        let set = try Keyset([Keyset.Entry(sender, KeyLifecycle(activatesAt: UnixTime(0)))]).publicKeyset(
+            keepingPSK: false)
+        try app.place.write(Data(set.jwkSet(withHistory: false)), to: "senders.json")
+        let headers: [String: Any] = ["apns-topic": InstalledApp.topic, "apns-push-type": "alert", ":status": 200]
+        try app.writeReport { statistics in
+            statistics["failures"] = [failure.rawValue: try app.counter()]
+        }
+        let inputs = [
+            "--topic", InstalledApp.topic, "--keys", try app.keyFile(), "--report", "report.json", "--app", "Project",
+            "--registration", try app.write(app.record(), to: "record.json"), "--trust", "senders.json", "--headers",
+            try app.write(Relay.data(headers), to: "headers.json"),
+        ]
+        for payload in [push, try Payload.tampered(push)] {
+            for time in [app.clock.time, app.clock.time + 7_200] {
+                let diagnosed = try Diagnosed(app.place, payload, inputs, at: time)
+                #expect(!diagnosed.found.isEmpty && diagnosed.repeatedRequests == [], "\(diagnosed.text)")
+            }
+            // Without one input, it may be asked for, and no other one.
+            for index in stride(from: 0, to: inputs.count, by: 2) {
+                let others = Array(inputs[..<index] + inputs[(index + 2)...])
+                let diagnosed = try Diagnosed(app.place, payload, others, at: app.clock.time)
+                #expect(diagnosed.repeatedRequests == [], "\(diagnosed.text)")
+            }
+        }
+    }
+
+    @Test(
+        "a shared key whose device isn't named: the record that was given isn't asked for",
+        arguments: ["--keys", "--registration"])
+    func sharedKey(_ option: String) throws {
+        let place = try Workplace()
+        try place.create("fleet", "shared")
+        let record = try place.run(
+            "keys", "export", "fleet", "--private", "--format", "jwk", "--insecure-plaintext", "--at", Workplace.now)
+        try #require(record.exit == 0, "\(record)")
+        try place.write(record.stdout, to: "fleet.json")
+        let push = try place.sealed(to: "fleet", "--device", "phone-1")
+        let time = try #require(UnixTime(rfc3339: Workplace.now))
+        let diagnosed = try Diagnosed(place, push, [option, "fleet.json", "--topic", Workplace.topic], at: time)
+        #expect(
+            option == "--registration" || diagnosed.notChecked.contains("whether the push opens; this needs --device"))
+        #expect(
+            diagnosed.warnings.contains("device-not-given") && diagnosed.repeatedRequests == [], "\(diagnosed.text)")
+    }
+
+    @Test("in a terminal of 40 columns no line is longer, with an error and without one", arguments: [true, false])
+    func narrow(hasError: Bool) async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        try app.place.write(hasError ? Relay.rebuilt(push) { $0["aps"] = nil } : push, to: "p.json")
+        let output = try app.place.shell("COLUMNS=40 \"$PUSHCRYPT\" diagnose --at \(app.clock.time.seconds) < p.json")
+        #expect(output.text.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(output)")
+        #expect(output.text.contains(hasError ? "aps-missing" : "not checked"), "\(output)")
     }
 
     @Test("without a finding, --json prints an empty array in one line")

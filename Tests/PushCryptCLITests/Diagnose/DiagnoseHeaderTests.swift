@@ -35,6 +35,94 @@ struct DiagnoseHeaderTests {
         #expect(output.exit == 65 && output.hasOneLineOnStderr && output.stderr.contains("apns-topic"), "\(output)")
     }
 
+    @Test(
+        "with only APNs' answer nothing is said about the headers of the request, and they aren't called checked",
+        arguments: [
+            (
+                #"{":status":400,"reason":"BadDeviceToken","apns-id":"9D9E5C5B-7E29-4D0A-9D0C-0F8B6F3E3C11"}"#,
+                ["apns-bad-device-token"]
+            ),
+            (#"{":status":403}"#, ["apns-refused"]),
+            (#"{":status":400,"reason":"MissingTopic"}"#, ["apns-missing-topic"]),
+            (#"{"reason":"BadDeviceToken"}"#, ["apns-bad-device-token"]), (#"{":status":200}"#, []),
+            (
+                "< HTTP/2 400\n< apns-id: 9D9E5C5B-7E29-4D0A-9D0C-0F8B6F3E3C11\n{\"reason\":\"BadTopic\"}",
+                ["apns-bad-topic"]
+            ),
+        ])
+    func answerOnly(_ text: String, _ errors: [String]) async throws {
+        let app = try await InstalledApp()
+        let file = try app.write(Data(text.utf8), to: "answer")
+        let diagnosed = try app.diagnose(app.seal(), "--topic", InstalledApp.topic, "--headers", file)
+        #expect(diagnosed.found.map(\.name) == errors, "\(diagnosed.text)")
+        guard errors.isEmpty else { return }
+        #expect(!diagnosed.checked.contains("the headers of the request"), "\(diagnosed.text)")
+        #expect(diagnosed.notChecked.contains("--headers whether the request has this topic"), "\(diagnosed.text)")
+        #expect(diagnosed.notChecked.contains("the headers of the request"), "\(diagnosed.text)")
+    }
+
+    @Test(
+        "a request as curl -v shows it is read, also if it has no header for APNs, and if curl's next line follows the answer",
+        arguments: [
+            (["> apns-topic: com.example.app", "> apns-push-type: alert"], ["apns-bad-device-token"]),
+            (["> apns-topic: com.example.app"], ["push-type-missing", "apns-bad-device-token"]),
+            ([], ["push-type-missing", "apns-bad-device-token"]),
+        ])
+    func curl(_ headers: [String], _ errors: [String]) async throws {
+        let app = try await InstalledApp()
+        let lines =
+            [
+                "* Connected to api.sandbox.push.apple.com (17.188.143.34) port 443", "* using HTTP/2",
+                "* [HTTP/2] [1] [:path: /3/device/00fc13ad]", "> POST /3/device/00fc13ad HTTP/2",
+                "> Host: api.sandbox.push.apple.com", "> User-Agent: curl/8.5.0", "> Accept: */*",
+            ] + headers + [
+                "> Content-Length: 720", "> ", "} [720 bytes data]", "< HTTP/2 400 ",
+                "< apns-id: 9D9E5C5B-7E29-4D0A-9D0C-0F8B6F3E3C11", "< ",
+                "{\"reason\":\"BadDeviceToken\"}* Connection #0 to host api.sandbox.push.apple.com left intact",
+            ]
+        let file = try app.write(Data(lines.joined(separator: "\r\n").utf8), to: "curl.txt")
+        #expect(try app.diagnose(app.seal(), "--headers", file).errors == errors)
+    }
+
+    @Test("the headers and the answer as JSON on a line each are both read")
+    func jsonLines() async throws {
+        let app = try await InstalledApp()
+        let text =
+            #"{"apns-topic":"com.example.app","apns-push-type":"background"}"# + "\n" + #"{"reason":"BadDeviceToken"}"#
+        let file = try app.write(Data(text.utf8), to: "log")
+        #expect(try app.diagnose(app.seal(), "--headers", file).errors == ["push-type-wrong", "apns-bad-device-token"])
+    }
+
+    @Test("a request that has only the line POST and its host has neither topic nor push type")
+    func requestLine() async throws {
+        let app = try await InstalledApp()
+        let text = "> POST /3/device/00fc13ad HTTP/2\n> host: api.push.apple.com\n"
+        let file = try app.write(Data(text.utf8), to: "curl.txt")
+        #expect(try app.diagnose(app.seal(), "--headers", file).errors == ["topic-missing", "push-type-missing"])
+    }
+
+    @Test(
+        "an apns-topic that no app can have is the only error, and its flaw is named",
+        arguments: [
+            ("com.example.my_app", "a character other than"), ("com/example/app", "a character other than"),
+            ("com.exämple.app", "a character other than"),
+            ("com.example.app.", "two dots in a row, or a dot at an end"),
+            ("com..example", "two dots in a row, or a dot at an end"),
+            (String(repeating: "a", count: 156), "156 characters"),
+            ("$(PRODUCT_BUNDLE_IDENTIFIER)", "a character other than"),
+        ])
+    func impossibleTopic(_ topic: String, _ flaw: String) async throws {
+        let app = try await InstalledApp()
+        for more in [[], ["--topic", InstalledApp.topic]] {
+            let headers =
+                ["apns-topic": topic, "apns-push-type": "alert", ":status": 400, "reason": "BadTopic"] as [String: Any]
+            let file = try app.write(Relay.data(headers), to: "headers.json")
+            let diagnosed = try Diagnosed(app.place, app.seal(), ["--headers", file] + more, at: app.clock.time)
+            #expect(diagnosed.errors == ["topic-impossible"], "\(diagnosed.text)")
+            #expect(diagnosed.first.evidence.joined().contains(flaw), "\(diagnosed.text)")
+        }
+    }
+
     @Test("a line of JSON without a reason leaves the reason of an earlier line")
     func earlierReason() async throws {
         let app = try await InstalledApp()

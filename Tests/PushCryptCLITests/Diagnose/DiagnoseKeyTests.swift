@@ -11,6 +11,26 @@ import Testing
 /// Keys of the device and the backend that don't fit together.
 @Suite("diagnose: keys and topics", .ownThreads)
 struct DiagnoseKeyTests {
+    @Test("an extension that opens with its own bundle identifier: the report's topic is the only error")
+    func extensionInReport() async throws {
+        let app = try await InstalledApp(.init(topic: InstalledApp.extensionID))
+        let push = try app.seal()
+        #expect(await app.fail(push).failure == .undecryptable)
+        try app.writeReport(topic: InstalledApp.extensionID)
+        let diagnosed = try app.diagnose(push, "--report", "report.json")
+        #expect(diagnosed.errors == ["topic-may-be-extension"], "\(diagnosed.text)")
+        #expect(diagnosed.first.advice.contains("Bundle.main"), "\(diagnosed.text)")
+    }
+
+    @Test("the extension's bundle identifier as --topic, and a push for the app: the topic is the only error")
+    func extensionAsTopic() async throws {
+        let app = try await InstalledApp()
+        let diagnosed = try app.diagnose(
+            app.seal(), "--keys", app.keyFile(), "--topic", InstalledApp.extensionID)
+        #expect(diagnosed.errors == ["topic-is-extension"] && diagnosed.warnings == [], "\(diagnosed.text)")
+        #expect(diagnosed.first.advice.contains("Use \(InstalledApp.topic) as the topic"), "\(diagnosed.text)")
+    }
+
     private static let topic = InstalledApp.topic
 
     @Test("a push to the token of one device with the key of another")

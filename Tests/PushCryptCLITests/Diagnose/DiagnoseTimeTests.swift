@@ -101,7 +101,11 @@ struct DiagnoseTimeTests {
         #expect(try app.diagnose(push, "--report", "report.json").errors == ["push-expired"])
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
         #expect(diagnosed.errors == [] && diagnosed.warnings == ["push-expired"], "\(diagnosed.text)")
-        #expect(diagnosed.first.advice.contains("--at"), "\(diagnosed.text)")
+        #expect(diagnosed.first.advice.contains("--report"), "\(diagnosed.text)")
+        let passed = try app.seal(options: .init(expiresAfterInSeconds: 3_600), at: .now - 7_200)
+        let now = try app.place.run(
+            ["diagnose", "--keys", app.keyFile(), "--topic", Self.topic, "--json"], stdin: passed)
+        #expect(now.text.contains("give that time with --at"), "\(now)")
     }
 
     @Test("an extension that never ran, and a push that has expired since then: the extension is the error")
@@ -139,6 +143,39 @@ struct DiagnoseTimeTests {
             let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
             #expect(diagnosed.errors == ["push-from-the-future"], "\(diagnosed.text)")
         }
+    }
+
+    @Test(
+        "the difference of a clock is rounded to the nearest minute, hour or day",
+        arguments: [
+            (601, "fast by 10 minutes"), (17_995, "fast by 5 hours"), (3_455_995, "fast by 40 days"),
+            (3_456_000, "fast by 40 days"), (-259_195, "is 3 days old"),
+        ] as [(Int64, String)])
+    func rounded(_ seconds: Int64, _ text: String) async throws {
+        let app = try await InstalledApp()
+        app.device.clockError = .seconds(seconds)
+        try app.writeReport()
+        let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
+        let causes = diagnosed.found.map(\.cause)
+        #expect(causes.contains { $0.contains(text) }, "\(diagnosed.text)")
+    }
+
+    @Test("a report whose time is 10 minutes ahead is no finding: clocks may differ by so much")
+    func toleratedClock() async throws {
+        let app = try await InstalledApp()
+        await app.succeed(try app.seal())
+        app.device.clockError = .seconds(600)
+        try app.writeReport()
+        #expect(try app.diagnose(app.seal(), "--report", "report.json").found.isEmpty)
+    }
+
+    @Test("a fast clock is no matter of --at if --at wasn't given")
+    func withoutTime() async throws {
+        let app = try await InstalledApp()
+        app.device.clockError = .seconds(UnixTime.now.seconds + 900 - app.clock.time.seconds)
+        try app.writeReport()
+        let output = try app.place.run("diagnose", "--report", "report.json", stdin: app.seal())
+        #expect(output.text.contains("clock is fast by 15 minutes") && !output.text.contains("--at"), "\(output)")
     }
 
     @Test("a push that was sent twice")

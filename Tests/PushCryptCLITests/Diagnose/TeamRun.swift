@@ -41,6 +41,7 @@ struct TeamRun: Sendable, CustomTestStringConvertible {
         let first = try #require(diagnosed.found.first, "\(diagnosed)")
         #expect(first.name == run.finding && run.isAnswered(by: first), "\(diagnosed)")
         #expect(diagnosed.errors.allSatisfy { $0 == run.finding || !Self.isEffect($0) }, "\(diagnosed)")
+        #expect(diagnosed.repeatedRequests == [], "\(diagnosed)")
     }
 
     @Test("the same run without the mistake: the text is shown, and no error is found", arguments: all)

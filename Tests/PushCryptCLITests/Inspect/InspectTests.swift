@@ -97,6 +97,15 @@ struct InspectTests {
         #expect(small.text.contains("\(Workplace.inner.count - 10) over the limit"))
     }
 
+    @Test("in a terminal of 40 columns the bar of the byte budget fits", arguments: [40, 80])
+    func narrow(_ columns: Int) throws {
+        let place = try Workplace()
+        try place.write(Workplace.inner, to: "p.json")
+        let output = try place.shell("COLUMNS=\(columns) \"$PUSHCRYPT\" inspect < p.json")
+        let bar = output.text.split(separator: "\n").first { $0.contains("···") }
+        #expect(bar?.count == min(columns, 66), "\(output)")
+    }
+
     @Test("control characters of a payload never reach the terminal")
     func controlCharacters() throws {
         let hostile = "\u{7f}\u{9b}31m\u{85}\u{202e}\u{200b}\u{feff}"
@@ -132,7 +141,9 @@ struct InspectTests {
     @Test(
         "inspect exits 64 for bad usage",
         arguments: [
-            ["--keys", "x"], ["--topic", "x"], ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"], ["file"],
+            ["--keys", "x"], ["--topic", "x"], ["--trust", "x"], ["--device", "x"], ["--trust", "x", "--pins", "y"],
+            ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"],
+            ["file", "other"],
         ])
     func usage(_ options: [String]) throws {
         expectUsageError(try CLI.run(["inspect"] + options, stdin: Workplace.inner))

@@ -45,7 +45,24 @@ import Testing
         let output = try simulate(place.sealed(to: "other"))
         #expect(output.exit == 65 && output.text.contains("✗ unknownKey: the placeholder is shown"), "\(output)")
         #expect(
-            !output.text.contains("Results") && output.stderr == "pushcrypt: 1 of 1 payloads not completely restored\n")
+            !output.text.contains("Results")
+                && output.stderr
+                    == "pushcrypt: 1 of 1 payloads not completely restored; pushcrypt diagnose can say why\n"
+        )
+    }
+
+    @Test(
+        "the last line of a failed run names diagnose only if it can say more than the verdict",
+        arguments: [
+            (["--locked"], false), (["--kill-at", "0s"], false), (["--at", "2027-03-01T09:00:00Z"], false),
+        ])
+    func next(_ options: [String], namesDiagnose: Bool) throws {
+        let time = options.contains("--at") ? [] : ["--at", Workplace.now]
+        let output = try place.run(
+            ["simulate", "--keys", "phone", "--topic", Workplace.topic] + time + options,
+            stdin: place.sealed(to: "phone"))
+        #expect(output.exit == 65 && output.stderr.contains("pushcrypt diagnose") == namesDiagnose, "\(output)")
+        #expect(output.stderr.contains("1 of 1 payloads not completely restored"), "\(output)")
     }
 
     @Test(
@@ -110,6 +127,11 @@ import Testing
             "https://example.com/p.png=p.png", "--slow-network", "10s", "--time-limit", "6s")
         #expect(Self.title(json) == "Results" && json["restored"] as? Bool == false)
         #expect(json["seconds"] as? Double == 5)
+        // Whether the attachment is cancelled before the push is shown isn't certain.
+        #expect(
+            json["verdict"] as? String
+                == "attachmentFailed: the text is shown. The attachment of image_url wasn't complete in time: the "
+                + "extension has 5 s.", "\(json)")
     }
 
     @Test("an indented payload, lines of payloads and lines of seal --batch are read; an empty stdin is refused")
@@ -226,7 +248,10 @@ import Testing
         arguments: [
             ("{", "refused", "JSON refused at byte 1: truncated"),
             (#"{"aps":1}"#, "refused", "its member aps isn't an object"),
-            (#"{"x":{}}"#, "refused", "it has no member aps"), (#"{"aps":{}}"#, "nothing", "no alert with text"),
+            (#"{"x":{}}"#, "refused", "it has no member aps"),
+            (#"[{"aps":{}}]"#, "refused", "it is an array: a JSON object is needed"),
+            (#"{"aps":{"alert":"x"}}"#, "original", "the payload isn't sealed, and aps.mutable-content isn't 1"),
+            (#"{"aps":{}}"#, "nothing", "no alert with text"),
             (#"{"aps":{"alert":"x"}}"#, "original", "mutable-content"),
             (#"{"aps":{"alert":"x","mutable-content":1}}"#, "placeholder", "notSealed"),
         ])
@@ -241,6 +266,18 @@ import Testing
         let json = try object(Data(#"{"aps":{"badge":3,"sound":"ping.caf"}}"#.utf8))
         #expect(json["badge"] as? Int == 3 && json["sound"] as? String == "ping.caf")
         #expect(json["outcome"] as? String == "nothing")
+    }
+
+    @Test("a push to a device's key of a shared keyset: without --device the verdict asks for it")
+    func device() throws {
+        try place.create("fleet", "shared")
+        let sealed = try place.sealed(to: "fleet", "--device", "phone-1")
+        let output = try simulate(sealed, "--json", keys: "fleet")
+        #expect(
+            try output.object()["verdict"] as? String
+                == "undecryptable: the placeholder is shown. The phone has the shared key itself: if the push was sealed to "
+                + "the key of a device, give --device.")
+        #expect(try simulate(sealed, "--device", "phone-1", keys: "fleet").isSuccess)
     }
 
     @Test("the verdict names the missing key: the phone's or the sender's")
@@ -364,6 +401,7 @@ import Testing
     func withoutKeys() throws {
         let output = try place.run("simulate", stdin: try place.sealed(to: "phone"))
         #expect(output.exit == 65 && output.stderr.contains("without --keys") && output.text.contains("unknownKey"))
+        #expect(!output.stderr.contains("diagnose"), "\(output)")
     }
 
     @Test("nothing is left in the folder for temporary files")

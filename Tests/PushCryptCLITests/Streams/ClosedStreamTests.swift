@@ -63,7 +63,9 @@ struct ClosedStreamTests {
         let place = try makePlace()
         expectRefusal(try place.shell(#""$PUSHCRYPT" seal --to Keys/ios --topic a.b <&-"#), 65)
         expectRefusal(try place.shell(#""$PUSHCRYPT" inspect <&-"#), 65)
-        try expectPlaceholder(try place.shell(#""$PUSHCRYPT" open --keys Keys/ios --topic a.b <&-"#), "malformed")
+        try expectPlaceholder(
+            try place.shell(#""$PUSHCRYPT" open --keys Keys/ios --topic a.b <&-"#), "malformed",
+            note: ": stdin has no payload")
     }
 
     @Test("a folder as stdin exits 66 with a message", arguments: ["seal --to", "open --keys"])

@@ -70,12 +70,14 @@ func expectUsageError(_ output: Output, sourceLocation: SourceLocation = #_sourc
 }
 
 /// Expects that `open` wrote a placeholder with the failure class.
+///
+/// - Parameter note: follows the class on stderr.
 func expectPlaceholder(
-    _ output: Output, _ reason: String, title: String = "New message",
+    _ output: Output, _ reason: String, title: String = "New message", note: String = "",
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     #expect(output.exit == 65, "\(output)", sourceLocation: sourceLocation)
-    #expect(output.stderr == "pushcrypt: not opened: \(reason)\n", sourceLocation: sourceLocation)
+    #expect(output.stderr == "pushcrypt: not opened: \(reason)\(note)\n", sourceLocation: sourceLocation)
     #expect(output.stdout.last == UInt8(ascii: "\n"), "\(output)", sourceLocation: sourceLocation)
     // After failures that can pass, it also has the sealed message.
     let stamp = (try Payload.member("pushcrypt", of: output.payload) as? [String: Any]).map { members in

@@ -71,7 +71,7 @@ import Testing
     @Test("the guide's command seals a push for the simulator") func sealsForTheSimulator() throws {
         let register = """
             pushcrypt keys create Keys/phone --kind recipient --psk --insecure-plaintext
-            (umask 077; pushcrypt keys export Keys/phone --registration > registration.json)
+            (umask 077; pushcrypt keys export Keys/phone --registration > Keys/registration.json)
             """
         let steps = try Documents.blocks(of: "sh", in: Self.adding)
             .filter { $0.heading == "Try it in the Simulator" }.map(\.text)

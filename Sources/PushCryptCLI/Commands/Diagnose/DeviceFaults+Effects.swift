@@ -10,6 +10,8 @@ struct DeviceEffect {
     let advice: String
     /// Whether nothing is wrong, so that it is a note.
     var isNormal = false
+    /// An input that shows more, and the sentence after its option.
+    var asks: (input: EvidenceInput, sentence: String)?
     /// Whether `cause` says what happened to a key, which stands before it.
     var isOfKey = false
 
@@ -23,8 +25,8 @@ struct DeviceEffect {
             cause:
                 "The device received a push that was changed on the way, or whose sealed message isn't a notification.",
             advice:
-                "Compare what the device receives with the sealed payload; give it to this command. --keys shows whether "
-                + "the sealed message is right."),
+                "Compare what the device receives with the sealed payload; give it to this command.",
+            asks: (.keys, "shows whether the sealed message is right.")),
         DeviceEffect(
             failure: .unsupportedVersion, name: "device-counted-newer-version",
             cause: "The device received a push of another version than its app knows.", advice: "Update the app."),
@@ -32,8 +34,8 @@ struct DeviceEffect {
             failure: .unknownKey, name: "device-counted-unknown-key",
             cause: "The device doesn't have the key that the push was sealed to, or doesn't know the sender's key.",
             advice:
-                "Compare the backend's record (--registration) and its sender keys (--trust) with the device's "
-                + "(--report). Usually the app must register again."),
+                "Compare the backend's record and its sender keys with the device's. Usually the app must register again.",
+            asks: (.report, "lists the device's keys.")),
         DeviceEffect(
             failure: .keyLocked, name: "device-counted-locked",
             cause: "A push arrived before the device's first unlock after a restart: its keys were locked.",
@@ -62,15 +64,17 @@ struct DeviceEffect {
             cause: "The extension couldn't be set up, or couldn't reach its keys.",
             advice:
                 "Check that the extension's entitlements name the same app group and keychain group as the app's, and "
-                + "that its resources contain sender-pins.json. --app examines the project."),
+                + "that its resources contain sender-pins.json.",
+            asks: (.app, "examines the project.")),
     ]
 
     func fault(_ evidence: Evidence) -> Fault? {
         let seen = evidence.seen(failure)
         guard !seen.isEmpty else { return nil }
+        let more = asks.map { asks in evidence.asking(for: asks.input) { " \($0) \(asks.sentence)" } } ?? ""
         let cause = (isOfKey ? "The \(endedKey(evidence)) " : "") + cause
         return Fault(
-            isNormal ? .note : evidence.hasFailed(failure) ? .error : .warning, name, cause, seen, do: advice,
+            isNormal ? .note : evidence.hasFailed(failure) ? .error : .warning, name, cause, seen, do: advice + more,
             symptom: .failure(failure))
     }
 

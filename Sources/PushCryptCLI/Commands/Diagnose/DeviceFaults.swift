@@ -67,7 +67,8 @@ enum DeviceFaults {
             do:
                 "Check that the user allows notifications, that the push arrived as an alert with "
                 + "\"mutable-content\": 1, that the extension is embedded and its minimum system isn't newer than the "
-                + "device's, and that app and extension have the same app group. --app examines the project. If it runs "
+                + "device's, and that app and extension have the same app group."
+                + evidence.asking(for: .app) { " \($0) examines the project." } + " If it runs "
                 + "on other devices, unlock this one and push again, and look for crash reports of the extension in "
                 + "Settings, Privacy & Security, Analytics Data.", symptom: .noPush)
     }
@@ -90,9 +91,15 @@ extension DeviceFaults {
             ?? []
     }
 
+    private static let endings = [
+        StageFailure.Ending.timedOut.description: "timed out",
+        StageFailure.Ending.emptied.description: "returned no text",
+    ]
+
     private static func seen(_ stages: [DeviceReport.StageCounter]) -> [String] {
         stages.prefix(5).map {
-            let (stage, ending) = (RequestHeaders.printable($0.stage), RequestHeaders.printable($0.ending))
+            let ending = endings[$0.ending] ?? RequestHeaders.printable($0.ending)
+            let stage = RequestHeaders.printable($0.stage)
             return "report: the stage \(stage) \(ending) \(NumberText.counted($0.counter.count, "time"))"
         }
     }

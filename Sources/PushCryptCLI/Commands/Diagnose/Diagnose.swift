@@ -15,7 +15,7 @@ struct Diagnose: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say why a push isn't shown as it should be: the cause, the evidence, and what to do.",
         discussion: """
-            Reads the payload from stdin: as it was sent to APNs, or as a relay or the device received it. Give what you \
+            Reads the payload from stdin or FILE: as it was sent to APNs, or as a relay or the device received it. Give what you \
             have; each input can show more. --report is a file that the app exports with DeviceReport. --headers is a \
             JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its answer, \
             ":status" and "reason", or lines name: value as curl -v shows them. --app reads every Info.plist, .entitlements and .swift below \
@@ -30,6 +30,7 @@ struct Diagnose: ParsableCommand {
             Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
             """)
 
+    @OptionGroup var input: PayloadInput
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String?
     @Option(help: .init("A test device's private or shared keys.", "FILE|Keys/NAME")) var keys: String?
     @Option(help: .init("The registration record that the backend has stored for the device.", "FILE"))
@@ -62,10 +63,7 @@ struct Diagnose: ParsableCommand {
     var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
-        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
-        guard payload.count <= Self.inputLimitInBytes else {
-            throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin: not a payload")
-        }
+        let payload = try input.readAll(limit: Self.inputLimitInBytes)
         var evidence = try evidence(ReceivedPayload(payload))
         evidence.acceptsDemoKeys = demoKeys.isAllowed
         let faults = Diagnosis.faults(in: evidence)
@@ -77,7 +75,7 @@ struct Diagnose: ParsableCommand {
     }
 
     private func evidence(_ payload: ReceivedPayload) throws -> Evidence {
-        if let topic { _ = try Topic(topic) }
+        if let topic { _ = try Topic(option: topic) }
         let keys = try keys.map { try KeySource($0, keyAccess).openingKeyset(device: nil) }
         let registration = try registration.map { try Self.registration($0, at: timeOptions.time) }
         let kinds = [keys?.kind, registration?.entry?.record.kind].compactMap(\.self)
@@ -88,7 +86,17 @@ struct Diagnose: ParsableCommand {
             payload: payload, topic: topic, keys: keys, device: try DeviceID(option: device),
             registration: registration, senders: try trust.map(senders),
             headers: try headers.map { try RequestHeaders(file: $0) },
-            report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time)
+            report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time,
+            given: given)
+    }
+
+    private var given: Set<EvidenceInput> {
+        let inputs: [(EvidenceInput, Bool)] = [
+            (.topic, topic != nil), (.keys, self.keys != nil), (.registration, registration != nil),
+            (.device, device != nil), (.trust, trust != nil), (.headers, headers != nil), (.report, report != nil),
+            (.app, app != nil), (.time, timeOptions.givenTime != nil),
+        ]
+        return Set(inputs.filter(\.1).map(\.0))
     }
 
     private static func registration(_ path: String, at time: UnixTime) throws -> Evidence.Registration {

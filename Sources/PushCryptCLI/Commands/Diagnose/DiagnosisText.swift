@@ -4,12 +4,15 @@ import PushCryptKeystore
 
 /// The findings for people.
 struct DiagnosisText {
+    /// Narrower terminals break the lines.
+    private static let smallestWidth = 40
+
     let faults: [Fault]
     let coverage: Coverage
     let terminal: TerminalText
 
     var text: String {
-        let width = StandardStreams.columns
+        let width = StandardStreams.columns(atLeast: Self.smallestWidth)
         var lines = faults.flatMap { fault -> [String] in
             let label = terminal.label(fault.severity.rawValue, fault.severity.style, width: 9)
             func wrapped(_ label: String, _ text: String) -> [String] {
@@ -26,10 +29,12 @@ struct DiagnosisText {
     private func checked(_ width: Int) -> [String] {
         let title = faults.isEmpty ? "Nothing wrong was found in what was given." : "No error in what was given."
         let checked = coverage.checked.joined(separator: "; ")
-        var lines = [title] + terminal.wrapped("checked  ", checked, indent: 9, width: width)
+        var lines = terminal.wrapped("", title, indent: 0, width: width)
+        lines += terminal.wrapped("checked  ", checked, indent: 9, width: width)
         let options = coverage.missingOptions
         guard !options.isEmpty else { return lines }
-        lines.append("not checked, because it wasn't given or is incomplete:")
+        lines += terminal.wrapped(
+            "", "not checked, because it wasn't given or is incomplete:", indent: 0, width: width)
         let indent = 2 + (options.map(\.count).max() ?? 0) + 2
         lines += options.flatMap { option in
             let missing = coverage.missing.filter { $0.option == option }.map(\.text).joined(separator: "; ")
@@ -40,10 +45,9 @@ struct DiagnosisText {
 
     /// The inputs that can show more, where an error was found.
     private func more(_ width: Int) -> [String] {
-        guard let last = coverage.missingOptions.last else { return [] }
-        let others = coverage.missingOptions.dropLast().joined(separator: ", ")
-        let options = others.isEmpty ? last : "\(others) or \(last)"
-        return terminal.wrapped("", "To check more, give \(options).", indent: 0, width: width)
+        let options = coverage.optionsNotGiven
+        guard !options.isEmpty else { return [] }
+        return terminal.wrapped("", "To check more, give \(Evidence.list(options)).", indent: 0, width: width)
     }
 }
 
@@ -52,6 +56,11 @@ struct Coverage {
     private(set) var checked = ["the form of the payload"]
     private(set) var missing: [(option: String, text: String)] = []
 
+    private let given: Set<String>
+
+    /// Those of ``missingOptions`` that weren't given at all.
+    var optionsNotGiven: [String] { missingOptions.filter { !given.contains($0) } }
+
     /// Each option once.
     var missingOptions: [String] {
         var seen = Set<String>()
@@ -59,6 +68,7 @@ struct Coverage {
     }
 
     init(_ evidence: Evidence) {
+        given = Set(evidence.given.map(\.option))
         addTopics(evidence)
         addHeaders(evidence)
         addRegistration(evidence)
@@ -92,7 +102,9 @@ struct Coverage {
         guard let headers = evidence.headers else {
             return add("the request to APNs and its answer", false, "--headers")
         }
-        add("the headers of the request", true, "--headers")
+        add(
+            "the headers of the request" + (headers.hasRequest ? "" : ", which aren't there"), headers.hasRequest,
+            "--headers")
         let hasAnswer = headers.status != nil || headers.reason != nil
         add("the answer of APNs" + (hasAnswer ? "" : ", \":status\" and \"reason\""), hasAnswer, "--headers")
     }
@@ -150,16 +162,26 @@ struct Coverage {
 
     private mutating func addKeys(_ evidence: Evidence) {
         guard opens(evidence), let topic = evidence.expectedTopic else {
-            return add(
-                evidence.hasKeys
-                    ? "whether the push opens; this needs --topic and the key that the push is sealed to"
-                    : "whether the push is complete, was sealed for the app's topic and opens; its age", false, "--keys"
-            )
+            guard evidence.hasKeys else {
+                return add(
+                    "whether the push is complete, was sealed for the app's topic and opens; its age", false, "--keys")
+            }
+            let needed = neededToOpen(evidence)
+            return add("whether the push opens" + (needed.isEmpty ? "" : "; this needs \(needed)"), false, "--keys")
         }
         let opens =
             evidence.payload.skid == nil || evidence.trial?.hasValidSignature != nil ? "opens" : "can be decrypted"
         add("whether the push is complete, was sealed for \(topic) and \(opens)", true, "--keys")
         if evidence.trial?.header != nil { add("its age", true, "--keys") }
+    }
+
+    /// What is missing beside the keys.
+    private func neededToOpen(_ evidence: Evidence) -> String {
+        let hasKey = evidence.payload.kid.map { evidence.keys?.entry($0) != nil } ?? true
+        return [
+            evidence.expectedTopic == nil ? "--topic" : nil, evidence.trial?.lacksDevice == true ? "--device" : nil,
+            hasKey ? nil : "the key that the push is sealed to",
+        ].compactMap(\.self).joined(separator: " and ")
     }
 
     private mutating func addApp(_ evidence: Evidence) {

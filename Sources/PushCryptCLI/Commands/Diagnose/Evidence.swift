@@ -2,6 +2,14 @@ import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 
+/// An input that describes the push or its device, named by its option.
+enum EvidenceInput: String {
+    case topic, keys, registration, device, trust, headers, report, app
+    case time = "at"
+
+    var option: String { "--" + rawValue }
+}
+
 /// All that is known about a push and its device. Everything but the payload may be missing.
 struct Evidence {
     /// The backend's record of the device.
@@ -34,6 +42,8 @@ struct Evidence {
     let report: DeviceReport?
     let app: AppFolder?
     let time: UnixTime
+    /// The inputs that were given, complete or not.
+    let given: Set<EvidenceInput>
     /// Whether the published demo keys are expected, as in a test.
     var acceptsDemoKeys = false
     /// How the push opens; nil without keys, a topic or a readable envelope.
@@ -41,14 +51,30 @@ struct Evidence {
 
     init(
         payload: ReceivedPayload, topic: String?, keys: Keyset?, device: DeviceID?, registration: Registration?,
-        senders: Senders?, headers: RequestHeaders?, report: DeviceReport?, app: AppFolder?, time: UnixTime
+        senders: Senders?, headers: RequestHeaders?, report: DeviceReport?, app: AppFolder?, time: UnixTime,
+        given: Set<EvidenceInput>
     ) {
+        self.given = given
         (self.payload, self.topic, self.device, self.registration) = (payload, topic, device, registration)
         (self.senders, self.headers, self.report, self.app, self.time) = (senders, headers, report, app, time)
         hasKeys = keys != nil
         let shared = registration?.entry.flatMap { $0.record.kind == .shared ? try? Keyset([$0]) : nil }
         self.keys = keys ?? shared
         trial = Trial(self)
+    }
+
+    /// A text that asks for those of the inputs that weren't given; empty if all were.
+    ///
+    /// - Parameter text: makes the text of their options, such as `--topic or --app`.
+    func asking(for inputs: EvidenceInput..., text: (String) -> String) -> String {
+        let options = inputs.filter { !given.contains($0) }.map(\.option)
+        return options.isEmpty ? "" : text(Self.list(options))
+    }
+
+    /// `--keys`, `--keys or --app`, `--topic, --keys or --app`.
+    static func list(_ options: [String]) -> String {
+        let others = options.dropLast().joined(separator: ", ")
+        return (others.isEmpty ? "" : others + " or ") + (options.last ?? "")
     }
 
     /// The device that --keys belongs to, if it is the key of one device of a shared key.

@@ -40,7 +40,9 @@ extension KeyFaults {
                 + "the extension has another topic, psk or set of sender keys than was given, or the device counted "
                 + "another push.",
             evidence.seen(.undecryptable),
-            do: (isUnverified ? "Give the sender keys with --trust, which verifies the signature. " : "")
+            do: (isUnverified
+                ? evidence.asking(for: .trust) { "Give the sender keys with \($0), which verifies the signature. " }
+                : "")
                 + "Compare the topic, the keys and the sender keys with those of the extension, and push again.",
             symptom: .failure(.undecryptable))
     }
@@ -149,7 +151,7 @@ private struct OpeningCauses {
         } else {
             left.append("it was signed and has lost its \"skid\"")
             if !hasFailed { left.append(wasNeverSigned) }
-            advice += "Give the sender keys with --trust. "
+            advice += evidence.asking(for: .trust) { "Give the sender keys with \($0). " }
         }
     }
 }

@@ -74,7 +74,7 @@ extension KeyFaults {
             ["registration: key \(record.kid) has no psk"],
             do:
                 "Store the whole record that the app uploads. An app's keys have a psk unless it asks for keys without "
-                + "one. --report or --keys shows whether this key has one.")
+                + "one." + evidence.asking(for: .report, .keys) { " \($0) shows whether this key has one." })
     }
 
     static func pskMissingOnDevice(_ evidence: Evidence) -> Fault? {

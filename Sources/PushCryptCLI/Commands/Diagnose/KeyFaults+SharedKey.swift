@@ -45,6 +45,8 @@ extension KeyFaults {
             "--\(place) is the shared (master) key. Whether the push opens can't be checked without the device's id, "
                 + "because each device has a key of its own.",
             ["\(place): the shared key itself; the push doesn't open with it"],
-            do: "Give --device ID, or --registration with the device's record, which contains the id.")
+            do: "Give --device ID"
+                + evidence.asking(for: .registration) { ", or \($0) with the device's record, which contains the id" }
+                + ".")
     }
 }

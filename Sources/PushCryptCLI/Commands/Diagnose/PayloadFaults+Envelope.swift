@@ -54,7 +54,7 @@ extension PayloadFaults {
                 .warning, "not-sealed",
                 "The payload isn't encrypted. If it is the userInfo of a notification that the extension restored, nothing "
                     + "is wrong. If it is what was sent, it was never sealed, or something removed the member.",
-                seen + ["payload: aps has no \"mutable-content\""], do: "If it is what was sent: \(advice)")
+                seen + ["payload: aps has no \"mutable-content\""], do: "If it is the userInfo, nothing. \(advice)")
         }
         return Fault(
             "not-sealed",

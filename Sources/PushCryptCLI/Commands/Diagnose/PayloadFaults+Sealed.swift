@@ -151,8 +151,9 @@ extension PayloadFaults {
             guard usualLength(evidence) != nil, evidence.trial?.lacksDevice != false else { return nil }
             return Fault(
                 .warning, "sealed-truncated",
-                "\"sealed\" may have been cut off on the way: its length is a usual limit. --keys of a test device shows "
-                    + "whether it opens.", [seen + ", a usual limit of databases and logs"], do: advice)
+                "\"sealed\" may have been cut off on the way: its length is a usual limit."
+                    + evidence.asking(for: .keys) { " \($0) of a test device shows whether it opens." },
+                [seen + ", a usual limit of databases and logs"], do: advice)
         }
         return Fault(
             "sealed-truncated", "\"sealed\" was cut off or damaged on the way.", [seen + proof], do: advice,

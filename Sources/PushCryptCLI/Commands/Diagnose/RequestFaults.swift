@@ -5,7 +5,8 @@ import PushCryptKeystore
 /// What the request to APNs and its answer show.
 enum RequestFaults {
     static let all: [Detector] = [
-        topicWhiteSpace, topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers, pushTypeMissing,
+        topicWhiteSpace, topicImpossible, topicIsExtension, topicMayBeExtension, topicMissing, topicDiffers,
+        pushTypeMissing,
         pushTypeWrong, priority,
         expirationInvalid, expirationInMilliseconds, expirationPassed, expirationZero, expirationAfterMessage,
         collapseID,
@@ -44,8 +45,30 @@ enum RequestFaults {
                 + (isOnlyDifference ? ["topic-differs"] : []), explains: [.noPush])
     }
 
+    private static func topicImpossible(_ evidence: Evidence) -> Fault? {
+        guard let topic = evidence.headers?.topic?.withoutOuterWhiteSpace, !topic.isEmpty,
+            (try? Topic(option: topic)) == nil
+        else { return nil }
+        let hasOther = !topic.utf8.allSatisfy { $0.isAlphanumeric || $0.isOne(of: ".-") }
+        let flaw =
+            hasOther
+            ? "a character other than A-Z a-z 0-9 . -"
+            : Topic.hasEmptyPart(topic)
+                ? "two dots in a row, or a dot at an end" : "\(topic.count) characters; 155 are allowed"
+        return Fault(
+            "topic-impossible", "No app can have the apns-topic as its bundle identifier, so APNs refuses it.",
+            ["headers: apns-topic has \(flaw)"],
+            do: "Send the app's bundle identifier as the built app has it. In it, Xcode replaces other characters by "
+                + "hyphens.",
+            hides: [
+                "topic-differs", "apns-device-token-not-for-topic", "apns-bad-topic", "apns-topic-disallowed",
+            ], explains: wrongTopic)
+    }
+
     private static func topicIsExtension(_ evidence: Evidence) -> Fault? {
-        let apps = [evidence.report?.topic, evidence.app?.app?.identifier, evidence.topic].compactMap(\.self)
+        let apps = [
+            evidence.report?.topic, evidence.app?.app?.identifier, evidence.topic, evidence.trial?.otherTopic,
+        ].compactMap(\.self)
         let service = evidence.app?.service?.identifier
         for (place, name) in named(evidence) {
             guard name == service || apps.contains(where: { isExtension(name, of: $0) }) else { continue }
@@ -78,11 +101,15 @@ enum RequestFaults {
         guard topicIsExtension(evidence) == nil,
             let (place, name) = named(evidence).first(where: { $0.topic != app && looksLikeExtension($0.topic) })
         else { return nil }
+        // The device opens pushes with the topic of its report.
+        let isUsed = name == evidence.report?.topic && evidence.hasFailed(.undecryptable)
         return Fault(
-            .warning, "topic-may-be-extension",
+            isUsed ? .error : .warning, "topic-may-be-extension",
             "The topic looks like the bundle identifier of an extension. It must be that of the app.",
             ["\(place) is \(RequestHeaders.printable(name))"],
-            do: "Look up the app's bundle identifier in Xcode, and give it with --topic or --app.")
+            do: "Look up the app's bundle identifier in Xcode"
+                + evidence.asking(for: .topic, .app) { ", and give it with \($0)" } + ". "
+                + "In the extension, Bundle.main is the extension, not the app.", explains: wrongTopic)
     }
 
     private static func looksLikeExtension(_ name: String) -> Bool {
@@ -92,7 +119,7 @@ enum RequestFaults {
     }
 
     private static func topicMissing(_ evidence: Evidence) -> Fault? {
-        guard let headers = evidence.headers, headers.topic == nil, headers.status != 200,
+        guard let headers = evidence.headers, headers.hasRequest, headers.topic == nil, headers.status != 200,
             headers.reason == nil || headers.reason == "MissingTopic"
         else { return nil }
         return Fault(
@@ -122,7 +149,7 @@ enum RequestFaults {
     }
 
     private static func pushTypeMissing(_ evidence: Evidence) -> Fault? {
-        guard let headers = evidence.headers, headers.pushType == nil else { return nil }
+        guard let headers = evidence.headers, headers.hasRequest, headers.pushType == nil else { return nil }
         return Fault(
             "push-type-missing",
             "The request has no apns-push-type. APNs may delay or drop such a push, or treat it as a background push.",

@@ -4,6 +4,8 @@ import PushCryptFiles
 /// The headers of a request to APNs, and APNs' answer.
 struct RequestHeaders {
     private let members: [String: String]
+    /// Whether there is a part of the request. If not, there is only the answer, which says nothing about the request.
+    let hasRequest: Bool
 
     /// Reads a JSON object, or lines `name: value` as tools show them, such as `curl -v`.
     ///
@@ -11,8 +13,10 @@ struct RequestHeaders {
     init(file path: String) throws {
         let bytes = try FileSystem.readFile(path)
         guard let root = (try? JSONText(bytes))?.root, root.kind == .object else {
-            members = Self.lines(String(decoding: bytes, as: UTF8.self))
-            guard members.isEmpty else { return }
+            let (lines, hasRequestLine) = Self.lines(String(decoding: bytes, as: UTF8.self))
+            members = lines
+            hasRequest = hasRequestLine || lines.keys.contains(where: Self.isOfRequest)
+            guard !hasRequest, members.isEmpty else { return }
             throw Failure(
                 .dataError,
                 "\(path) has no headers: write a JSON object such as {\"apns-topic\": \"com.example.app\", "
@@ -22,6 +26,7 @@ struct RequestHeaders {
         do throws(WrongKind) { members = try Self.members(of: root) } catch {
             throw Failure(.dataError, "\(path): \(error.name) isn't a string, a number or an array of one string")
         }
+        hasRequest = members.keys.contains(where: Self.isOfRequest)
         guard members.keys.contains(where: Self.isHeader) else {
             let isReport = root["keys"] != nil || root["statistics"] != nil
             throw Failure(
@@ -35,6 +40,13 @@ struct RequestHeaders {
     private static func isHeader(_ name: String) -> Bool {
         name.hasPrefix("apns-") || name.hasPrefix(":")
             || ["status", "reason", "authorization", "content-type", "content-length", "host"].contains(name)
+    }
+
+    /// A header that only the request has. APNs answers with `apns-id` and `apns-unique-id`.
+    private static func isOfRequest(_ name: String) -> Bool {
+        isHeader(name)
+            && !["apns-id", "apns-unique-id", ":status", "status", "reason", "content-type", "content-length"].contains(
+                name)
     }
 
     /// A header with a value of a wrong kind.
@@ -59,15 +71,20 @@ struct RequestHeaders {
     }
 
     /// The headers for APNs in lines, the status in `HTTP/2 400`, and the reason in APNs' answer. Other lines are ignored.
-    private static func lines(_ text: String) -> [String: String] {
-        var members: [String: String] = [:]
+    ///
+    /// - Returns: also whether there is a line of a request, such as `POST /3/device/TOKEN HTTP/2` or its `host`.
+    private static func lines(_ text: String) -> (members: [String: String], hasRequestLine: Bool) {
+        var (members, hasRequestLine) = ([String: String](), false)
         for line in text.split(whereSeparator: \.isNewline) {
             // curl -v writes > before what it sends and < before what it receives.
             let line = line.drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
-            if line.hasPrefix("{") {
-                if let reason = (try? JSONText(Array(line.utf8)))?.root["reason"]?.string {
-                    members["reason"] = reason
-                }
+            let start = line.lowercased()
+            hasRequestLine = hasRequestLine || start.hasPrefix("post /") || start.hasPrefix("host:")
+            if line.hasPrefix("{"), let end = line.lastIndex(of: "}") {
+                // curl's next line may follow the answer, which has no line break at its end.
+                let root = (try? JSONText(Array(line[...end].utf8)))?.root
+                let found = root.flatMap { try? Self.members(of: $0) } ?? [:]
+                members.merge(found.filter { isHeader($0.key) }) { $1 }
             } else if line.hasPrefix("HTTP/") {
                 let parts = line.split(separator: " ")
                 if parts.count > 1 { members[":status"] = String(parts[1]) }
@@ -78,7 +95,7 @@ struct RequestHeaders {
                 members[name] = String(value).withoutOuterWhiteSpace
             }
         }
-        return members
+        return (members, hasRequestLine)
     }
 
     /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics. White space

@@ -30,10 +30,12 @@ enum TimeFaults {
         let isExpiredThere = evidence.hasFailed(.expired) || end.map { $0.seconds <= time } ?? false
         let error = "The device's clock is fast by \(duration(time - evidence.time.seconds))"
         guard isValid, isExpiredThere else {
+            let isGiven = evidence.given.contains(.time)
             return Fault(
                 .warning, "device-clock-wrong",
-                error + ", or --at is earlier than the report. Pushes expire earlier by a fast clock.",
-                [reportTime(evidence)], do: "If --at isn't the cause: \(setClock)")
+                error + (isGiven ? ", or --at is earlier than the report" : "")
+                    + ". Pushes expire earlier by a fast clock.",
+                [reportTime(evidence)], do: (isGiven ? "If --at isn't the cause: " : "") + setClock)
         }
         return Fault(
             "device-clock-wrong", error + ". The push has expired by this clock, and isn't shown.",
@@ -57,10 +59,11 @@ enum TimeFaults {
     }
 
     static func duration(_ seconds: Int64) -> String {
-        switch seconds {
-        case 172_800...: "\(seconds / 86_400) days"
-        case 7_200...: "\(seconds / 3_600) hours"
-        default: "\(seconds / 60) minutes"
+        func rounded(to unit: Int64) -> Int64 { (seconds + unit / 2) / unit }
+        return switch seconds {
+        case 172_800...: "\(rounded(to: 86_400)) days"
+        case 7_200...: "\(rounded(to: 3_600)) hours"
+        default: "\(rounded(to: 60)) minutes"
         }
     }
 
@@ -75,7 +78,8 @@ enum TimeFaults {
                 + "device is slow.",
             (issuedAt.map { ["the sealed message: made at \($0), now is \(evidence.time)"] } ?? [])
                 + (evidence.reportAge > tolerance ? [reportTime(evidence)] : []),
-            do: "Set both clocks automatically (NTP); 10 minutes of difference are allowed.",
+            do: (evidence.given.contains(.time) ? "If --at isn't the cause: " : "")
+                + "Set both clocks automatically (NTP); 10 minutes of difference are allowed.",
             explains: [.failure(.notYetValid)])
     }
 
@@ -99,7 +103,9 @@ enum TimeFaults {
         return Fault(
             .warning, "push-expired", "The push has expired by now. If it was delivered only now, it isn't shown.",
             seen,
-            do: "Give the time of the delivery with --at, or the device's report.")
+            do: "Seal when you send, or with a later expiry (--expires, up to 30 days)."
+                + evidence.asking(for: .time) { " If it was delivered earlier, give that time with \($0)." }
+                + evidence.asking(for: .report) { " The device's \($0) shows whether it came in time." })
     }
 
     private static func replayed(_ evidence: Evidence) -> Fault? {

@@ -7,10 +7,11 @@ struct Inspect: ParsableCommand {
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
             """
-            Reads the payload from stdin. With --keys and --topic it also opens the payload, and shows its id, \
+            Reads the payload from stdin or FILE. With --keys and --topic it also opens the payload, and shows its id, \
             padding, attachments and instructions.
             """)
 
+    @OptionGroup var input: PayloadInput
     @Flag(help: "Print one JSON object.") var json = false
     @Option(help: .init("The recipient's keys, to distinguish padding from content.", "FILE|Keys/NAME"))
     var keys: String?
@@ -27,6 +28,9 @@ struct Inspect: ParsableCommand {
 
     func validate() throws {
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
+        for (name, isGiven) in [("--device", device != nil), ("--trust", trust != nil)] {
+            guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
+        }
         guard (keys == nil) == (topic == nil) else {
             throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }
@@ -38,18 +42,15 @@ struct Inspect: ParsableCommand {
     var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     func run() throws {
-        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
-        guard payload.count <= Self.inputLimitInBytes else {
-            throw Failure(.dataError, "more than \(Self.inputLimitInBytes) bytes on stdin: not a payload")
-        }
+        let payload = try input.readPayload(limit: Self.inputLimitInBytes)
         let text: JSONText
         // `seal` prints a newline after a payload.
         do {
             text = try JSONText(payload.last == .newline ? payload.dropLast() : payload)
         } catch {
-            throw Failure(.dataError, "stdin is not strict JSON: \(error)")
+            throw Failure(.dataError, "\(input.name) is not strict JSON: \(error)")
         }
-        guard text.root.kind == .object else { throw Failure(.dataError, "stdin is JSON, but not an object") }
+        guard text.root.kind == .object else { throw Failure(.dataError, "\(input.name) is JSON, but not an object") }
         let view = ObservedPayload(text, opened: try opened(payload))
         try StandardStreams.write(view.json(limitInBytes: limit), asJSON: json) { terminal in
             view.text(terminal, limitInBytes: limit)

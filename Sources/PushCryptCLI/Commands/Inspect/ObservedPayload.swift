@@ -60,7 +60,10 @@ struct ObservedPayload {
             if let note = opened.note { lines.append("  " + note) }
         }
         lines += ["", terminal.styled("Byte budget", .heading)]
-        lines.append(BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal))
+        let barWidth = min(64, StandardStreams.columns(atLeast: 24) - 2)
+        lines.append(
+            BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal, width: barWidth)
+        )
         return lines.joined(separator: "\n") + "\n"
     }
 

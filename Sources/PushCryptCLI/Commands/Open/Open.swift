@@ -4,7 +4,7 @@ import PushCryptExtension
 
 struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open a sealed payload: outer payload on stdin, the restored APNs payload on stdout.",
+        abstract: "Open a sealed payload: outer payload on stdin or in FILE, the restored APNs payload on stdout.",
         discussion: """
             A failure writes the placeholder payload to stdout with "pushcrypt": {"status": "failed", "reason": CLASS}, \
             and one line to stderr; the exit status is 65.
@@ -16,6 +16,7 @@ struct Open: ParsableCommand {
             \(BatchOptions.discussion)
             """)
 
+    @OptionGroup var input: PayloadInput
     @Option(help: .init("The recipient's private or shared keys.", "FILE|Keys/NAME")) var keys: String
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
@@ -53,14 +54,15 @@ struct Open: ParsableCommand {
 
     private func openOne() throws {
         let opener = try Opener(topic: topic, keys: keys, device: device, trust: trustedFile().trust, keyAccess)
-        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
+        let payload = try input.read(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
             if let note = push.note { StandardStreams.writeNote(note) }
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure))
-            throw Failure(.dataError, "not opened: \(failure)")
+            let isEmpty = payload.allSatisfy(\.isWhiteSpace)
+            throw Failure(.dataError, "not opened: \(failure)" + (isEmpty ? ": \(input.name) has no payload" : ""))
         }
     }
 
@@ -69,7 +71,7 @@ struct Open: ParsableCommand {
     }
 
     private func openBatch() throws {
-        let topic = try Topic(topic).description
+        let topic = try Topic(option: topic).description
         let (allowsDemoKeys, givenTime) = (demoKeys.isAllowed, timeOptions.givenTime)
         let keyset = try FollowedFiles([KeySource.file(of: keys)], named: keys) {
             try OpeningKeys(KeySource(keys, keyAccess))
@@ -80,7 +82,7 @@ struct Open: ParsableCommand {
         let senders = try FollowedFiles(paths, named: trust ?? "no --trust", read: trustedFile) {
             try $0.readAgain(at: givenTime ?? .now, allowsDemoKeys: allowsDemoKeys)
         }
-        var run = try BatchRun<OpenWorker>(batch)
+        var run = try BatchRun<OpenWorker>(batch, input)
         try run.processAllLines {
             OpenWorker(
                 topic: topic, keys: { keyset.current.keyset }, senders: { senders.current.trust }, time: givenTime)

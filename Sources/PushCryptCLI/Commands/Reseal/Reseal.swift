@@ -58,7 +58,8 @@ struct Reseal: ParsableCommand {
         }
         _ = try source.recipient(device: nil, at: time)
         _ = try senders?.senderKey(at: time)
-        return try Resealer(topic: topic, keyset: source.keyset, senders: senders?.keyset, clock: { time })
+        return try Resealer(
+            topic: Topic(option: topic).description, keyset: source.keyset, senders: senders?.keyset, clock: { time })
     }
 }
 

@@ -4,7 +4,7 @@ import PushCryptSender
 
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Seal an APNs payload: inner payload JSON on stdin, outer payload JSON on stdout.",
+        abstract: "Seal an APNs payload: inner payload JSON on stdin or in FILE, outer payload JSON on stdout.",
         discussion: """
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
 
@@ -27,6 +27,7 @@ struct Seal: ParsableCommand {
             attachment that blob seal made with --use avatar need --sign-with, or a recipient with a psk or a shared key.
             """)
 
+    @OptionGroup var input: PayloadInput
     @Option(help: .init("The recipient: public key, registration record or shared key.", "FILE|Keys/NAME"))
     var to: String?
     @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
@@ -111,6 +112,7 @@ struct Seal: ParsableCommand {
 
     private func sealOne(_ to: String) throws {
         let time = timeOptions.time
+        let topic = try Topic(option: topic).description
         let source = try KeySource(to, keyAccess, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
         guard bare || !recipient.isBareSharedKey else {
@@ -123,11 +125,8 @@ struct Seal: ParsableCommand {
         let sealer = try Sealer(
             topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,
             clock: { time })
-        let payload = try StandardStreams.readAll(limit: Self.inputLimitInBytes)
-        guard payload.count <= Self.inputLimitInBytes else {
-            throw Failure(
-                .dataError, "more than \(Self.inputLimitInBytes) bytes on stdin; the limit of a payload is \(limit)")
-        }
+        let payload = try input.readPayload(
+            limit: Self.inputLimitInBytes, or: "; the limit of a payload is \(limit)")
         let head = try simulatorBundle.map(Self.head)
         let sealed = try sealer.seal(
             payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),

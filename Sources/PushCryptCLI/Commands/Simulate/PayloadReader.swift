@@ -20,11 +20,13 @@ final class PayloadReader {
     static let originMembers = ["id", "token", "device", "to", "tag"]
 
     private let lines: LineReader
+    private let name: String
     private var waiting: [[UInt8]]
     private var lineNumber = 0
 
-    init() throws {
-        lines = try LineReader("-", limitInBytes: Self.limitInBytes)
+    init(_ input: PayloadInput) throws {
+        name = input.name
+        lines = try LineReader(input.path, limitInBytes: Self.limitInBytes)
         waiting = []
         // A payload on several lines has a first line that isn't JSON.
         var whole: [UInt8] = []
@@ -37,7 +39,7 @@ final class PayloadReader {
         guard !hasMore(whole) else {
             throw Failure(
                 .dataError,
-                "stdin has several payloads, and one is on several lines: put each on a line of its own, such as with jq -c ."
+                "\(name) has several payloads, and one is on several lines: put each on a line of its own, such as with jq -c ."
             )
         }
         // A payload with a syntax error is one payload too, so that the reported place counts from its beginning.

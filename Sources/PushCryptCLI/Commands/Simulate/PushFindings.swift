@@ -77,12 +77,16 @@ struct PushFindings {
         }
     }
 
+    /// Whether the payload has the member of a sealed push.
+    var isSealed: Bool { (try? JSONText(payload))?.root["pushcrypt"] != nil }
+
     /// Why APNs refuses an invalid payload: what is wrong, and where.
     var refusal: String? {
         guard reception.refusal == .invalidPayload else { return nil }
         let text: JSONText
         do { text = try JSONText(payload) } catch { return "\(error)" }
         guard text.root.kind != .string else { return "it is a string: the JSON object in it is needed" }
+        guard text.root.kind == .object else { return "it is \(text.root.kindText): a JSON object is needed" }
         guard let aps = text.root["aps"] else { return "it has no member aps" }
         return aps.kind == .object ? nil : "its member aps isn't an object"
     }
@@ -110,8 +114,12 @@ struct PushFindings {
     private var keyReason: String? {
         guard let text = try? JSONText(payload), let outer = try? OuterPayload(text) else { return nil }
         if reception.failure == .undecryptable {
-            guard outer.skid == nil, settings.hasTrust else { return nil }
-            return "The push isn't signed, and with --trust the phone accepts only signed ones."
+            if outer.skid == nil, settings.hasTrust {
+                return "The push isn't signed, and with --trust the phone accepts only signed ones."
+            }
+            return settings.lacksDevice
+                ? "The phone has the shared key itself: if the push was sealed to the key of a device, give --device."
+                : nil
         }
         guard settings.hasKeys else { return "The phone has no keys: give --keys." }
         do throws(FailureClass) {
@@ -137,10 +145,11 @@ struct PushFindings {
     }
 
     private var attachmentReason: String? {
-        let failed = attachmentFailures.map { Self.text(of: $0.identifier) + " " + Self.text(of: $0.error) }
-        let stages = (reception.report?.stageFailures ?? []).compactMap { failure -> String? in
+        let stageFailures = reception.report?.stageFailures ?? []
+        let isCut = stageFailures.contains(StageFailure(stage: "attachments", ending: .timedOut))
+        let failed = isCut ? cutAttachments : attachmentFailures.map { text(of: $0.identifier, $0.error) }
+        let stages = stageFailures.compactMap { failure -> String? in
             switch (failure.stage, failure.ending) {
-            case ("attachments", .timedOut): "The attachments took too long for the extension's time."
             case ("offload", .timedOut): "The longer payload took too long."
             case ("offload", _): "The longer payload couldn't be fetched, or isn't the one that was sealed."
             default: nil
@@ -150,19 +159,40 @@ struct PushFindings {
         return reasons.isEmpty ? nil : reasons.joined(separator: " ")
     }
 
-    /// - Parameter identifier: `member.NAME` for a file whose address is in a member.
-    private static func text(of identifier: String) -> String {
-        identifier.hasPrefix("member.")
-            ? "The attachment of \(identifier.dropFirst("member.".count))" : "The attachment \(identifier)"
+    /// The attachments of a push that was shown before their stage ended. The cancelled download reports its failure at the same
+    /// moment, before or after the push is shown, so the names come from the push.
+    private var cutAttachments: [String] {
+        let sources = opened.map { AttachmentSource.all(of: $0, members: settings.plainMembers) } ?? []
+        return sources.map { source in
+            let failure = attachmentFailures.first { $0.identifier == source.identifier && Self.isRefusal($0.error) }
+            return text(of: source.identifier, failure?.error ?? TransferError(.cancelled, ""), isCut: true)
+        }
     }
 
-    private static func text(of error: any Error) -> String {
-        guard let error = error as? TransferError, error.code != .cancelled else {
-            // The stage keeps one second to finish.
-            let limit = AttachmentStage.Configuration(folder: "").timeLimit - .seconds(1)
-            return "wasn't complete in time: all attachments together have \(NumberText.decimal(limit.inSeconds, 1)) s."
+    /// Whether the attachment failed before the time was up.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        (error as? TransferError).map { $0.code != .cancelled } ?? false
+    }
+
+    /// - Parameters:
+    ///   - identifier: `member.NAME` for a file whose address is in a member.
+    ///   - isCut: whether the extension's time ended before that of the attachments.
+    private func text(of identifier: String, _ error: any Error, isCut: Bool = false) -> String {
+        let attachment =
+            identifier.hasPrefix("member.")
+            ? "The attachment of \(identifier.dropFirst("member.".count))" : "The attachment \(identifier)"
+        guard Self.isRefusal(error), let error = error as? TransferError else {
+            // The stage keeps one second to finish, as the system does.
+            let limit =
+                isCut
+                ? settings.options.timeLimit - settings.options.grace
+                : AttachmentStage.Configuration(folder: "").timeLimit - .seconds(1)
+            return "\(attachment) wasn't complete in time: "
+                + (isCut ? "the extension has" : "all attachments together have")
+                + " \(NumberText.decimal(limit.inSeconds, 1)) s."
         }
-        return error.code == .status ? "isn't on the simulated network." : "was refused: \(error.reason)."
+        return attachment
+            + (error.code == .status ? " isn't on the simulated network." : " was refused: \(error.reason).")
     }
 
     /// The members of the sealed payload with an address of `--serve` that `--attachment-member` doesn't name.

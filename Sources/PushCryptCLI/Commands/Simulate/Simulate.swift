@@ -8,7 +8,7 @@ struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what a push becomes on a phone, without a phone.",
         discussion: """
-            Reads one payload from stdin, or one on each line: a payload, or {"payload": PAYLOAD} as seal --batch writes it. \
+            Reads one payload from stdin or FILE, or one on each line: a payload, or {"payload": PAYLOAD} as seal --batch writes it. \
             All are received by one simulated phone that keeps the contract of the system with the app's extension: its \
             checks, its time limit and its lock screen. Each is shown as it looks without the extension, beside what the \
             extension makes of it. Simulated time costs no real time. Nothing is sent, and no address is contacted: \
@@ -30,6 +30,7 @@ struct Simulate: AsyncParsableCommand {
             pushcrypt --help.
             """)
 
+    @OptionGroup var input: PayloadInput
     @Flag(help: "Print one JSON object for each push.") var json = false
     @Option(
         help: .init("Also write a page with the lock screen; an existing file is replaced.", "FILE.html"),
@@ -77,23 +78,26 @@ struct Simulate: AsyncParsableCommand {
     @MainActor func run() async throws {
         try picture.map { try FileSystem.checkReplaceable($0.path) }
         let phones = try await SimulatedPhones(settings())
-        let reader = try PayloadReader()
+        let reader = try PayloadReader(input)
         if keys == nil {
             StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
         }
         var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
-        while let input = try reader.next() {
-            let push = await phones.receive(input)
+        var isUnexplained = false
+        while let payload = try reader.next() {
+            let push = await phones.receive(payload)
             count += 1
             if push.isRestored { restoredCount += 1 }
+            isUnexplained = isUnexplained || push.isUnexplained
             if picture != nil { pictured.append(push) }
             try write(push)
         }
-        guard count > 0 else { throw Failure(.dataError, "stdin has no payload") }
+        guard count > 0 else { throw Failure(.dataError, "\(input.name) has no payload") }
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
         try writePicture(of: pictured, phones.lockScreens)
         guard restoredCount == count else {
-            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored")
+            let next = isUnexplained ? "; pushcrypt diagnose can say why" : ""
+            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored\(next)")
         }
     }
 
@@ -121,15 +125,15 @@ struct Simulate: AsyncParsableCommand {
     private var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
 
     private func settings() throws -> SimulatedPhones.Settings {
-        let topic = try Topic(topic ?? Self.exampleTopic).description
-        let keyring: any RecipientKeyring =
-            try keys.map { keys in
-                KeysetKeyring(try KeySource(keys, keyAccess).openingKeyset(device: DeviceID(option: device)))
-            } ?? NoKeys()
+        let topic = try Topic(option: topic ?? Self.exampleTopic).description
+        let keyset = try keys.map { try KeySource($0, keyAccess).openingKeyset(device: DeviceID(option: device)) }
+        let keyring: any RecipientKeyring = keyset.map { KeysetKeyring($0) } ?? NoKeys()
         var settings = SimulatedPhones.Settings(
             topic: topic, keyring: keyring, hasKeys: keys != nil,
             senders: try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust,
             hasTrust: trust != nil, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
+        settings.lacksDevice =
+            keyset?.entries.contains { $0.record.kind == .shared && !$0.record.isDeviceKey } ?? false
         try phone.apply(to: &settings)
         if let path = texts.strings {
             let (strings, note) = try LocalizedStrings.read(path, language: texts.language)

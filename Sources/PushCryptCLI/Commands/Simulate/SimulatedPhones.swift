@@ -18,6 +18,8 @@ final class SimulatedPhones {
         var keyring: any RecipientKeyring
         /// Whether keys were given.
         var hasKeys: Bool
+        /// Whether they have a shared key itself, and no device's.
+        var lacksDevice = false
         var senders: SenderTrust
         /// Whether sender keys were given.
         var hasTrust: Bool
@@ -135,9 +137,10 @@ final class SimulatedPhones {
         longestDuration = max(longestDuration, duration)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
-        let push = reception.requestID.flatMap { opened.take($0) }
-        // Stages don't receive a push without text, so it is opened here.
-        let textless = reception.failure == .malformed ? openedWithoutText(payload) : nil
+        // The app's stages receive neither a push without text nor one that is shown before its attachments are there.
+        let staged = reception.requestID.flatMap { opened.take($0) }
+        let push = staged ?? (reception.isRestored ? openedAgain(payload) : nil)
+        let textless = reception.failure == .malformed ? openedAgain(payload) : nil
         let findings = PushFindings(
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,
             attachmentFailures: attachmentFailures.take())
@@ -155,7 +158,7 @@ final class SimulatedPhones {
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
     }
 
-    private func openedWithoutText(_ payload: [UInt8]) -> OpenedPush? {
+    private func openedAgain(_ payload: [UInt8]) -> OpenedPush? {
         guard let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.senders)
         else {
             return nil

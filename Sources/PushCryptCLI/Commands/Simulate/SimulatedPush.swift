@@ -49,6 +49,17 @@ struct SimulatedPush {
             && findings.argumentFlaws.isEmpty
     }
 
+    /// Whether its text isn't shown for a reason of which `diagnose` can say more than the verdict.
+    var isUnexplained: Bool {
+        guard !reception.isRestored, reception.presentation?.origin != .died else { return false }
+        switch reception.failure {
+        case .unknownKey: return findings.settings.hasKeys
+        case .malformed: return findings.missingTexts.isEmpty
+        case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked: return true
+        default: return false
+        }
+    }
+
     /// What the phone shows and does. The system sets the badge and plays the sound of a push without text, which no extension
     /// receives.
     var content: NotificationContent? {
@@ -107,7 +118,9 @@ struct SimulatedPush {
             }
             switch origin {
             case .handedOver: return "not restored: the extension couldn't be configured"
-            case .notRun: return "the original is shown: aps.mutable-content isn't 1, so the extension doesn't run"
+            case .notRun:
+                return "the original is shown: " + (findings.isSealed ? "" : "the payload isn't sealed, and ")
+                    + "aps.mutable-content isn't 1, so the extension doesn't run"
             default: return "\(origin)"
             }
         }
