@@ -146,6 +146,12 @@ let package = Package(
                 .product(name: "PushCryptSimulator", package: "pushcrypt"),
             ], swiftSettings: settings),
         .testTarget(
+            name: "ProgramTests",
+            dependencies: [
+                "apns-stand-in", "rehearsal", "BackendTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: settings),
+        .testTarget(
             name: "PushBackendTests",
             dependencies: [
                 "APNsStandIn", "PushBackend", "BackendTestSupport",

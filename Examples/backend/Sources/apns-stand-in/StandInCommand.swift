@@ -3,8 +3,8 @@ import ArgumentParser
 import Crypto
 import Foundation
 
-/// Stands in for one of Apple's servers on this machine. It prints the payload of each accepted push as a line, which
-/// `pushcrypt simulate` can read.
+/// Stands in for one of Apple's servers on this machine. It prints each accepted push as a line, which `pushcrypt simulate` can
+/// read.
 @main struct StandInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns-stand-in",
@@ -14,7 +14,7 @@ import Foundation
     @Option(help: "The id of this key.") var providerKeyID: String
     @Option(help: "The id of the team.") var teamID: String
     @Option(help: "The file that gets the certificate for clients to trust.") var certificate: String
-    @Option(help: "The port; 0 for a free one.") var port = 0
+    @Option(help: "The port, 1 to 65535; 0 for a free one.") var port: UInt16 = 0
     @Option(help: "A file that gets the port.") var portFile: String?
     @Option(help: "How many streams a connection may have after a request with a valid token.") var streams = 1_000
 
@@ -31,7 +31,7 @@ import Foundation
             tokens: ProviderTokenCheck(teamID: teamID, keys: [providerKeyID: key.publicKey]), identity: identity,
             streamLimit: streams, allowsControl: true
         ) { push in
-            try? FileHandle.standardOutput.write(contentsOf: Data(push.payload + [UInt8(ascii: "\n")]))
+            try? FileHandle.standardOutput.write(contentsOf: Data(push.line))
         }
         let port = try await standIn.start(port: port)
         if let portFile { try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic) }

@@ -76,6 +76,17 @@ private struct Connection {
         }
     }
 
+    @Test("an accepted push is printed on one line, with its device token")
+    func line() async throws {
+        try await Connection.with { apns async throws in
+            #expect(try await apns.send(body: "{\"aps\":\n{\"alert\":\"Hi\"}}").status == 200)
+            let line = try #require(apns.accepted.first).line
+            #expect(
+                String(decoding: line, as: UTF8.self)
+                    == #"{"token":"aa11","topic":"com.example.app","payload":{"aps": {"alert":"Hi"}}}"# + "\n")
+        }
+    }
+
     @Test("wrong requests are refused as Apple documents it")
     func refusals() async throws {
         try await Connection.with { apns async throws in
