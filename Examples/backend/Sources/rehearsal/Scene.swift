@@ -135,7 +135,7 @@ final class Scene: Sendable {
                 "--topic", Self.topic, "--registration-host", Self.host, "--database", "\(folder)/pushes.sqlite",
                 "--signing-keys",
                 "\(folder)/Keys/senders",
-                "--senders", "\(folder)/senders.json", "--provider-key",
+                "--senders", "\(folder)/senders.json", "--pins", "\(folder)/sender-pins.json", "--provider-key",
                 "\(folder)/provider.p8",
                 "--provider-key-id", Self.providerKeyID, "--team-id", Self.teamID,
                 "--user-token-key", "\(folder)/user.key", "--service-tokens", "\(folder)/service.tokens",

@@ -25,9 +25,9 @@ private struct Connection {
             defer {
                 for end in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: path + end) }
             }
-            let token = try await ProviderToken(
-                pem: apns.providerKeyPEM, keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
-                store: SQLiteStore(path: path)
+            let token = await ProviderToken(
+                try ProviderKey(pem: apns.providerKeyPEM), keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
+                store: try SQLiteStore(path: path)
             ) { Int64(Date().timeIntervalSince1970 * 1_000) }
             let connection = Connection(apns: apns, client: client, token: try await token.current())
             let result: Result<Void, any Error>

@@ -1,12 +1,22 @@
 import ArgumentParser
 import BackendTestSupport
 import Foundation
+import Logging
+import PushBackend
+import PushCryptSender
 import Testing
 
 @testable import apns_stand_in
+@testable import push_service
 @testable import rehearsal
 
 @Suite("options of the programs") struct ProgramTests {
+    private static let service = [
+        "--topic", "com.example.app", "--registration-host", "push.example.com", "--database", "d", "--signing-keys",
+        "k",
+        "--provider-key", "p", "--provider-key-id", "K", "--team-id", "T", "--user-token-key", "u", "--service-tokens",
+        "t",
+    ]
     private static let standIn = [
         "--provider-key", "p", "--provider-key-id", "K", "--team-id", "T", "--certificate", "c",
     ]
@@ -18,9 +28,26 @@ import Testing
 
     @Test("a port above 65535 is refused, and the message names the option and the range", arguments: ["65536", "-1"])
     func port(port: String) throws {
-        let message = try #require(refusal(StandInCommand.self, Self.standIn + ["--port=\(port)"]))
-        #expect(message.contains("--port") && message.contains("1 to 65535"))
+        for message in [
+            refusal(PushService.self, Self.service + ["--port=\(port)"]),
+            refusal(StandInCommand.self, Self.standIn + ["--port=\(port)"]),
+        ] {
+            let message = try #require(message)
+            #expect(message.contains("--port") && message.contains("1 to 65535"))
+        }
+        #expect(refusal(PushService.self, Self.service + ["--port", "65535"]) == nil)
         #expect(refusal(StandInCommand.self, Self.standIn + ["--port", "0"]) == nil)
+    }
+
+    @Test("a set of senders without the app's pins is refused")
+    func pins() {
+        #expect(refusal(PushService.self, Self.service + ["--senders", "s"])?.contains("--pins") == true)
+        #expect(refusal(PushService.self, Self.service + ["--senders", "s", "--pins", "p"]) == nil)
+    }
+
+    @Test("a log level that doesn't exist is refused, and the message names the option")
+    func logLevel() {
+        #expect(refusal(PushService.self, Self.service + ["--log-level", "loud"])?.contains("--log-level") == true)
     }
 
     @Test("a rehearsal with no pushes, phones or clients is refused")
@@ -45,5 +72,19 @@ import Testing
     func path() async throws {
         let child = try ChildProcess("sh", ["-c", "exit 7"], log: .nullDevice)
         #expect(await child.ended == 7)
+    }
+
+    @Test("a publisher's keyset as signing keys is refused, and the message says which kind is needed")
+    func publisherKeyset() throws {
+        var program = try PushService.parse(Self.service)
+        let publisher = try SigningKeys(isPublisher: true)
+        program.signingKeys = publisher.folder
+        let error = #expect(throws: ConfigurationError.self) { try program.keysetWatcher(Logger(label: "tests")) }
+        #expect(error?.option == "signing-keys \(publisher.folder)")
+        #expect(
+            error?.reason.hasPrefix("this is a keyset of publisher keys; a keyset of sender keys is needed") == true)
+        let sender = try SigningKeys()
+        program.signingKeys = sender.folder
+        _ = try program.keysetWatcher(Logger(label: "tests"))
     }
 }
