@@ -24,18 +24,38 @@ import Foundation
             _ = FileManager.default.createFile(
                 atPath: providerKey, contents: pem, attributes: [.posixPermissions: 0o600])
         }
-        let key = try P256.Signing.PrivateKey(pemRepresentation: String(contentsOfFile: providerKey, encoding: .utf8))
+        guard let pem = try? String(contentsOfFile: providerKey, encoding: .utf8),
+            let key = try? P256.Signing.PrivateKey(pemRepresentation: pem)
+        else {
+            throw Refused("--provider-key \(providerKey): the file isn't a P-256 private key as PEM, or can't be made")
+        }
         let identity = try SelfSignedIdentity()
-        try Data(identity.certificatePEM.utf8).write(to: URL(fileURLWithPath: certificate), options: .atomic)
+        try write(identity.certificatePEM, to: certificate, option: "certificate")
         let standIn = APNsStandIn(
             tokens: ProviderTokenCheck(teamID: teamID, keys: [providerKeyID: key.publicKey]), identity: identity,
             streamLimit: streams, allowsControl: true
         ) { push in
             try? FileHandle.standardOutput.write(contentsOf: Data(push.line))
         }
-        let port = try await standIn.start(port: port)
-        if let portFile { try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic) }
+        let port: Int
+        do { port = try await standIn.start(port: self.port) } catch {
+            throw Refused("--port \(self.port): the stand-in can't listen there: \(error)")
+        }
+        if let portFile { try write("\(port)\n", to: portFile, option: "port-file") }
         try FileHandle.standardError.write(contentsOf: Data("listening on https://127.0.0.1:\(port)\n".utf8))
         try await Task.sleep(for: .seconds(86_400))
+    }
+
+    private func write(_ text: String, to path: String, option: String) throws {
+        do { try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
+            throw Refused("--\(option) \(path): the file can't be written")
+        }
+    }
+
+    /// Why the stand-in can't be started.
+    struct Refused: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
     }
 }

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import BackendTestSupport
 import Crypto
 import Foundation
@@ -8,14 +9,17 @@ import Testing
 @testable import PushBackend
 
 @Suite("the start of the service") struct BackendServiceTests {
-    private func start(_ change: (inout BackendService.Configuration) -> Void = { _ in }) throws {
+    @discardableResult
+    private func start(
+        _ change: (inout BackendService.Configuration) -> Void = { _ in }
+    ) throws -> BackendService {
         let keys = try SigningKeys()
         var configuration = BackendService.Configuration(
             topic: Sending.topic, registrationHost: "push.example.com",
             providerKey: try ProviderKey(pem: P256.Signing.PrivateKey().pemRepresentation), providerKeyID: "",
             teamID: "")
         change(&configuration)
-        _ = try BackendService(
+        return try BackendService(
             configuration, store: TestStore().store, signingKeys: KeysetWatcher(folder: keys.folder),
             userTokens: UserToken(key: Data(repeating: 7, count: 32)),
             serviceTokens: ServiceTokens(["a-token-of-another-part-of-the-backend"]), senderSet: nil,
@@ -24,6 +28,21 @@ import Testing
 
     private func refusedOption(_ change: (inout BackendService.Configuration) -> Void) -> String? {
         #expect(throws: ConfigurationError.self) { try start(change) }?.option
+    }
+
+    @Test("a port that another program uses is refused, and the error names the options and the address")
+    func usedPort() async throws {
+        try await RunningStandIn.with { other in
+            let port = try #require(UInt16(other.base.split(separator: ":").last ?? ""))
+            let service = try start { $0.port = port }
+            let client = try APNsClient.httpClient()
+            let error = await #expect(throws: ConfigurationError.self) {
+                try await service.run(client: client) { _ in }
+            }
+            try await client.shutdown()
+            #expect(error?.option == "host 127.0.0.1 --port \(port)")
+            #expect(error?.reason.contains("in use") == true)
+        }
     }
 
     @Test(

@@ -168,8 +168,8 @@ import Testing
                 }
             }
             let errors = sending.log.lines.filter { $0.level == .error }
-            #expect(errors.count == 1 && errors[0].metadata["reason"] == "InvalidProviderToken")
-            #expect(errors[0].message.contains("--team-id"))
+            #expect(errors.count == 1 && errors.first?.metadata["reason"] == "InvalidProviderToken")
+            #expect(errors.first?.message.contains("--team-id") == true)
             #expect(sending.worker.gate.tokenRefusal == "InvalidProviderToken")
             sending.clock.advance(by: 60_000)
             _ = try await sending.attempt(try #require(try await sending.claim()))

@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import HummingbirdCore
 public import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 public import PushCryptSender
 import ServiceLifecycle
@@ -96,7 +97,7 @@ public struct BackendService: Sendable {
     /// - Parameters:
     ///   - client: for APNs; shut it down afterwards.
     ///   - onStart: called with the port.
-    /// - Throws: the error of a part that failed.
+    /// - Throws: `ConfigurationError` if it can't listen; the error of a part that failed.
     public func run(client: HTTPClient, onStart: @escaping @Sendable (Int) -> Void) async throws {
         let token = await ProviderToken(
             configuration.providerKey, keyID: configuration.providerKeyID, teamID: configuration.teamID,
@@ -114,10 +115,14 @@ public struct BackendService: Sendable {
                 }
             },
             wakeUp: { for dispatcher in dispatchers { dispatcher.wakeUps.signal() } }, milliseconds: milliseconds)
+        let isListening = NIOLockedValueBox(false)
         let server = Application(
             router: api.router(), server: .http1(configuration: .init(idleTimeout: .seconds(30))),
             configuration: .init(address: .hostname(configuration.host, port: Int(configuration.port))),
-            onServerRunning: { channel in if let port = channel.localAddress?.port { onStart(port) } }, logger: logger)
+            onServerRunning: { channel in
+                isListening.withLockedValue { $0 = true }
+                if let port = channel.localAddress?.port { onStart(port) }
+            }, logger: logger)
         let tidier = Tidier(
             store: store, intervalInMilliseconds: 5_000, milliseconds: milliseconds, sleep: sleep, logger: logger)
         // They end in the reverse order. So the server stops accepting requests before the dispatchers stop.
@@ -125,7 +130,10 @@ public struct BackendService: Sendable {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownInSeconds)
-        try await ServiceGroup(configuration: group).run()
+        do { try await ServiceGroup(configuration: group).run() } catch  where !isListening.withLockedValue({ $0 }) {
+            let address = "host \(configuration.host) --port \(configuration.port)"
+            throw ConfigurationError(address, "the service can't listen there: \(error)")
+        }
     }
 
     private func dispatcher(
