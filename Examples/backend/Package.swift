@@ -57,6 +57,7 @@ let package = Package(
             name: "PushBackend",
             dependencies: [
                 .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -127,6 +128,7 @@ let package = Package(
             dependencies: [
                 "APNsStandIn",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
@@ -144,6 +146,14 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "PushCryptSimulator", package: "pushcrypt"),
+            ], swiftSettings: settings),
+        .testTarget(
+            name: "ProgramTests",
+            dependencies: [
+                "apns-stand-in", "push-service", "rehearsal", "PushBackend", "BackendTestSupport",
+                .product(name: "PushCryptSender", package: "pushcrypt"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: settings),
         .testTarget(
             name: "PushBackendTests",

@@ -124,7 +124,7 @@ public final class APNsStandIn: Sendable {
     /// - Returns: the port.
     /// - Throws: the system's error if the port can't be used.
     @discardableResult
-    public func start(port: Int = 0) async throws -> Int {
+    public func start(port: UInt16 = 0) async throws -> Int {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(identity.certificate)], privateKey: .privateKey(identity.key))
         configuration.applicationProtocols = ["h2"]
@@ -136,7 +136,7 @@ public final class APNsStandIn: Sendable {
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture { try setUp(channel, tls) }
             }
-            .bind(host: "127.0.0.1", port: port).get()
+            .bind(host: "127.0.0.1", port: Int(port)).get()
         state.withLockedValue { $0.listener = listener }
         guard let port = listener.localAddress?.port else { throw ChannelError.unknownLocalAddress }
         return port

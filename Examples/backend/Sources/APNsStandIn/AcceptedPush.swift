@@ -16,4 +16,13 @@ public struct AcceptedPush: Sendable {
     public let expiration: Int64?
     /// `apns-collapse-id`
     public let collapseID: String?
+
+    /// The push as a line for `pushcrypt simulate`: `{"token": TOKEN, "topic": TOPIC, "payload": PAYLOAD}`. A payload on several lines
+    /// is written on one.
+    public var line: [UInt8] {
+        // In JSON a line feed is only white space.
+        let payload = payload.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+        let topic = topic.filter { $0 != "\"" && $0 != "\\" }
+        return Array(#"{"token":"\#(token)","topic":"\#(topic)","payload":"#.utf8) + payload + Array("}\n".utf8)
+    }
 }

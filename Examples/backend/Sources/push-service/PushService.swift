@@ -16,17 +16,20 @@ import PushCryptSender
     @Option(help: "The database's file.") var database: String
     @Option(help: "The keyset that signs, as in Keys/backend.") var signingKeys: String
     @Option(help: "The file with the keyset's passphrase.") var passphraseFile: String?
-    @Option(help: "The signed set of sender keys that apps fetch.") var senders: String?
+    @Option(help: "The signed set of sender keys that apps fetch; it needs --pins.") var senders: String?
+    @Option(help: "What the app bundles to verify this set, sender-pins.json.") var pins: String?
     @Option(help: "The key from Apple's developer site, a .p8 file.") var providerKey: String
     @Option(help: "The id of this key.") var providerKeyID: String
     @Option(help: "The id of the team.") var teamID: String
     @Option(help: "A file with 32 random bytes, which makes the tokens of users.") var userTokenKey: String
     @Option(help: "A file with the tokens of other parts of the backend, one on each line.") var serviceTokens: String
-    @Option(help: "Apple's server for builds from Xcode.") var sandbox = "https://api.sandbox.push.apple.com"
-    @Option(help: "Apple's server for TestFlight and the App Store.") var production = "https://api.push.apple.com"
+    @Option(help: "Apple's server for builds from Xcode, https://HOST or https://HOST:PORT.")
+    var sandbox = "https://api.sandbox.push.apple.com"
+    @Option(help: "Apple's server for TestFlight and the App Store, in the same form.")
+    var production = "https://api.push.apple.com"
     @Option(help: "A certificate to trust in place of the system's, for the stand-in.") var trust: String?
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
-    @Option(help: "The port to listen on; 0 for a free one.") var port = 8080
+    @Option(help: "The port to listen on, 1 to 65535; 0 for a free one.") var port: UInt16 = 8080
     @Option(help: "A file that gets the port, once the service answers.") var portFile: String?
     @Option(help: "How many pushes are sent at the same time, for each of Apple's servers.") var width = 256
     @Option(help: "How many pages of 4,096 bytes the database may have, to try a full disk.") var pageLimit: Int?
@@ -35,7 +38,12 @@ import PushCryptSender
     @Option(help: "trace, debug, info, notice, warning or error.") var logLevel = "info"
 
     func validate() throws {
-        guard Logger.Level(rawValue: logLevel) != nil else { throw ValidationError("unknown log level") }
+        guard Logger.Level(rawValue: logLevel) != nil else {
+            throw ValidationError("--log-level is trace, debug, info, notice, warning or error")
+        }
+        guard (senders == nil) == (pins == nil) else {
+            throw ValidationError("--senders and --pins are required together: only what apps accept is served")
+        }
     }
 
     func run() async throws {
@@ -46,22 +54,29 @@ import PushCryptSender
         let logger = Logger(label: "push-service")
         var storeOptions = SQLiteStore.Options()
         storeOptions.pageLimit = pageLimit
-        let store = try SQLiteStore(path: database, options: storeOptions)
-        let secret: KeysetSecret? = try passphraseFile.map { try .passphraseFile($0) }
-        let watcher = try KeysetWatcher(
-            folder: signingKeys, secret: secret, logger: logger)
+        let store = try OptionFile("database", database).naming {
+            try SQLiteStore(path: database, options: storeOptions)
+        }
         let service = try BackendService(
-            configuration(), store: store, signingKeys: watcher,
-            userTokens: UserToken(key: try Data(contentsOf: URL(fileURLWithPath: userTokenKey))),
-            serviceTokens: ServiceTokens(
-                try text(serviceTokens).split(whereSeparator: \.isNewline).map(String.init)),
-            senderSet: senders.map(SenderSet.init), metrics: metrics, logger: logger)
-        let client = try APNsClient.httpClient(trustedPEM: trust.map { try text($0) })
+            configuration(), store: store, signingKeys: keysetWatcher(logger),
+            userTokens: OptionFile("user-token-key", userTokenKey).read(isSecret: true, UserToken.init),
+            serviceTokens: OptionFile("service-tokens", serviceTokens).read(isSecret: true) { text in
+                try ServiceTokens(
+                    String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init))
+            },
+            senderSet: senderSet(logger), metrics: metrics, logger: logger)
+        let client =
+            try trust.map { path in
+                try OptionFile("trust", path).read {
+                    try APNsClient.httpClient(trustedPEM: String(decoding: $0, as: UTF8.self))
+                }
+            } ?? APNsClient.httpClient()
         do {
             try await service.run(client: client) { [portFile] port in
                 logger.notice("ready", metadata: ["port": "\(port)"])
-                if let portFile {
-                    try? Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
+                guard let portFile else { return }
+                do { try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic) } catch {
+                    logger.error("--port-file can't be written", metadata: ["path": "\(portFile)"])
                 }
             }
         } catch {
@@ -74,7 +89,10 @@ import PushCryptSender
 
     private func configuration() throws -> BackendService.Configuration {
         var configuration = BackendService.Configuration(
-            topic: topic, registrationHost: registrationHost, providerKey: try text(providerKey),
+            topic: topic, registrationHost: registrationHost,
+            providerKey: try OptionFile("provider-key", providerKey).read(isSecret: true) {
+                try ProviderKey(pem: String(decoding: $0, as: UTF8.self))
+            },
             providerKeyID: providerKeyID, teamID: teamID)
         configuration.host = host
         configuration.port = port
@@ -85,5 +103,26 @@ import PushCryptSender
         return configuration
     }
 
-    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+    func keysetWatcher(_ logger: Logger) throws -> KeysetWatcher {
+        let secret = try passphraseFile.map { path in
+            try OptionFile("passphrase-file", path).naming { try KeysetSecret.passphraseFile(path) }
+        }
+        return try OptionFile("signing-keys", signingKeys).naming {
+            let kind = try Keyset(folder: signingKeys, secret: secret).kind
+            guard kind == .sender else {
+                throw KeyError(
+                    .wrongKind,
+                    "this is a keyset of \(kind.rawValue) keys; a keyset of sender keys is needed: pushcrypt keys create --kind sender"
+                )
+            }
+            return try KeysetWatcher(folder: signingKeys, secret: secret, logger: logger)
+        }
+    }
+
+    private func senderSet(_ logger: Logger) throws -> SenderSet? {
+        guard let senders, let pins else { return nil }
+        return try SenderSet(
+            path: senders, pins: pins, folder: database + "-senders", topic: topic, logger: logger,
+            seconds: { UnixTime.now.seconds })
+    }
 }

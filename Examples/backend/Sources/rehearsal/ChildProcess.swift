@@ -14,11 +14,13 @@ final class ChildProcess: @unchecked Sendable {
     private let process: Process
     private let ending: Task<Int32, Never>
 
-    /// - Parameter log: gets stdout and stderr.
-    init(_ path: String, _ arguments: [String], log: FileHandle) throws {
+    /// - Parameters:
+    ///   - program: a path, or a name that is looked up in PATH.
+    ///   - log: gets stdout and stderr.
+    init(_ program: String, _ arguments: [String], log: FileHandle) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = log
         process.standardError = log

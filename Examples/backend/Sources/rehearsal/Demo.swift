@@ -14,6 +14,10 @@ struct Demo: AsyncParsableCommand {
     @OptionGroup var tools: Tools
     @Option(help: "How many pushes flow during the rotation.") var pushes = 300
 
+    func validate() throws {
+        guard pushes >= 1 else { throw ValidationError("--pushes is 1 or more") }
+    }
+
     func run() async throws {
         let scene = try await Scene(tools)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)

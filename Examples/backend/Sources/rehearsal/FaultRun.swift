@@ -18,7 +18,9 @@ struct FaultRun: AsyncParsableCommand {
     @Option(help: "How many minutes everything may take after the last push was accepted.") var patience = 5
 
     func validate() throws {
-        guard pushes >= 500, phones >= 4 else { throw ValidationError("at least 500 pushes and 4 phones") }
+        guard pushes >= 500, phones >= 4, patience >= 1 else {
+            throw ValidationError("--pushes is 500 or more, --phones 4 or more, and --patience 1 or more")
+        }
     }
 
     func run() async throws {
@@ -66,7 +68,7 @@ struct FaultRun: AsyncParsableCommand {
 
 /// The service's process, which the faults kill and start again on the same port.
 actor SupervisedService {
-    nonisolated let port: Int
+    nonisolated let port: UInt16
     private let scene: Scene
     private var process: ChildProcess
 

@@ -134,12 +134,16 @@ final class PhoneBook: Sendable {
 
     private let lines = Mutex<[String: Line]>([:])
     private let counts = Counts()
+    private let onReceive: @Sendable (Phone) -> Void
+
+    init(onReceive: @escaping @Sendable (Phone) -> Void) { self.onReceive = onReceive }
 
     func add(_ phone: Phone) {
         let (stream, continuation) = AsyncStream.makeStream(of: AcceptedPush.self)
-        let work = Task { [counts] in
+        let work = Task { [counts, onReceive] in
             for await push in stream {
                 await phone.receive(push)
+                onReceive(phone)
                 counts.handled.add(1, ordering: .sequentiallyConsistent)
             }
         }

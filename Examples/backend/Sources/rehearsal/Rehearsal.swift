@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// Starts everything on this machine, and checks what the phones show.
 @main struct Rehearsal: AsyncParsableCommand {
@@ -11,8 +12,15 @@ import ArgumentParser
 struct Tools: ParsableArguments {
     @Option(help: "The tool pushcrypt.") var pushcrypt: String
     @Option(help: "The program push-service.") var service: String
-    @Option(help: "A folder for logs and keys, which is kept; by default a temporary one, which is removed.") var keep:
-        String?
+    @Option(help: "A new or empty folder for logs and keys, which is kept; the default is one that is removed.")
+    var keep: String?
+
+    func validate() throws {
+        guard let keep, let names = try? FileManager.default.contentsOfDirectory(atPath: keep), !names.isEmpty else {
+            return
+        }
+        throw ValidationError("--keep \(keep): the folder isn't empty; each run makes its own keys in a new one")
+    }
 }
 
 /// Why a rehearsal failed.

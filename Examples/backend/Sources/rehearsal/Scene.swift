@@ -25,8 +25,10 @@ final class Scene: Sendable {
     private let log: FileHandle
     private let signals = SignalSources(sources: ChildProcess.endWithThisProcess())
 
-    /// - Parameter tools: the programs.
-    init(_ tools: Tools) async throws {
+    /// - Parameters:
+    ///   - tools: the programs.
+    ///   - onReceive: called after a phone has received a push.
+    init(_ tools: Tools, onReceive: @escaping @Sendable (Phone) -> Void = { _ in }) async throws {
         self.tools = tools
         folder =
             tools.keep
@@ -49,7 +51,7 @@ final class Scene: Sendable {
                 atPath: "\(folder)/\(name)", contents: data, attributes: [.posixPermissions: 0o600])
         }
         let tokens = ProviderTokenCheck(teamID: Self.teamID, keys: [Self.providerKeyID: providerKey.publicKey])
-        let phones = PhoneBook()
+        let phones = PhoneBook(onReceive: onReceive)
         self.phones = phones
         var apns: [APNsEnvironment: APNsStandIn] = [:]
         var ports: [APNsEnvironment: Int] = [:]
@@ -121,7 +123,7 @@ final class Scene: Sendable {
     /// Starts the service, and waits until it answers.
     ///
     /// - Returns: the process and its port.
-    func startService(port: Int = 0, _ more: [String] = []) async throws -> (process: ChildProcess, port: Int) {
+    func startService(port: UInt16 = 0, _ more: [String] = []) async throws -> (process: ChildProcess, port: UInt16) {
         let portFile = "\(folder)/port"
         try? FileManager.default.removeItem(atPath: portFile)
         guard let sandbox = ports[.sandbox], let production = ports[.production] else {
@@ -133,7 +135,8 @@ final class Scene: Sendable {
                 "--topic", Self.topic, "--registration-host", Self.host, "--database", "\(folder)/pushes.sqlite",
                 "--signing-keys",
                 "\(folder)/Keys/senders",
-                "--senders", "\(folder)/senders.json", "--provider-key", "\(folder)/provider.p8",
+                "--senders", "\(folder)/senders.json", "--pins", "\(folder)/sender-pins.json", "--provider-key",
+                "\(folder)/provider.p8",
                 "--provider-key-id", Self.providerKeyID, "--team-id", Self.teamID,
                 "--user-token-key", "\(folder)/user.key", "--service-tokens", "\(folder)/service.tokens",
                 "--sandbox", "https://127.0.0.1:\(sandbox)", "--production", "https://127.0.0.1:\(production)",
@@ -142,7 +145,7 @@ final class Scene: Sendable {
             ] + more, log: log)
         for _ in 0..<600 {
             if let text = try? String(contentsOfFile: portFile, encoding: .utf8), text.hasSuffix("\n"),
-                let port = Int(text.dropLast())
+                let port = UInt16(text.dropLast())
             {
                 return (process, port)
             }

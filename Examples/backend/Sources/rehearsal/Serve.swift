@@ -2,20 +2,31 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import PushBackend
+import PushCryptNotifications
+import PushCryptSimulator
 
 /// Starts everything and runs a program against it, for tests of the interface.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Runs a program with PUSH_URL, PUSH_USER_TOKEN and PUSH_SERVICE_TOKEN in its environment.")
+        abstract: "Runs a program with PUSH_URL, PUSH_USER_TOKEN and PUSH_SERVICE_TOKEN in its environment.",
+        discussion: """
+            PUSH_USER_TOKEN is that of the user zoe, whose phone is registered. Its lock screen is printed after each \
+            push. The program has no terminal: run a script, such as with -- bash script.sh. by-hand.md starts each part \
+            by itself.
+            """)
 
     @OptionGroup var tools: Tools
-    @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.") var program: [String] = []
+    @Argument(parsing: .captureForPassthrough, help: "The program, which is looked up in PATH, and its arguments.")
+    var program: [String] = []
 
     func run() async throws {
         let arguments = program.first == "--" ? Array(program.dropFirst()) : program
         guard let path = arguments.first else { throw ValidationError("a program is required") }
-        let scene = try await Scene(tools)
-        let started: (process: ChildProcess, port: Int)
+        let scene = try await Scene(tools) { phone in
+            let shown = phone.device.center.deliveredNotifications.last?.request.content
+            print(ScreenText.draw(("Lock screen of \(phone.user), the latest", shown)))
+        }
+        let started: (process: ChildProcess, port: UInt16)
         do { started = try await scene.startService() } catch {
             await scene.end()
             throw error
@@ -31,7 +42,10 @@ struct Serve: AsyncParsableCommand {
                 setenv("PUSH_USER_TOKEN", token, 1)
                 setenv("PUSH_SERVICE_TOKEN", scene.serviceToken, 1)
                 let child = try ChildProcess(path, Array(arguments.dropFirst()), log: .standardOutput)
-                return await child.ended
+                let status = await child.ended
+                // What was pushed last appears too.
+                _ = try await waitForEnd(of: [], backend, scene, [phone])
+                return status
             } catch {
                 print("\(error)")
                 return 1

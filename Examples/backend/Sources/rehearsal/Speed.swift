@@ -14,6 +14,12 @@ struct Speed: AsyncParsableCommand {
     @Option(help: "To how many phones.") var phones = 100
     @Option(help: "How many requests to the service run at once.") var clients = 16
 
+    func validate() throws {
+        guard phones >= 1, pushes >= phones, clients >= 1 else {
+            throw ValidationError("--phones and --clients are 1 or more, and --pushes is as much as --phones or more")
+        }
+    }
+
     func run() async throws {
         let scene = try await Scene(tools)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)

@@ -25,9 +25,9 @@ private struct Connection {
             defer {
                 for end in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: path + end) }
             }
-            let token = try await ProviderToken(
-                pem: apns.providerKeyPEM, keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
-                store: SQLiteStore(path: path)
+            let token = await ProviderToken(
+                try ProviderKey(pem: apns.providerKeyPEM), keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
+                store: try SQLiteStore(path: path)
             ) { Int64(Date().timeIntervalSince1970 * 1_000) }
             let connection = Connection(apns: apns, client: client, token: try await token.current())
             let result: Result<Void, any Error>
@@ -73,6 +73,17 @@ private struct Connection {
             let push = try #require(apns.accepted.first)
             #expect(push.token == "aa11" && push.collapseID == "c" && push.priority == 10)
             #expect(push.payload == Array(#"{"aps":{"alert":"Hi"}}"#.utf8))
+        }
+    }
+
+    @Test("an accepted push is printed on one line, with its device token")
+    func line() async throws {
+        try await Connection.with { apns async throws in
+            #expect(try await apns.send(body: "{\"aps\":\n{\"alert\":\"Hi\"}}").status == 200)
+            let line = try #require(apns.accepted.first).line
+            #expect(
+                String(decoding: line, as: UTF8.self)
+                    == #"{"token":"aa11","topic":"com.example.app","payload":{"aps": {"alert":"Hi"}}}"# + "\n")
         }
     }
 

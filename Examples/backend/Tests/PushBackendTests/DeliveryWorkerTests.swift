@@ -2,6 +2,7 @@ import APNsStandIn
 import BackendTestSupport
 import Foundation
 import GRDB
+import Logging
 import PushCryptSender
 import PushCryptSimulator
 import Testing
@@ -153,6 +154,29 @@ import Testing
         }
     }
 
+    @Test("a refused provider token is logged once as an error with what to do, until a push is accepted")
+    func refusedProviderToken() async throws {
+        try await Sending.with { sending in
+            for _ in 0..<2 { _ = try await sending.accept("Hello") }
+            sending.apns.standIn.order(.answer(try #require(Refusal.named("InvalidProviderToken"))), times: 2)
+            // Both were sent before the first answer.
+            let together = [try #require(try await sending.claim()), try #require(try await sending.claim())]
+            for delivery in together {
+                guard case .retry(_, "InvalidProviderToken") = try await sending.attempt(delivery) else {
+                    Issue.record("the push doesn't wait")
+                    return
+                }
+            }
+            let errors = sending.log.lines.filter { $0.level == .error }
+            #expect(errors.count == 1 && errors.first?.metadata["reason"] == "InvalidProviderToken")
+            #expect(errors.first?.message.contains("--team-id") == true)
+            #expect(sending.worker.gate.tokenRefusal == "InvalidProviderToken")
+            sending.clock.advance(by: 60_000)
+            _ = try await sending.attempt(try #require(try await sending.claim()))
+            #expect(sending.worker.gate.tokenRefusal == nil)
+        }
+    }
+
     @Test("a push whose stream breaks off after the status 200 is sent, and isn't sent again")
     func cutAnswer() async throws {
         try await Sending.with { sending in
@@ -169,7 +193,7 @@ import Testing
             let message = try await sending.accept("Hello")
             try sending.keys.revoke()
             sending.signingKeys.checkNow()
-            #expect(!sending.worker.sealer.isHealthy)
+            #expect(!sending.worker.sealer.signingKeyStatus.isHealthy)
             let delivery = try #require(try await sending.claim())
             let opensAt = sending.clock.now + 100
             #expect(try await sending.attempt(delivery) == .retry(at: opensAt, reason: "sealing"))
@@ -178,7 +202,7 @@ import Testing
             #expect(try await sending.test.store.report(on: message.id)?.queued == 1)
             try sending.keys.add()
             sending.signingKeys.checkNow()
-            #expect(sending.worker.sealer.isHealthy)
+            #expect(sending.worker.sealer.signingKeyStatus.isHealthy)
             sending.clock.advance(by: 100)
             let again = try #require(try await sending.claim())
             _ = try await sending.attempt(again)

@@ -13,8 +13,8 @@ import Testing
     init() throws { test = try TestStore() }
 
     private func make(keyID: String = "KEY1234567") async throws -> ProviderToken {
-        try await ProviderToken(
-            pem: key.pemRepresentation, keyID: keyID, teamID: "TEAM123456", store: test.store
+        await ProviderToken(
+            try ProviderKey(pem: key.pemRepresentation), keyID: keyID, teamID: "TEAM123456", store: test.store
         ) { [clock] in clock.withLockedValue { $0 } }
     }
 
@@ -66,10 +66,10 @@ import Testing
     init() throws { tokens = try UserToken(key: Data(repeating: 7, count: 32)) }
 
     @Test("a token names its user until it expires")
-    func user() {
+    func user() throws {
         let token = tokens.token(for: "zoë.1", until: 100)
-        #expect(tokens.user(of: token, at: 99) == "zoë.1")
-        #expect(tokens.user(of: token, at: 100) == nil)
+        #expect(try tokens.user(of: token, at: 99) == "zoë.1")
+        #expect(throws: TokenRefusal.expired) { try tokens.user(of: token, at: 100) }
     }
 
     @Test("a token that was changed in any character is refused")
@@ -78,10 +78,16 @@ import Testing
         for index in token.indices {
             var changed = token
             changed.replaceSubrange(index...index, with: token[index] == "A" ? "B" : "A")
-            #expect(tokens.user(of: changed, at: 1) != "zoe" || changed == token)
+            #expect((try? tokens.user(of: changed, at: 1)) != "zoe" || changed == token)
         }
-        #expect(tokens.user(of: String(token.dropLast()), at: 1) == nil)
-        #expect(try UserToken(key: Data(repeating: 8, count: 32)).user(of: token, at: 1) == nil)
+        #expect(throws: TokenRefusal.self) { try tokens.user(of: String(token.dropLast()), at: 1) }
+        let other = try UserToken(key: Data(repeating: 8, count: 32))
+        #expect(throws: TokenRefusal.badSignature) { try other.user(of: token, at: 1) }
+    }
+
+    @Test("a text without the three parts of a token is malformed", arguments: ["", "a", "a.b", "a.1.b.c", "a.x.b"])
+    func malformed(token: String) {
+        #expect(throws: TokenRefusal.malformed) { try tokens.user(of: token, at: 1) }
     }
 
     @Test("a key of user tokens with fewer than 32 bytes is refused", arguments: [0, 16, 31])

@@ -16,9 +16,10 @@ import Testing
         phone = try PhoneKeys(trusting: api.keys)
     }
 
-    @Test("an app can't choose the segments of its user")
+    @Test("an upload that chooses the segments of its user is refused with 400, and an app can't choose them otherwise")
     func segments() async throws {
-        #expect(try await api.register(phone, more: #","segments":["staff"]"#, by: "zoe").status == 200)
+        #expect(try await api.upload(phone, more: #","segments":["staff"]"#, by: "zoe").status == 400)
+        #expect(try await api.register(phone, by: "zoe").status == 200)
         let sent = try await api.send(#"{"aps":{"alert":"Hi"}}"#, to: #"{"segment":"staff"}"#)
         #expect(sent.status == 202 && sent.body.contains(#""deliveries":0"#))
     }

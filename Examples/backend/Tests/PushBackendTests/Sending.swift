@@ -25,6 +25,7 @@ struct Sending {
     let worker: DeliveryWorker
     /// Milliseconds since 1970. It stands still.
     let clock: TestClock
+    let log = CapturedLog()
 
     static func with(
         _ options: SQLiteStore.Options = .init(), _ body: (Sending) async throws -> Void
@@ -54,14 +55,15 @@ struct Sending {
             RegistrationUpload(
                 user: "zoe", token: Self.deviceToken, environment: .production, record: phone.registration, kid: kid),
             at: clock.now)
-        let token = try await ProviderToken(
-            pem: apns.providerKeyPEM, keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID, store: test.store,
+        let token = await ProviderToken(
+            try ProviderKey(pem: apns.providerKeyPEM), keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
+            store: test.store,
             milliseconds: { clock.now })
         worker = DeliveryWorker(
             environment: .production,
             sealer: try PushSealer(topic: Self.topic, signingKeys: signingKeys, milliseconds: { clock.now }),
             transport: APNsClient(client, base: apns.base, timeoutInSeconds: 60), token: token,
-            gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, logger: Logger(label: "tests"))
+            gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, logger: log.logger)
     }
 
     /// Accepts a message for the phone's user.

@@ -2,6 +2,8 @@ import BackendTestSupport
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import PushCryptSender
 import Testing
@@ -57,6 +59,75 @@ import Testing
         #expect(health.status == 200 && health.text("status") == "ok" && health.text("queued") == nil)
         #expect(try await api.call(.get, "/metrics", by: .nobody).status == 401)
         #expect(try await api.call(.get, "/metrics", by: .service).status == 200)
+    }
+
+    @Test("health is degraded while a server refuses the provider token, and names the server and its reason")
+    func refusedToken() async throws {
+        let api = try TestAPI(refusedTokens: { ["InvalidProviderToken by production"] })
+        let health = try await api.call(.get, "/health", by: .nobody)
+        #expect(health.status == 200 && health.text("status") == "degraded")
+        #expect(health.body.contains("provider token refused: InvalidProviderToken by production"))
+    }
+
+    @Test("health is degraded while no key signs")
+    func degraded() async throws {
+        try api.keys.revoke()
+        api.signingKeys.checkNow()
+        let health = try await api.call(.get, "/health", by: .nobody)
+        #expect(health.text("status") == "degraded" && health.text("signingKeys") == "unhealthy")
+    }
+
+    @Test("the age of the signing key grows between two scrapes, also if nothing is sealed")
+    func keyAge() async throws {
+        let time = NIOLockedValueBox(Int64(Date().timeIntervalSince1970 * 1_000))
+        let api = try TestAPI(milliseconds: { time.withLockedValue { $0 } })
+        func age() async throws -> Double? {
+            let text = try await api.call(.get, "/metrics", by: .service).body
+            return text.firstMatch(of: #/(?m)^push_signing_key_age_seconds ([0-9.]+)$/#).flatMap { Double($0.1) }
+        }
+        let first = try #require(try await age())
+        time.withLockedValue { $0 += 90_000 }
+        #expect(try await age() == first + 90)
+    }
+
+    @Test("no metric of errors has the status 200, and each status has its own count of requests")
+    func requestMetrics() async throws {
+        for caller in [.nobody, .service] as [TestAPI.Caller] {
+            _ = try await api.call(.get, "/v1/messages/x", by: caller)
+            _ = try await api.call(.get, "/health", by: caller)
+        }
+        let lines = try await api.call(.get, "/metrics", by: .service).body.split(separator: "\n")
+        #expect(!lines.contains { $0.contains("error") && $0.contains("200") })
+        for (route, status, count) in [
+            ("/health", 200, 2), ("/v1/messages/{id}", 401, 1), ("/v1/messages/{id}", 404, 1),
+        ] {
+            let labels = #"{method="GET",route="\#(route)",status="\#(status)"}"#
+            #expect(lines.contains("http_server_request_duration_seconds_count\(labels) \(count)"), "\(labels)")
+        }
+    }
+
+    @Test("the log says why a bearer token is refused, without the token, and the answer is always the same")
+    func tokenRefusals() async throws {
+        let valid = api.token(for: "zoe", until: .max)
+        let changed = String(valid.dropLast(4)) + "AAAA"
+        let expired = api.token(for: "zoe", until: 1)
+        var bodies: Set<String> = []
+        for (path, header) in [
+            ("/v1/registrations/x", nil), ("/v1/registrations/x", "Basic x"), ("/v1/registrations/x", "Bearer a.b"),
+            ("/v1/registrations/x", "Bearer \(changed)"), ("/v1/registrations/x", "Bearer \(expired)"),
+            ("/v1/messages/x", "Bearer an-unknown-token-of-a-service"),
+        ] {
+            let answer = try await api.call(.get, path, authorization: header)
+            #expect(answer.status == 401)
+            bodies.insert(answer.body)
+        }
+        let lines = api.log.lines.filter { $0.message == "request" }
+        #expect(
+            lines.map { $0.metadata["reason"] }
+                == ["missing", "malformed", "malformed", "badSignature", "expired", "unknown"])
+        let texts = lines.flatMap(\.metadata.values).joined()
+        for token in [changed, expired, "unknown-token"] { #expect(!texts.contains(token)) }
+        #expect(bodies.count == 1)
     }
 
     @Test("a body that is too long is refused with 413, and one that breaks off with 400")

@@ -1,5 +1,6 @@
 import BackendTestSupport
 import Foundation
+import GRDB
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -36,11 +37,15 @@ struct TestAPI {
     let test: TestStore
     let keys: SigningKeys
     let signingKeys: KeysetWatcher
+    let log = CapturedLog()
     private let userTokens: UserToken
     private let router: Router<APIContext>
 
-    init(_ options: SQLiteStore.Options = .init()) throws {
-        let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+    init(
+        _ options: SQLiteStore.Options = .init(), senderSet: SenderSet? = nil,
+        refusedTokens: @escaping @Sendable () -> [String] = { [] },
+        milliseconds: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
+    ) throws {
         test = try TestStore(options)
         keys = try SigningKeys()
         signingKeys = try KeysetWatcher(folder: keys.folder)
@@ -49,8 +54,8 @@ struct TestAPI {
             store: test.store,
             sealer: try PushSealer(topic: Sending.topic, signingKeys: signingKeys, milliseconds: milliseconds),
             host: Self.host, userTokens: userTokens, serviceTokens: try ServiceTokens([Self.serviceToken]),
-            senderSet: nil,
-            metrics: PrometheusMetrics(), wakeUp: {}, milliseconds: milliseconds
+            senderSet: senderSet, metrics: PrometheusMetrics(), refusedTokens: refusedTokens, wakeUp: {},
+            milliseconds: milliseconds
         ).router()
     }
 
@@ -58,14 +63,31 @@ struct TestAPI {
     func call(
         _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, by caller: Caller
     ) async throws -> Answer {
+        let authorization: String? =
+            switch caller {
+            case .nobody: nil
+            case .user(let user): "Bearer \(token(for: user, until: .max))"
+            case .service: "Bearer \(Self.serviceToken)"
+            }
+        return try await call(method, path, body, authorization: authorization)
+    }
+
+    /// The bearer token of a user.
+    func token(for user: String, until expiry: Int64) -> String { userTokens.token(for: user, until: expiry) }
+
+    /// The lengths of the uploads that the store remembers.
+    func pendingBytes() async throws -> [Int] {
+        try await test.store.database.read { try Int.fetchAll($0, sql: "SELECT length(value) FROM pending") }
+    }
+
+    /// Sends a request with a JSON body and a value of the header `Authorization`.
+    func call(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, authorization: String?
+    ) async throws -> Answer {
         var headers: HTTPFields = [:]
-        switch caller {
-        case .nobody: break
-        case .user(let user): headers[.authorization] = "Bearer \(userTokens.token(for: user, until: .max))"
-        case .service: headers[.authorization] = "Bearer \(Self.serviceToken)"
-        }
+        headers[.authorization] = authorization
         if body != nil { headers[.contentType] = "application/json" }
-        return try await Application(router: router).test(.router) { [headers] client in
+        return try await Application(router: router, logger: log.logger).test(.router) { [headers] client in
             try await client.execute(
                 uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) }
             ) { Answer(status: Int($0.status.code), headers: $0.headers, body: String(buffer: $0.body)) }
@@ -115,9 +137,8 @@ final class PhoneKeys {
     /// The registration record.
     var record: String { String(decoding: registration.requestBody, as: UTF8.self) }
 
-    func answer(to challenge: String) throws -> String {
-        let answer = try opener.answer(
-            challenge: Array(challenge.utf8), record: registration.jwk, host: TestAPI.host)
+    func answer(to challenge: String, host: String = TestAPI.host) throws -> String {
+        let answer = try opener.answer(challenge: Array(challenge.utf8), record: registration.jwk, host: host)
         return String(decoding: answer, as: UTF8.self)
     }
 }

@@ -4,11 +4,7 @@ import Testing
 @testable import PushBackend
 
 @Suite("what an answer of APNs means") struct VerdictTests {
-    private static let pausing: Set<String> = [
-        "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
-        "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken", "TooManyProviderTokenUpdates", "ServiceUnavailable",
-        "Shutdown",
-    ]
+    private static let pausing: Set<String> = ["TooManyProviderTokenUpdates", "ServiceUnavailable", "Shutdown"]
     private static let retried: Set<String> = ["TooManyRequests", "InternalServerError", "IdleTimeout"]
 
     @Test("every reason of Apple's page has its meaning", arguments: Refusal.all)
@@ -17,6 +13,8 @@ import Testing
         let expected: Verdict =
             if refusal.reason == "ExpiredProviderToken" {
                 .renewToken
+            } else if refusal.status == 403 {
+                .correctToken(afterInSeconds: 3)
             } else if refusal.status == 410 {
                 .tokenEnded(at: 7)
             } else if ["BadDeviceToken", "DeviceTokenNotForTopic"].contains(refusal.reason) {

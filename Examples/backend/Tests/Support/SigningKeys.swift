@@ -9,14 +9,12 @@ public final class SigningKeys: Sendable {
         var isRevoked = false
 
         var x: String { key.publicKey.rawRepresentation.base64URL }
-        /// The first 8 bytes of the key's thumbprint (RFC 7638).
-        var kid: String {
-            Data(SHA256.hash(data: Data(#"{"crv":"Ed25519","kty":"OKP","x":"\#(x)"}"#.utf8))).prefix(8).base64URL
-        }
+        var kid: String { keyID(ofEd25519: x) }
 
-        func jwk(isPrivate: Bool) -> String {
+        func jwk(isPrivate: Bool, isPublisher: Bool) -> String {
+            let role = isPublisher ? #","role":"publisher""# : ""
             let d = isPrivate ? #""d":"\#(key.rawRepresentation.base64URL)","# : ""
-            return #"{"kty":"OKP","crv":"Ed25519","x":"\#(x)",\#(d)"alg":"Ed25519","kid":"\#(kid)"}"#
+            return #"{"kty":"OKP","crv":"Ed25519","x":"\#(x)",\#(d)"alg":"Ed25519","kid":"\#(kid)"\#(role)}"#
         }
 
         var lifecycle: String {
@@ -27,10 +25,12 @@ public final class SigningKeys: Sendable {
 
     /// The folder, which is removed with the object.
     public let folder: String
+    private let isPublisher: Bool
     private let keys = NIOLockedValueBox<(all: [Key], sequence: Int)>(([Key()], 1))
 
-    /// Makes a key that signs from now on.
-    public init() throws {
+    /// Makes a key that signs from now on: pushes, or the sets of a publisher.
+    public init(isPublisher: Bool = false) throws {
+        self.isPublisher = isPublisher
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("Keys." + UUID().uuidString).path
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -40,7 +40,12 @@ public final class SigningKeys: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// The public half of the first key, which an app trusts.
-    public var publicKey: [UInt8] { keys.withLockedValue { Array($0.all[0].jwk(isPrivate: false).utf8) } }
+    public var publicKey: [UInt8] {
+        keys.withLockedValue { Array($0.all[0].jwk(isPrivate: false, isPublisher: isPublisher).utf8) }
+    }
+
+    /// The id of the first key.
+    public var kid: String { keys.withLockedValue { $0.all[0].kid } }
 
     /// Revokes the first key.
     public func revoke() throws {
@@ -58,7 +63,7 @@ public final class SigningKeys: Sendable {
         let text = keys.withLockedValue { keys in
             defer { keys.sequence += 1 }
             return """
-                {"keys":[\(keys.all.map { $0.jwk(isPrivate: true) }.joined(separator: ","))],
+                {"keys":[\(keys.all.map { $0.jwk(isPrivate: true, isPublisher: isPublisher) }.joined(separator: ","))],
                 "pushcrypt":{"seq":\(keys.sequence),"updatedAt":"2026-02-0\(keys.sequence)T00:00:00Z",
                 "keys":{\(keys.all.map(\.lifecycle).joined(separator: ","))}}}
                 """
@@ -72,7 +77,7 @@ public final class SigningKeys: Sendable {
 
 extension Data {
     /// RFC 4648 section 5, without padding.
-    fileprivate var base64URL: String {
+    var base64URL: String {
         base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
             .trimmingCharacters(in: CharacterSet(charactersIn: "="))
     }

@@ -28,6 +28,17 @@ public struct APNsClient: PushTransport {
         timeout = .seconds(timeoutInSeconds)
     }
 
+    /// Checks the address of a server.
+    ///
+    /// - Returns: whether it has the form `https://HOST` or `https://HOST:PORT`.
+    static func isAddress(_ base: String) -> Bool {
+        guard let parts = URLComponents(string: base), parts.scheme == "https", let host = parts.host else {
+            return false
+        }
+        return !host.isEmpty && (1...65_535).contains(parts.port ?? 443) && parts.path.isEmpty && parts.query == nil
+            && parts.fragment == nil && parts.user == nil
+    }
+
     /// Makes a client for APNs. Shut it down at the end.
     ///
     /// - Parameter trustedPEM: a certificate to trust in place of the system's; nil for the system's.

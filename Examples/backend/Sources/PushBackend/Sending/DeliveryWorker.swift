@@ -138,6 +138,17 @@ struct DeliveryWorker: Sendable {
         case .retry(let seconds):
             return ended(delivery, .retry(at: retryTime(delivery, requested: seconds), reason: reason))
         case .pause(let seconds): return pause(delivery, reason: reason, requested: seconds)
+        case .correctToken(let seconds):
+            // Once for all requests that were sent together.
+            if gate.isOpen(at: milliseconds()) {
+                logger.error(
+                    """
+                    APNs refuses the provider token, and pushes wait: check --provider-key, --provider-key-id and --team-id, and \
+                    at Apple's developer site that the key is valid for this app and server; then restart the service
+                    """, metadata: ["environment": "\(environment.rawValue)", "reason": "\(reason)"])
+            }
+            gate.tokenRefused(reason)
+            return pause(delivery, reason: reason, requested: seconds)
         case .renewToken:
             // APNs allows no other token yet, so every push would be refused.
             guard await token.replace(providerToken) else { return pause(delivery, reason: reason) }

@@ -5,6 +5,7 @@ final class Gate: Sendable {
     private struct State {
         var failures = 0
         var opensAt: Int64 = 0
+        var tokenRefusal: String?
     }
 
     private let backoff: Backoff
@@ -14,7 +15,17 @@ final class Gate: Sendable {
 
     func isOpen(at time: Int64) -> Bool { state.withLockedValue { $0.opensAt <= time } }
 
-    func succeeded() { state.withLockedValue { $0.failures = 0 } }
+    /// Why the server refuses the provider token; nil since it has accepted a push.
+    var tokenRefusal: String? { state.withLockedValue { $0.tokenRefusal } }
+
+    func tokenRefused(_ reason: String) { state.withLockedValue { $0.tokenRefusal = reason } }
+
+    func succeeded() {
+        state.withLockedValue { state in
+            state.failures = 0
+            state.tokenRefusal = nil
+        }
+    }
 
     /// Closes the gate. Answers to requests that were sent together count once.
     ///

@@ -1,6 +1,19 @@
 import Foundation
 import JWTKit
 
+/// The key from Apple's developer site, a `.p8` file.
+public struct ProviderKey: Sendable {
+    let key: ES256PrivateKey
+
+    /// - Throws: `ConfigurationError` if the text isn't a private key for P-256.
+    public init(pem: String) throws(ConfigurationError) {
+        do { key = try ES256PrivateKey(pem: pem) } catch {
+            throw ConfigurationError(
+                "provider-key", "this isn't a P-256 private key as PEM, such as a .p8 file from Apple's developer site")
+        }
+    }
+}
+
 /// Makes the tokens that authenticate this backend to APNs.
 ///
 /// APNs refuses a token that is older than an hour, and a second one within 20 minutes. So one token is used for 50 minutes. It is
@@ -36,16 +49,15 @@ public actor ProviderToken {
     private var renewal: Task<Kept, any Error>?
 
     /// - Parameters:
-    ///   - pem: the key from Apple's developer site, a `.p8` file.
-    ///   - keyID: the id of this key.
+    ///   - keyID: the id of the key.
     ///   - teamID: the id of the team.
     ///   - milliseconds: the clock, in milliseconds since 1970.
-    /// - Throws: jwt-kit's error if the text isn't a P-256 key.
     public init(
-        pem: String, keyID: String, teamID: String, store: any PushStore, milliseconds: @escaping @Sendable () -> Int64
-    ) async throws {
+        _ key: ProviderKey, keyID: String, teamID: String, store: any PushStore,
+        milliseconds: @escaping @Sendable () -> Int64
+    ) async {
         keys = JWTKeyCollection()
-        await keys.add(ecdsa: try ES256PrivateKey(pem: pem), kid: JWKIdentifier(string: keyID))
+        await keys.add(ecdsa: key.key, kid: JWKIdentifier(string: keyID))
         self.keyID = keyID
         self.teamID = teamID
         self.store = store

@@ -70,8 +70,8 @@ public struct PushSealer: Sendable {
         }
     }
 
-    /// Whether the keyset's file is in use, and a key of it signs.
-    var isHealthy: Bool { signingKeys.status.isHealthy }
+    /// The state of the keyset that signs.
+    var signingKeyStatus: KeysetWatcher.Status { signingKeys.status }
 
     /// Makes a challenge for an uploaded record.
     ///

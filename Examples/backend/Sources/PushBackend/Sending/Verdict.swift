@@ -5,6 +5,8 @@ enum Verdict: Hashable, Sendable {
     case retry(afterInSeconds: Int64?)
     /// Try again, and send nothing to this server meanwhile.
     case pause(forSeconds: Int64?)
+    /// APNs refuses the provider token, and the operator must correct the key or its ids. Until then every push would be refused.
+    case correctToken(afterInSeconds: Int64)
     /// Make another provider token, and try again.
     case renewToken
     /// The token isn't valid: since a time in milliseconds since 1970, or nil for a token that APNs doesn't know.
@@ -16,8 +18,7 @@ enum Verdict: Hashable, Sendable {
         switch (response.status, response.reason) {
         case (200, _): self = .sent
         case (403, "ExpiredProviderToken"): self = .renewToken
-        // The operator must correct the key. Until then APNs accepts nothing, and the deliveries stay queued.
-        case (403, _): self = .pause(forSeconds: response.retryAfter ?? 30)
+        case (403, _): self = .correctToken(afterInSeconds: response.retryAfter ?? 30)
         case (410, _): self = .tokenEnded(at: response.timestamp ?? 0)
         case (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"): self = .tokenEnded(at: nil)
         // Too many pushes to one device: only this device waits.

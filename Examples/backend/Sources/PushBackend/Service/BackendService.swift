@@ -3,6 +3,7 @@ import Foundation
 import Hummingbird
 import HummingbirdCore
 public import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 public import PushCryptSender
 import ServiceLifecycle
@@ -17,15 +18,15 @@ public struct BackendService: Sendable {
         /// The address of this server.
         public var host = "127.0.0.1"
         /// The port of this server; 0 for a free one.
-        public var port = 8080
+        public var port: UInt16 = 8080
         /// The host of this service's address, as the app knows it: a device's answer to a challenge contains it.
         public var registrationHost: String
         /// The addresses of Apple's servers.
         public var apns: [APNsEnvironment: String] = [
             .sandbox: "https://api.sandbox.push.apple.com", .production: "https://api.push.apple.com",
         ]
-        /// The key from Apple's developer site, as PEM.
-        public var providerKey: String
+        /// The key from Apple's developer site.
+        public var providerKey: ProviderKey
         /// The key's id.
         public var providerKeyID: String
         /// The team's id.
@@ -41,7 +42,7 @@ public struct BackendService: Sendable {
 
         /// Creates a configuration; the parameters are the properties of the same names.
         public init(
-            topic: String, registrationHost: String, providerKey: String, providerKeyID: String, teamID: String
+            topic: String, registrationHost: String, providerKey: ProviderKey, providerKeyID: String, teamID: String
         ) {
             self.topic = topic
             self.registrationHost = registrationHost
@@ -66,8 +67,7 @@ public struct BackendService: Sendable {
     /// - Parameters:
     ///   - signingKeys: the keys that sign, which are rotated while the service runs.
     ///   - metrics: the registry that swift-metrics was bootstrapped with.
-    /// - Throws: `KeyError` for another topic or kind of keys; `ConfigurationError` for a time limit that is as long as a claim, or
-    ///   a host that no device could confirm.
+    /// - Throws: `ConfigurationError` for a value that the service can't work with.
     public init(
         _ configuration: Configuration, store: any PushStore, signingKeys: KeysetWatcher, userTokens: UserToken,
         serviceTokens: ServiceTokens, senderSet: SenderSet?, metrics: PrometheusMetrics, logger: Logger
@@ -75,14 +75,13 @@ public struct BackendService: Sendable {
         self.configuration = configuration
         let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
         self.milliseconds = milliseconds
-        sealer = try PushSealer(topic: configuration.topic, signingKeys: signingKeys, milliseconds: milliseconds)
+        do {
+            sealer = try PushSealer(topic: configuration.topic, signingKeys: signingKeys, milliseconds: milliseconds)
+        } catch { throw ConfigurationError(error.code == .invalidTopic ? "topic" : "signing-keys", error.reason) }
         do { try sealer.check(host: configuration.registrationHost) } catch {
-            throw ConfigurationError("the registration host: \(error)")
+            throw ConfigurationError("registration-host", OptionFile.reason(error))
         }
-        let leaseInSeconds = configuration.dispatch.leaseInMilliseconds / 1_000
-        guard (1..<leaseInSeconds).contains(configuration.requestTimeoutInSeconds) else {
-            throw ConfigurationError("a request to APNs may take 1 second or more, and less than \(leaseInSeconds)")
-        }
+        try configuration.check()
         self.store = store
         self.signingKeys = signingKeys
         self.userTokens = userTokens
@@ -98,10 +97,10 @@ public struct BackendService: Sendable {
     /// - Parameters:
     ///   - client: for APNs; shut it down afterwards.
     ///   - onStart: called with the port.
-    /// - Throws: the error of a part that failed.
+    /// - Throws: `ConfigurationError` if it can't listen; the error of a part that failed.
     public func run(client: HTTPClient, onStart: @escaping @Sendable (Int) -> Void) async throws {
-        let token = try await ProviderToken(
-            pem: configuration.providerKey, keyID: configuration.providerKeyID, teamID: configuration.teamID,
+        let token = await ProviderToken(
+            configuration.providerKey, keyID: configuration.providerKeyID, teamID: configuration.teamID,
             store: store, milliseconds: milliseconds)
         let dispatchers = APNsEnvironment.allCases.compactMap { environment in
             configuration.apns[environment].map { dispatcher(environment, base: $0, client, token) }
@@ -109,11 +108,21 @@ public struct BackendService: Sendable {
         let api = BackendAPI(
             store: store, sealer: sealer, host: configuration.registrationHost, userTokens: userTokens,
             serviceTokens: serviceTokens, senderSet: senderSet, metrics: metrics,
+            refusedTokens: {
+                dispatchers.compactMap { dispatcher in
+                    let worker = dispatcher.worker
+                    return worker.gate.tokenRefusal.map { "\($0) by \(worker.environment.rawValue)" }
+                }
+            },
             wakeUp: { for dispatcher in dispatchers { dispatcher.wakeUps.signal() } }, milliseconds: milliseconds)
+        let isListening = NIOLockedValueBox(false)
         let server = Application(
             router: api.router(), server: .http1(configuration: .init(idleTimeout: .seconds(30))),
-            configuration: .init(address: .hostname(configuration.host, port: configuration.port)),
-            onServerRunning: { channel in if let port = channel.localAddress?.port { onStart(port) } }, logger: logger)
+            configuration: .init(address: .hostname(configuration.host, port: Int(configuration.port))),
+            onServerRunning: { channel in
+                isListening.withLockedValue { $0 = true }
+                if let port = channel.localAddress?.port { onStart(port) }
+            }, logger: logger)
         let tidier = Tidier(
             store: store, intervalInMilliseconds: 5_000, milliseconds: milliseconds, sleep: sleep, logger: logger)
         // They end in the reverse order. So the server stops accepting requests before the dispatchers stop.
@@ -121,7 +130,10 @@ public struct BackendService: Sendable {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(configuration.shutdownInSeconds)
-        try await ServiceGroup(configuration: group).run()
+        do { try await ServiceGroup(configuration: group).run() } catch  where !isListening.withLockedValue({ $0 }) {
+            let address = "host \(configuration.host) --port \(configuration.port)"
+            throw ConfigurationError(address, "the service can't listen there: \(error)")
+        }
     }
 
     private func dispatcher(
@@ -137,5 +149,23 @@ public struct BackendService: Sendable {
         return Dispatcher(
             store: store, worker: worker, writer: writer, options: configuration.dispatch, wakeUps: WakeUps(),
             sleep: sleep, logger: logger)
+    }
+}
+
+extension BackendService.Configuration {
+    /// - Throws: `ConfigurationError` for a number out of its range, and for an address that isn't one of a server.
+    fileprivate func check() throws(ConfigurationError) {
+        func require(_ range: ClosedRange<Int64>, _ value: Int64, _ option: String) throws(ConfigurationError) {
+            guard range.contains(value) else {
+                throw ConfigurationError(option, "the value is \(range.lowerBound) to \(range.upperBound)")
+            }
+        }
+        try require(1...10_000, Int64(dispatch.width), "width")
+        // An attempt has to end before its claim does.
+        try require(1...dispatch.leaseInMilliseconds / 1_000 - 1, requestTimeoutInSeconds, "request-timeout")
+        try require(backoff.first...86_400_000, backoff.longest, "longest-wait")
+        for (environment, base) in apns where !APNsClient.isAddress(base) {
+            throw ConfigurationError(environment.rawValue, "an address has the form https://HOST or https://HOST:PORT")
+        }
     }
 }

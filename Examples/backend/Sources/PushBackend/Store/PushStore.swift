@@ -18,12 +18,11 @@ public protocol PushStore: Sendable {
     /// many installations of a user, the one that registered earliest is removed.
     ///
     /// - Parameter check: checks the answer. If it throws, the upload is removed and nothing is registered.
-    /// - Returns: nil if there is no such upload.
-    /// - Throws: what `check` throws; `StoreError` with `missing` if the user has no installation of the name, `conflict` if
+    /// - Throws: what `check` throws; `ChallengeError` if the upload doesn't wait; `StoreError` with `missing` if the user has no installation of the name, `conflict` if
     ///   another key has the same id, which is never replaced.
     func register(
         pending id: String, of user: String, at time: Int64, check: @escaping @Sendable (PendingUpload) throws -> Void
-    ) async throws -> RegistrationState?
+    ) async throws -> RegistrationState
 
     /// Returns the state of a user's installation; nil if there is none of this name.
     func registration(named name: String, of user: String) async throws -> RegistrationState?
@@ -73,6 +72,16 @@ public protocol PushStore: Sendable {
 
     /// Keeps a value.
     func keep(_ value: String, as name: String) async throws
+}
+
+/// Why an upload doesn't wait for an answer. A store remembers for a day how an upload has ended.
+public enum ChallengeError: Error, Hashable, Sendable {
+    /// Its challenge was answered, rightly or not.
+    case answered
+    /// It has waited for longer than `PendingRegistration.validityInSeconds`.
+    case expired
+    /// The user has no such upload. It may be another user's.
+    case unknown
 }
 
 /// Why the store didn't do something.

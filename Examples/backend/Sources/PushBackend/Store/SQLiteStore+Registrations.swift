@@ -7,7 +7,7 @@ extension SQLiteStore {
         let value = try JSONEncoder().encode(upload)
         try await write { [limit = options.largestPendingCount] db in
             try db.execute(
-                sql: "INSERT INTO pending VALUES (?, ?, ?, ?)",
+                sql: "INSERT INTO pending (id, user, value, added) VALUES (?, ?, ?, ?)",
                 arguments: [upload.pending.id, upload.user, value, time])
             try Self.removeOldest("pending", of: upload.user, beyond: limit, db)
         }
@@ -25,17 +25,20 @@ extension SQLiteStore {
 
     public func register(
         pending id: String, of user: String, at time: Int64, check: @escaping @Sendable (PendingUpload) throws -> Void
-    ) async throws -> RegistrationState? {
-        let result = try await write { [options] db -> Result<RegistrationState, any Error>? in
-            let value = try Data.fetchOne(
-                db, sql: "DELETE FROM pending WHERE id = ? AND user = ? RETURNING value", arguments: [id, user])
-            guard let value else { return nil }
-            let upload = try JSONDecoder().decode(PendingUpload.self, from: value)
+    ) async throws -> RegistrationState {
+        try await write { [options] db -> Result<RegistrationState, any Error> in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT value, ended FROM pending WHERE id = ? AND user = ?", arguments: [id, user])
+            guard let row else { return .failure(ChallengeError.unknown) }
+            if let end: String = row["ended"] {
+                return .failure(end == "answered" ? ChallengeError.answered : ChallengeError.expired)
+            }
+            try db.execute(sql: "UPDATE pending SET value = x'', ended = 'answered' WHERE id = ?", arguments: [id])
+            let upload = try JSONDecoder().decode(PendingUpload.self, from: row["value"])
             // A wrong answer is no error of the transaction, which removes the upload.
             do { try check(upload) } catch { return .failure(error) }
             return .success(try Self.register(upload.upload, at: time, options, db))
-        }
-        return try result?.get()
+        }.get()
     }
 
     /// Follows the rules of the library's `RegistrationChange`, for rows with tokens of two environments. The upload is proven, so

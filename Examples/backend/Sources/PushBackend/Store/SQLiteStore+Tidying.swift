@@ -10,8 +10,9 @@ extension SQLiteStore {
     public func tidy(at time: Int64) async throws -> Bool {
         try await write { [options] db in
             try db.execute(
-                sql: "DELETE FROM pending WHERE added < ?",
+                sql: "UPDATE pending SET value = x'', ended = 'expired' WHERE ended IS NULL AND added < ?",
                 arguments: [time - PendingRegistration.validityInSeconds * 1_000])
+            try db.execute(sql: "DELETE FROM pending WHERE added < ?", arguments: [time - 86_400_000])
             let counts = [
                 try Self.failExpired(at: time, db), try Self.erasePayloads(at: time, options, db),
                 try Self.removeEnded(before: time - options.keepsEndedFor, db), try Self.askAgain(at: time, db),

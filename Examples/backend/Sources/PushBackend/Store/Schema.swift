@@ -5,6 +5,7 @@ enum Schema {
     static func migrate(_ database: some DatabaseWriter) throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: first) }
+        migrator.registerMigration("2") { try $0.execute(sql: "ALTER TABLE pending ADD COLUMN ended TEXT") }
         try migrator.migrate(database)
     }
 
@@ -19,6 +20,7 @@ enum Schema {
     /// delivery.repeated      1 if the device may get it twice: an answer of APNs was lost, or it was sealed again
     /// delivery.outcome       what a receipt says: 'opened' or a class
     /// delivery.changed       when its state changed last
+    /// pending.ended          'answered' or 'expired', and value is empty then; NULL while it waits for an answer
     /// ```
     private static let first = """
         CREATE TABLE installation (

@@ -6,15 +6,11 @@ import PushCryptSender
 struct SealingTelemetry: Sendable {
     private let duration = Metrics.Timer(label: "push_seal_duration_seconds", preferredDisplayUnit: .seconds)
     private let size = Recorder(label: "push_sealed_bytes")
-    private let keyAge = Meter(label: "push_signing_key_age_seconds")
-    private let sequence = Meter(label: "push_signing_keyset_seq")
 
     /// The observer of a `Sealer`.
     func observe(_ seal: SealObservation) {
         duration.recordNanoseconds(seal.duration.nanoseconds)
         if let count = seal.byteCount { size.record(count) }
-        if let age = seal.signingKeyAge { keyAge.set(age.components.seconds) }
-        if let number = seal.keysetSequence { sequence.set(number) }
         if let code = seal.refusal {
             Counter(label: "push_seal_failures_total", dimensions: [("code", code.description)]).increment()
         }

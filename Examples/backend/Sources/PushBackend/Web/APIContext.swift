@@ -1,6 +1,8 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import Logging
+import Metrics
 import NIOCore
 import NIOFoundationCompat
 import PushCryptSender
@@ -15,7 +17,7 @@ struct APIContext: RequestContext {
 
     var currentUser: String {
         get throws {
-            guard let user else { throw APIError.unauthorized }
+            guard let user else { throw APIError.unauthorized(.missing) }
             return user
         }
     }
@@ -29,11 +31,10 @@ struct UserAuthentication: RouterMiddleware {
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        guard let token = request.bearerToken, let user = tokens.user(of: token, at: seconds()) else {
-            throw APIError.unauthorized
-        }
         var context = context
-        context.user = user
+        do throws(TokenRefusal) { context.user = try tokens.user(of: request.bearerToken, at: seconds()) } catch {
+            throw APIError.unauthorized(error)
+        }
         return try await next(request, context)
     }
 }
@@ -45,73 +46,100 @@ struct ServiceAuthentication: RouterMiddleware {
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        guard let token = request.bearerToken, tokens.contains(token) else { throw APIError.unauthorized }
+        do throws(TokenRefusal) {
+            guard tokens.contains(try request.bearerToken) else { throw .unknown }
+        } catch { throw APIError.unauthorized(error) }
         return try await next(request, context)
     }
 }
 
-/// Logs each request without its content: neither bodies, nor tokens, nor users.
+/// Logs and measures each request without its content: neither bodies, nor tokens, nor users.
 struct RequestLog: RouterMiddleware {
+    let metrics: any MetricsFactory
+
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
-        func log(_ status: Int) {
-            context.logger.info(
-                "request",
-                metadata: [
-                    "method": "\(request.method)", "route": "\(context.endpointPath ?? "none")", "status": "\(status)",
-                    "milliseconds": "\((ContinuousClock.now - start).nanoseconds / 1_000_000)",
-                ])
-        }
         do {
             let response = try await next(request, context)
-            log(response.status.code)
+            record(request, context, response.status, since: start)
             return response
-        } catch let error as APIError {
-            log(error.status.code)
-            throw error
-        } catch let error as any HTTPResponseError {
-            // The router's own, for example 404.
-            log(error.status.code)
-            throw APIError(error.status, "refused", "the request can't be answered")
-        } catch let error as SenderError where error.isTemporary {
-            log(APIError.unavailable.status.code)
-            context.logger.warning("nothing can be sealed", metadata: ["reason": "\(error)"])
-            throw APIError.unavailable
-        } catch let error as StoreError {
-            let known: APIError =
-                switch error.code {
-                case .conflict: APIError(.conflict, "conflict", error.reason)
-                case .missing: .notFound
-                default: .unavailable
-                }
-            log(known.status.code)
-            if known.status == .serviceUnavailable {
-                context.logger.warning("the store refused", metadata: ["reason": "\(error)"])
-            }
-            throw known
         } catch {
-            context.logger.error("a handler failed", metadata: ["error": "\(type(of: error))"])
-            throw error
+            let known = known(error, context.logger)
+            record(request, context, known.status, reason: known.logReason ?? known.code, since: start)
+            throw known
         }
+    }
+
+    private func known(_ error: any Error, _ logger: Logger) -> APIError {
+        switch error {
+        case let error as APIError: return error
+        case let error as any HTTPResponseError where error.status == .notFound:
+            return .notFound("the service has no such path")
+        case let error as any HTTPResponseError:
+            return APIError(error.status, "refused", "the request can't be answered")
+        case let error as SenderError where error.isTemporary:
+            logger.warning("nothing can be sealed", metadata: ["reason": "\(error)"])
+            return .unavailable
+        case let error as StoreError where error.code == .conflict:
+            return APIError(.conflict, "conflict", error.reason)
+        case let error as StoreError where error.code == .missing: return .notFound(error.reason)
+        case let error as StoreError:
+            logger.warning("the store refused", metadata: ["reason": "\(error)"])
+            return .unavailable
+        default:
+            logger.error("a handler failed", metadata: ["error": "\(type(of: error))"])
+            return APIError(.internalServerError, "internalError", "the service failed")
+        }
+    }
+
+    /// - Parameter reason: the code of a refusal.
+    private func record(
+        _ request: Request, _ context: APIContext, _ status: HTTPResponse.Status, reason: String? = nil,
+        since start: ContinuousClock.Instant
+    ) {
+        let nanoseconds = (ContinuousClock.now - start).nanoseconds
+        let route = context.endpointPath ?? "none"
+        Timer(
+            label: "http_server_request_duration_seconds",
+            dimensions: [("method", request.method.rawValue), ("route", route), ("status", "\(status.code)")],
+            factory: metrics
+        ).recordNanoseconds(nanoseconds)
+        var metadata: Logger.Metadata = [
+            "method": "\(request.method)", "route": "\(route)", "status": "\(status.code)",
+            "milliseconds": "\(nanoseconds / 1_000_000)",
+        ]
+        if let reason { metadata["reason"] = "\(reason)" }
+        context.logger.info("request", metadata: metadata)
     }
 }
 
 extension Request {
     /// The token of `Authorization: Bearer TOKEN`.
-    fileprivate var bearerToken: String? {
-        guard let value = headers[.authorization] else { return nil }
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
+    fileprivate var bearerToken: String {
+        get throws(TokenRefusal) {
+            guard let value = headers[.authorization] else { throw .missing }
+            let parts = value.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .malformed }
+            return String(parts[1])
+        }
     }
 
     /// Reads the body within limits and decodes it.
     ///
+    /// - Returns: the body, and its text by members.
     /// - Throws: `APIError` with 400, 408, 413, 415.
-    func decoded<Value: Decodable & Sendable>(_ type: Value.Type, upTo limit: Int) async throws -> Value {
-        try await json(upTo: limit).decoded(type)
+    func decoded<Value: ClosedBody>(_ type: Value.Type, upTo limit: Int) async throws -> (body: Value, json: StrictJSON)
+    {
+        let text = try await json(upTo: limit)
+        do {
+            let json = try StrictJSON(text)
+            try json.requireMembers(of: type)
+            return (try JSONDecoder().decode(type, from: text), json)
+        } catch let error as StrictJSON.Flaw { throw APIError(error) } catch let error as DecodingError {
+            throw APIError(error)
+        }
     }
 
     /// Reads the body within limits.
@@ -145,12 +173,5 @@ extension Request {
             guard let value = try await group.next() else { throw CancellationError() }
             return value
         }
-    }
-}
-
-extension Data {
-    /// - Throws: `APIError` with 400.
-    func decoded<Value: Decodable>(_ type: Value.Type) throws(APIError) -> Value {
-        do { return try JSONDecoder().decode(type, from: self) } catch { throw .malformed }
     }
 }

@@ -4,12 +4,14 @@ import Hummingbird
 import NIOCore
 import PushCryptSender
 
-/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. It never quotes the request.
+/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. Of the request it quotes only the names of members.
 struct APIError: Error, HTTPResponseError {
     let status: HTTPResponse.Status
     let code: String
     let message: String
     var headers: HTTPFields = [:]
+    /// What the log has in place of the code.
+    var logReason: String?
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
         self.status = status
@@ -27,15 +29,15 @@ struct APIError: Error, HTTPResponseError {
 
     static func invalid(_ message: String) -> APIError { APIError(.unprocessableContent, "invalid", message) }
 
-    static let unauthorized: APIError = {
+    /// The same answer for every refusal: only the log has the reason.
+    static func unauthorized(_ refusal: TokenRefusal) -> APIError {
         var error = APIError(.unauthorized, "unauthorized", "a valid bearer token is required")
         error.headers[.wwwAuthenticate] = "Bearer"
+        error.logReason = refusal.rawValue
         return error
-    }()
+    }
 
-    static let malformed = APIError(.badRequest, "malformed", "the body isn't JSON of the documented form")
-
-    static let notFound = APIError(.notFound, "notFound", "there is none of this name")
+    static func notFound(_ message: String) -> APIError { APIError(.notFound, "notFound", message) }
 
     static let unavailable: APIError = {
         var error = APIError(.serviceUnavailable, "unavailable", "nothing was stored; try again")

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Metrics
 import NIOCore
+import PushCryptSender
 
 /// The service's HTTP interface; `openapi.yaml` describes it.
 public struct BackendAPI: Sendable {
@@ -13,6 +14,7 @@ public struct BackendAPI: Sendable {
     let serviceTokens: ServiceTokens
     let senderSet: SenderSet?
     let metrics: PrometheusMetrics
+    let refusedTokens: @Sendable () -> [String]
     let wakeUp: @Sendable () -> Void
     let milliseconds: @Sendable () -> Int64
 
@@ -22,13 +24,13 @@ public struct BackendAPI: Sendable {
     ///   - sealer: makes challenges.
     ///   - host: the host of this service's address, as the app knows it.
     ///   - senderSet: nil if the set is published elsewhere.
+    ///   - refusedTokens: which of Apple's servers refuse the provider token, and why.
     ///   - wakeUp: called when something may be due.
     ///   - milliseconds: the clock, in milliseconds since 1970.
     public init(
         store: any PushStore, sealer: PushSealer, host: String, userTokens: UserToken, serviceTokens: ServiceTokens,
-        senderSet: SenderSet?,
-        metrics: PrometheusMetrics, wakeUp: @escaping @Sendable () -> Void,
-        milliseconds: @escaping @Sendable () -> Int64
+        senderSet: SenderSet?, metrics: PrometheusMetrics, refusedTokens: @escaping @Sendable () -> [String],
+        wakeUp: @escaping @Sendable () -> Void, milliseconds: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.sealer = sealer
@@ -37,6 +39,7 @@ public struct BackendAPI: Sendable {
         self.serviceTokens = serviceTokens
         self.senderSet = senderSet
         self.metrics = metrics
+        self.refusedTokens = refusedTokens
         self.wakeUp = wakeUp
         self.milliseconds = milliseconds
     }
@@ -44,8 +47,7 @@ public struct BackendAPI: Sendable {
     /// The routes.
     func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self)
-        router.add(middleware: MetricsMiddleware())
-        router.add(middleware: RequestLog())
+        router.add(middleware: RequestLog(metrics: metrics))
         router.add(middleware: MethodCheck())
         router.get("health", use: health)
         router.get("v1/senders", use: senders)
@@ -60,17 +62,31 @@ public struct BackendAPI: Sendable {
         return router
     }
 
+    private struct Health: Encodable {
+        let status: String
+        var signingKeys: String?
+        var reasons: [String]?
+    }
+
+    /// The answer is public, so it has no path, and no details of the refused set of sender keys.
     @Sendable private func health(_ request: Request, _ context: APIContext) async throws -> Response {
-        do {
-            _ = try await store.setting("health")
-            return try .json(["status": "ok", "signingKeys": sealer.isHealthy ? "healthy" : "unhealthy"])
-        } catch {
-            return try .json(["status": "unavailable"], status: .serviceUnavailable)
+        do { _ = try await store.setting("health") } catch {
+            return try .json(Health(status: "unavailable"), status: .serviceUnavailable)
         }
+        let areKeysHealthy = sealer.signingKeyStatus.isHealthy
+        var reasons = refusedTokens().map { "provider token refused: \($0)" }
+        if !areKeysHealthy { reasons.append("signing keys: no key signs, or the file is refused") }
+        if senderSet?.refusal != nil { reasons.append("sender set: apps don't accept the file") }
+        return try .json(
+            Health(
+                status: reasons.isEmpty ? "ok" : "degraded", signingKeys: areKeysHealthy ? "healthy" : "unhealthy",
+                reasons: reasons.isEmpty ? nil : reasons))
     }
 
     @Sendable private func senders(_ request: Request, _ context: APIContext) async throws -> Response {
-        guard let document = senderSet?.document else { throw APIError.notFound }
+        guard let document = senderSet?.document else {
+            throw APIError.notFound("this service serves no set of sender keys")
+        }
         let headers: HTTPFields = [.eTag: document.etag, .cacheControl: "no-cache"]
         let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         if let known, known.contains(document.etag) || known == ["*"] {
@@ -82,8 +98,15 @@ public struct BackendAPI: Sendable {
     }
 
     @Sendable private func metricsText(_ request: Request, _ context: APIContext) async throws -> Response {
-        Meter(label: "push_queue_depth").set(try await store.queueDepth())
-        Meter(label: "push_signing_keys_healthy").set(sealer.isHealthy ? 1 : 0)
+        func set(_ name: String, _ value: Int64) { Meter(label: name, factory: metrics).set(value) }
+        let keys = sealer.signingKeyStatus
+        set("push_queue_depth", Int64(try await store.queueDepth()))
+        set("push_signing_keys_healthy", keys.isHealthy ? 1 : 0)
+        set("push_signing_keyset_seq", keys.sequence)
+        if let time = keys.activatedAt {
+            set("push_signing_key_age_seconds", milliseconds() / 1_000 - time.seconds)
+        }
+        if let senderSet { set("push_sender_set_healthy", senderSet.refusal == nil ? 1 : 0) }
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))

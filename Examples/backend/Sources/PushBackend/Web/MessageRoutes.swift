@@ -7,7 +7,9 @@ struct MessageRoutes {
     private static let largestMessageInBytes = 16_384
     private static let longestLifetimeInSeconds: Int64 = 30 * 86_400
 
-    private struct Body: Decodable {
+    private struct Body: ClosedBody {
+        static let members = ["to", "payload", "priority", "collapseID", "expiresAfter"]
+
         /// `{"user": NAME}` or `{"segment": NAME}`
         let to: [String: String]
         let priority: Int?
@@ -40,17 +42,18 @@ struct MessageRoutes {
     }
 
     @Sendable private func send(_ request: Request, _ context: APIContext) async throws -> Response {
-        let json = try await request.json(upTo: Self.largestMessageInBytes)
-        let body = try json.decoded(Body.self)
+        let (body, json) = try await request.decoded(Body.self, upTo: Self.largestMessageInBytes)
         let audience: Audience
         switch (body.to.count, body.to.first?.key, body.to.first?.value) {
         case (1, "user", let user?) where user.isUser: audience = .user(user)
         case (1, "segment", let segment?) where segment.isName: audience = .segment(segment)
         default: throw APIError.invalid("to has to name one user or one segment")
         }
-        guard let payload = RawMember.value(of: "payload", in: json) else { throw APIError.malformed }
+        guard let payload = json["payload"] else {
+            throw APIError(.badRequest, "malformed", "the member payload is missing")
+        }
         do { try sealer.check(payload) } catch let error as SenderError {
-            throw try APIError(.unprocessableContent, error)
+            throw try APIError(.unprocessableContent, error, "payload: \(error.reason)\(error.excess)")
         }
         let priority = body.priority ?? 10
         guard [1, 5, 10].contains(priority) else { throw APIError.invalid("priority is 10, 5 or 1") }
@@ -78,11 +81,21 @@ struct MessageRoutes {
 
     @Sendable private func report(_ request: Request, _ context: APIContext) async throws -> Response {
         let id = try context.parameters.require("id")
-        guard let report = try await store.report(on: id) else { throw APIError.notFound }
+        guard let report = try await store.report(on: id) else {
+            throw APIError.notFound("there is no message of this id: it never existed, or ended 30 days ago")
+        }
         return try .json(
             Report(
                 id: id, deliveries: report.deliveries, queued: report.queued, sent: report.sent, opened: report.opened,
                 failed: report.failed))
+    }
+}
+
+extension SenderError {
+    /// For a payload that is too large: by how much.
+    fileprivate var excess: String {
+        guard let bytesNeeded, let bytesAvailable else { return "" }
+        return ", which is \(bytesNeeded - bytesAvailable) bytes too many"
     }
 }
 

@@ -8,7 +8,9 @@ struct RegistrationRoutes {
     private static let largestRegistrationInBytes = 16_384
     private static let largestReceiptInBytes = 4_096
 
-    private struct Body: Decodable {
+    private struct Body: ClosedBody {
+        static let members = ["token", "environment", "record", "senderSet"]
+
         let token: String
         let environment: APNsEnvironment
         let record: String
@@ -46,15 +48,19 @@ struct RegistrationRoutes {
     /// The first step: keeps the upload, and answers with a challenge.
     private func upload(_ request: Request, _ context: APIContext, name: String?) async throws -> Response {
         let user = try context.currentUser
-        let body = try await request.decoded(Body.self, upTo: Self.largestRegistrationInBytes)
+        let (body, _) = try await request.decoded(Body.self, upTo: Self.largestRegistrationInBytes)
         guard (2...200).contains(body.token.utf8.count), body.token.utf8.count.isMultiple(of: 2),
             body.token.allSatisfy({ $0.isASCII && $0.isHexDigit })
         else { throw APIError.invalid("token has to be hexadecimal digits") }
         let registration: Registration
-        do {
-            registration = try Registration(json: Data(body.record.utf8), requiring: PushSealer.requirements)
-            if let version = body.senderSet { _ = try SenderSetVersion(json: Data(version.utf8)) }
-        } catch { throw try APIError(.unprocessableContent, error) }
+        do { registration = try Registration(json: Data(body.record.utf8), requiring: PushSealer.requirements) } catch {
+            throw try APIError(.unprocessableContent, error, "record: \(error.reason)")
+        }
+        if let version = body.senderSet {
+            do { _ = try SenderSetVersion(json: Data(version.utf8)) } catch {
+                throw try APIError(.unprocessableContent, error, "senderSet: \(error.reason)")
+            }
+        }
         if let name { _ = try await self.state(of: name, user) }
         let challenge = try sealer.challenge(registration, host: host)
         try await store.keep(
@@ -72,18 +78,25 @@ struct RegistrationRoutes {
         let user = try context.currentUser
         let answer = try await request.json(upTo: Self.largestReceiptInBytes)
         let time = milliseconds()
-        guard let id = try? PendingRegistration.id(ofAnswer: answer) else {
-            throw APIError(.badRequest, "malformed", "the body isn't an answer")
+        let id: String
+        do { id = try PendingRegistration.id(ofAnswer: answer) } catch {
+            throw APIError(.badRequest, "malformed", error.reason)
         }
-        let state: RegistrationState?
+        let state: RegistrationState
         do {
             state = try await store.register(pending: id, of: user, at: time) {
                 _ = try $0.pending.confirm(answer: answer, at: UnixTime(time / 1_000))
             }
+        } catch let error as ChallengeError {
+            throw APIError(error)
+        } catch let error as SenderError where error.code == .challengeExpired {
+            throw APIError(ChallengeError.expired)
         } catch let error as SenderError {
-            throw try APIError(.forbidden, error, "the answer doesn't prove that the device has the key")
+            throw try APIError(
+                .forbidden, error,
+                "the answer doesn't prove that the device has the key: it is made with another key, record or host, and "
+                    + "the host that this service expects is \(host)")
         }
-        guard let state else { throw APIError.notFound }
         // Deliveries that waited for this registration are due now.
         wakeUp()
         return try .json(Answer(state))
@@ -94,14 +107,14 @@ struct RegistrationRoutes {
     }
 
     private func state(of name: String, _ user: String) async throws -> RegistrationState {
-        guard let state = try await store.registration(named: name, of: user) else { throw APIError.notFound }
+        guard let state = try await store.registration(named: name, of: user) else { throw APIError.noInstallation }
         return state
     }
 
     @Sendable private func signOut(_ request: Request, _ context: APIContext) async throws -> Response {
         let name = try context.parameters.require("name")
         guard try await store.signOut(name, of: try context.currentUser, at: milliseconds()) else {
-            throw APIError.notFound
+            throw APIError.noInstallation
         }
         return Response(status: .noContent)
     }
@@ -117,6 +130,21 @@ struct RegistrationRoutes {
         try await store.add(DeviceReceipt(receipt), of: user, at: milliseconds())
         wakeUp()
         return Response(status: .noContent)
+    }
+}
+
+extension APIError {
+    fileprivate static let noInstallation = notFound("this user has no installation of this name")
+
+    fileprivate init(_ error: ChallengeError) {
+        let again = "upload the record again for another challenge"
+        switch error {
+        case .answered:
+            self.init(.notFound, "challengeAnswered", "this challenge was answered before, rightly or not: \(again)")
+        case .expired: self.init(.notFound, "challengeExpired", "this challenge is older than ten minutes: \(again)")
+        case .unknown:
+            self.init(.notFound, "challengeUnknown", "this user has no challenge of this id among the latest: \(again)")
+        }
     }
 }
 

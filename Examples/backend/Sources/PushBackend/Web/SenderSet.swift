@@ -1,48 +1,94 @@
 import Crypto
 import Foundation
+public import Logging
 import NIOConcurrencyHelpers
+import PushCryptExtension
+import PushCryptSender
 
 /// The signed set of sender keys that apps fetch. `pushcrypt keys export --signed-by` writes the file on another host; this service
 /// only serves it.
+///
+/// The service accepts the file as an app does, with the same pins and the same code: so it serves only what apps accept. It
+/// remembers the last accepted set in a folder, and refuses an older one, as apps do.
 public final class SenderSet: Sendable {
-    /// Section 10 of the protocol.
-    private static let largestByteCount = 262_144
-
-    struct Document {
+    struct Document: Equatable {
         let bytes: Data
         /// A strong validator, in quotes.
         let etag: String
+
+        init(_ bytes: Data) {
+            self.bytes = bytes
+            etag = "\"\(Data(SHA256.hash(data: bytes)).base64URL)\""
+        }
     }
 
-    private struct Cached {
-        let stamp: Stamp
-        let document: Document
+    private struct State {
+        var document: Document
+        var refusal: String?
+        var checkedAt: Int64
     }
 
-    private struct Stamp: Hashable {
-        let modified: Date?
-        let size: Int?
-        let inode: Int?
+    private let file: OptionFile
+    private let pins: SenderPins
+    private let logger: Logger
+    private let seconds: @Sendable () -> Int64
+    private let state: NIOLockedValueBox<State>
+
+    /// - Parameters:
+    ///   - path: the file of `--senders`; replace it with a rename.
+    ///   - pins: the file of `--pins`: what the app bundles to verify the set.
+    ///   - folder: remembers the last accepted set.
+    ///   - topic: the app's bundle identifier.
+    ///   - seconds: the clock, in UNIX seconds.
+    /// - Throws: `ConfigurationError` for pins that can't be read, and for a set that apps with these pins wouldn't accept.
+    public init(
+        path: String, pins: String, folder: String, topic: String, logger: Logger,
+        seconds: @escaping @Sendable () -> Int64
+    ) throws(ConfigurationError) {
+        let file = OptionFile("senders", path)
+        let pins = try OptionFile("pins", pins).read { json in
+            try SenderPins(folder: folder, publishers: SenderSetPins(json: Array(json)), topic: topic)
+        }
+        let time = seconds()
+        let bytes = try Self.accept(file, pins, at: time)
+        (self.file, self.pins, self.logger, self.seconds) = (file, pins, logger, seconds)
+        state = NIOLockedValueBox(State(document: Document(bytes), checkedAt: time))
     }
 
-    private let path: String
-    private let cached = NIOLockedValueBox<Cached?>(nil)
+    private static func accept(
+        _ file: OptionFile, _ pins: SenderPins, at time: Int64
+    ) throws(ConfigurationError) -> Data {
+        try file.read { bytes in
+            try pins.accept(Array(bytes), at: UnixTime(time))
+            return bytes
+        }
+    }
 
-    /// - Parameter path: replace the file with a rename.
-    public init(path: String) { self.path = path }
+    /// The set to serve: the last one that apps accepted.
+    var document: Document { checked.document }
 
-    /// The document; nil if there is none that apps could accept.
-    var document: Document? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return nil }
-        let stamp = Stamp(
-            modified: attributes[.modificationDate] as? Date, size: (attributes[.size] as? NSNumber)?.intValue,
-            inode: (attributes[.systemFileNumber] as? NSNumber)?.intValue)
-        if let cached = cached.withLockedValue({ $0 }), cached.stamp == stamp { return cached.document }
-        guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)),
-            bytes.count <= Self.largestByteCount, bytes.first == UInt8(ascii: "{")
-        else { return nil }
-        let document = Document(bytes: bytes, etag: "\"\(Data(SHA256.hash(data: bytes)).base64URL)\"")
-        cached.withLockedValue { $0 = Cached(stamp: stamp, document: document) }
-        return document
+    /// Why the file isn't served, or apps don't accept it any more; nil if they do.
+    var refusal: String? { checked.refusal }
+
+    /// Reads the file at most once a second.
+    private var checked: State {
+        let time = seconds()
+        return state.withLockedValue { state in
+            guard state.checkedAt != time else { return state }
+            state.checkedAt = time
+            do throws(ConfigurationError) {
+                let bytes = try Self.accept(file, pins, at: time)
+                if bytes != state.document.bytes { state.document = Document(bytes) }
+                state.refusal = nil
+            } catch {
+                if state.refusal != error.reason {
+                    logger.error(
+                        "the sender set is refused; the last accepted one is served",
+                        metadata: ["option": "\(error.option)", "reason": "\(error.reason)"])
+                }
+                state.refusal = error.reason
+            }
+            return state
+        }
     }
 }

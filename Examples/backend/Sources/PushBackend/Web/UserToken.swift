@@ -13,7 +13,7 @@ public struct UserToken: Sendable {
     /// - Parameter key: at least 32 random bytes.
     /// - Throws: `ConfigurationError` for a shorter key.
     public init(key: Data) throws(ConfigurationError) {
-        guard key.count >= 32 else { throw ConfigurationError("the key of user tokens has fewer than 32 bytes") }
+        guard key.count >= 32 else { throw ConfigurationError("user-token-key", "the key has fewer than 32 bytes") }
         self.key = SymmetricKey(data: key)
     }
 
@@ -25,23 +25,33 @@ public struct UserToken: Sendable {
         return "\(text).\(Data(code(text)).base64URL)"
     }
 
-    /// Returns the user of a token; nil if it wasn't made with the key, or has expired.
+    /// Returns the user of a token.
     ///
     /// - Parameter time: UNIX seconds.
-    func user(of token: String, at time: Int64) -> String? {
+    func user(of token: String, at time: Int64) throws(TokenRefusal) -> String {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let code = Data(base64URL: parts[2]) else { return nil }
+        guard parts.count == 3, let user = Data(base64URL: parts[0]), let expiry = Int64(parts[1]),
+            let code = Data(base64URL: parts[2])
+        else { throw .malformed }
         let text = Data("pushes/1 user\0\(parts[0]).\(parts[1])".utf8)
         // Compares in constant time.
-        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text, using: key),
-            let expiry = Int64(parts[1]), time < expiry, let user = Data(base64URL: parts[0])
-        else { return nil }
+        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text, using: key) else {
+            throw .badSignature
+        }
+        guard time < expiry else { throw .expired }
         return String(decoding: user, as: UTF8.self)
     }
 
     private func code(_ text: String) -> HMAC<SHA256>.MAC {
         HMAC<SHA256>.authenticationCode(for: Data("pushes/1 user\0\(text)".utf8), using: key)
     }
+}
+
+/// Why a bearer token is refused. Only the log has it, without anything of the token.
+enum TokenRefusal: String, Error {
+    case missing, malformed, badSignature, expired
+    /// No service token is equal.
+    case unknown
 }
 
 /// The bearer tokens of other parts of the backend, compared in constant time.
@@ -53,7 +63,7 @@ public struct ServiceTokens: Sendable {
     /// - Throws: `ConfigurationError` for none, and for a shorter one.
     public init(_ tokens: [String]) throws(ConfigurationError) {
         guard !tokens.isEmpty, tokens.allSatisfy({ $0.count >= 20 }) else {
-            throw ConfigurationError("there is no service token, or one has fewer than 20 characters")
+            throw ConfigurationError("service-tokens", "there is no token, or one has fewer than 20 characters")
         }
         codes = tokens.map { [key] in HMAC<SHA256>.authenticationCode(for: Data($0.utf8), using: key) }
     }

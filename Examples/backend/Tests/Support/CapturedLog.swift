@@ -1,0 +1,40 @@
+public import Logging
+import NIOConcurrencyHelpers
+
+/// Keeps the lines of a log.
+public struct CapturedLog: LogHandler {
+    /// One line.
+    public struct Line: Sendable {
+        /// Its level.
+        public let level: Logger.Level
+        /// Its text.
+        public let message: String
+        /// Its metadata as texts.
+        public let metadata: [String: String]
+    }
+
+    public var logLevel = Logger.Level.debug
+    public var metadata: Logger.Metadata = [:]
+    private let kept = NIOLockedValueBox<[Line]>([])
+
+    /// Creates an empty log.
+    public init() {}
+
+    /// The lines so far.
+    public var lines: [Line] { kept.withLockedValue { $0 } }
+
+    /// A logger that writes to this log.
+    public var logger: Logger { Logger(label: "tests") { _ in self } }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let metadata = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
+        kept.withLockedValue {
+            $0.append(Line(level: event.level, message: "\(event.message)", metadata: metadata))
+        }
+    }
+}
