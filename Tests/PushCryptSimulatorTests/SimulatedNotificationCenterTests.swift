@@ -203,7 +203,7 @@ import Testing
         let center: SimulatedNotificationCenter
         var categories: [String] { ["\(center.badge == 0)"] }
 
-        func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {}
+        func received(_ notification: DeliveredNotification, in context: any ContentExtensionContext) async {}
     }
 
     @Test(
@@ -632,7 +632,7 @@ import Testing
             (self.answer, self.hidesDefaultContent) = (answer, hidesDefaultContent)
         }
 
-        func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {
+        func received(_ notification: DeliveredNotification, in context: any ContentExtensionContext) async {
             context.setActions([NotificationAction(id: "LIKE", title: "Like")])
         }
 

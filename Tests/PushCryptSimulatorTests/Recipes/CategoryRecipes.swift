@@ -14,7 +14,7 @@ private struct PictureCategory: ContentStage {
 private struct PictureView: NotificationContentExtension {
     let categories = ["PICTURE"]
 
-    func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {
+    func received(_ notification: DeliveredNotification, in context: any ContentExtensionContext) async {
         guard let file = notification.request.content.attachments.first, context.startAccessing(file) else { return }
         defer { context.stopAccessing(file) }
         if context.read(file) == picture { context.setActions([NotificationAction(id: "SAVE", title: "Save")]) }

@@ -7,7 +7,7 @@ private struct Player: NotificationContentExtension {
     var hidesDefaultContent = false
     var answer = ContentExtensionResponse.dismiss
 
-    func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async {
+    func received(_ notification: DeliveredNotification, in context: any ContentExtensionContext) async {
         context.setActions([NotificationAction(id: "PLAY", title: "Play")])
     }
 

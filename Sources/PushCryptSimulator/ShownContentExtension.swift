@@ -1,47 +1,10 @@
 public import PushCryptNotifications
 import PushCryptPrimitives
 
-/// An app's notification content extension: `UNNotificationContentExtension`. The system loads it when the user opens a
-/// notification of its category in the list.
-public protocol NotificationContentExtension: Sendable {
-    /// The categories that it shows: `UNNotificationExtensionCategory` in its Info.plist.
-    var categories: [String] { get }
-
-    /// Whether the system's own view of title, subtitle and body is hidden: `UNNotificationExtensionDefaultContentHidden`.
-    var hidesDefaultContent: Bool { get }
-
-    /// Shows a notification. `didReceive(_:)`.
-    func received(_ notification: DeliveredNotification, in context: ContentExtensionContext) async
-
-    /// The user has chosen an action. `didReceive(_:completionHandler:)`.
-    func received(_ action: NotificationAction, text: String?) async -> ContentExtensionResponse
-}
-
-extension NotificationContentExtension {
-    /// The system's view stays.
-    public var hidesDefaultContent: Bool { false }
-
-    /// Removes the notification and passes the action on to the app, as if the method weren't implemented.
-    public func received(_ action: NotificationAction, text: String?) async -> ContentExtensionResponse {
-        .dismissAndForward
-    }
-}
-
-/// What becomes of a notification after its content extension has handled an action:
-/// `UNNotificationContentExtensionResponseOption`.
-public enum ContentExtensionResponse: Hashable, Sendable {
-    /// The notification stays, and the app doesn't learn of the action.
-    case doNotDismiss
-    /// The notification is removed, and the app doesn't learn of the action.
-    case dismiss
-    /// The notification is removed, and the app receives the action.
-    case dismissAndForward
-}
-
-/// What a content extension can use while it shows a notification.
-public final class ContentExtensionContext: Sendable {
+/// What a content extension can use while it shows a notification, and what it has used.
+public final class SimulatedContentExtensionContext: ContentExtensionContext {
     /// The content whose title, subtitle and body the system shows beside the extension's view; nil if the extension hides them:
-    /// ``NotificationContentExtension/hidesDefaultContent``.
+    /// `NotificationContentExtension.hidesDefaultContent`.
     public let defaultContent: NotificationContent?
     private let files: [String: [UInt8]]
     private let opened = Locked<Set<String>>([])
@@ -51,14 +14,13 @@ public final class ContentExtensionContext: Sendable {
         (self.defaultContent, self.files) = (defaultContent, files)
     }
 
-    /// Replaces the actions while the notification is shown: `NSExtensionContext.notificationActions`.
+    /// Replaces the actions while the notification is shown.
     public func setActions(_ actions: [NotificationAction]) { changed.withLock { $0 = actions } }
 
     /// The actions that the extension has set; nil if it has set none.
     public var actions: [NotificationAction]? { changed.withLock { $0 } }
 
-    /// Begins to use an attachment, whose file is outside the extension's sandbox: `UNNotificationAttachment`,
-    /// `startAccessingSecurityScopedResource()`.
+    /// Begins to use an attachment. `UNNotificationAttachment`: its file is security scoped.
     ///
     /// - Returns: whether there is such a file.
     public func startAccessing(_ attachment: NotificationContent.Attachment) -> Bool {
@@ -67,7 +29,7 @@ public final class ContentExtensionContext: Sendable {
         return true
     }
 
-    /// Ends the use of an attachment: `stopAccessingSecurityScopedResource()`.
+    /// Ends the use of an attachment.
     public func stopAccessing(_ attachment: NotificationContent.Attachment) {
         opened.withLock { _ = $0.remove(attachment.path) }
     }
@@ -84,7 +46,7 @@ public final class ContentExtensionContext: Sendable {
 /// A content extension that shows a notification.
 struct ShownContentExtension: Sendable {
     let `extension`: any NotificationContentExtension
-    let context: ContentExtensionContext
+    let context: SimulatedContentExtensionContext
 
     var actions: [NotificationAction]? { context.actions }
 }
@@ -102,7 +64,7 @@ extension SimulatedNotificationCenter {
     ///
     /// - Returns: what the extension can use, and what is shown beside it; nil if no extension serves the category.
     @discardableResult
-    public func expand(_ requestID: String) async throws -> ContentExtensionContext? {
+    public func expand(_ requestID: String) async throws -> SimulatedContentExtensionContext? {
         let notification = try listed(requestID)
         let content = notification.request.content
         // Without the lock: the extensions are code of the test, which may use this object.
@@ -111,7 +73,7 @@ extension SimulatedNotificationCenter {
             return nil
         }
         let paths = content.attachments.map(\.path)
-        let context = ContentExtensionContext(
+        let context = SimulatedContentExtensionContext(
             defaultContent: found.hidesDefaultContent ? nil : content,
             files: state.withLock { $0.files.filter { paths.contains($0.key) } })
         state.withLock { $0.shown[requestID] = ShownContentExtension(extension: found, context: context) }
