@@ -165,6 +165,15 @@ struct DiagnoseCoverageTests {
             diagnosed.warnings.contains("device-not-given") && diagnosed.repeatedRequests == [], "\(diagnosed.text)")
     }
 
+    @Test("the advice for a push that doesn't open names each input that can show more once")
+    func once() async throws {
+        let app = try await InstalledApp()
+        let push = try Payload.tampered(app.seal())
+        let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", InstalledApp.topic)
+        #expect(diagnosed.first.advice.components(separatedBy: "--trust").count == 2, "\(diagnosed.text)")
+        #expect(diagnosed.first.advice.hasSuffix("--registration, --trust and --report narrow it down."))
+    }
+
     @Test("in a terminal of 40 columns no line is longer, with an error and without one", arguments: [true, false])
     func narrow(hasError: Bool) async throws {
         let app = try await InstalledApp()

@@ -151,7 +151,6 @@ private struct OpeningCauses {
         } else {
             left.append("it was signed and has lost its \"skid\"")
             if !hasFailed { left.append(wasNeverSigned) }
-            advice += evidence.asking(for: .trust) { "Give the sender keys with \($0). " }
         }
     }
 }

@@ -8,7 +8,7 @@ extension PayloadFaults {
         return Fault(
             "payload-empty", "There is no payload: the input is empty.", ["payload: 0 bytes"],
             do:
-                "Give the body of the request to APNs on stdin. If that body is what your backend sent, it sent "
+                "Give the body of the request to APNs, in a file or on stdin. If that body is what your backend sent, it sent "
                 + "nothing.", explains: [.noPush])
     }
 
