@@ -160,8 +160,20 @@ extension SimulatedNotificationCenter {
         if scheduled.request.trigger?.repeats == true, let due = try? due(scheduled.request.trigger) {
             schedule(scheduled.request, due)
         }
-        let task = Task { _ = await deliver(DeliveredNotification(scheduled.request, at: now)) }
-        state.withLock { $0.deliveries.append(task) }
+        let notification = DeliveredNotification(scheduled.request, at: now)
+        // At once, so that notifications that one advance of the clock makes due are presented in their order.
+        guard appState == .foreground else {
+            _ = present(notification)
+            return
+        }
+        state.withLock { state in
+            let earlier = state.deliveries.last
+            state.deliveries.append(
+                Task {
+                    await earlier?.value
+                    await deliver(notification)
+                })
+        }
     }
 
     private func dropLatest() {

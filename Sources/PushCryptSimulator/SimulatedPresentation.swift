@@ -31,11 +31,20 @@ extension SimulatedNotificationCenter {
     ///   plays its sound although the device is muted, if the user allows it.
     @discardableResult
     func deliver(_ notification: DeliveredNotification) async -> SimulatedPresentation? {
+        guard appState == .foreground else { return present(notification) }
+        guard currentSettings.isAuthorized else { return nil }
+        let localized = DeliveredNotification(notification, textsFrom: strings ?? [String: String]())
+        return present(notification, as: await foregroundOptions(localized))
+    }
+
+    /// - Parameter wanted: what the app chooses. Without its choice everything that the user allows is shown.
+    func present(
+        _ notification: DeliveredNotification, as wanted: PresentationOptions = .all
+    ) -> SimulatedPresentation? {
         let notification = DeliveredNotification(notification, textsFrom: strings ?? [String: String]())
-        let (settings, appState) = (currentSettings, appState)
+        let settings = currentSettings
         guard settings.isAuthorized else { return nil }
         let content = notification.request.content
-        let wanted = await appState == .foreground ? foregroundOptions(notification) : .all
         let chosen = settings.options(for: content, isMuted: isMuted).intersection(wanted)
         let shown = Shown(
             notification: notification, isListed: chosen.contains(.list) && content.hasText,
@@ -61,7 +70,7 @@ extension SimulatedNotificationCenter {
 }
 
 extension PresentationOptions {
-    fileprivate static let all: PresentationOptions = [.badge, .sound, .list, .banner]
+    static let all: PresentationOptions = [.badge, .sound, .list, .banner]
 }
 
 extension NotificationSettings {

@@ -289,6 +289,21 @@ import Testing
         #expect(shown.map { $0.formatted(.iso8601) } == expected)
     }
 
+    @Test(
+        "notifications that one advance of the clock makes due are presented in their order", arguments: [true, false])
+    func order(isForeground: Bool) async throws {
+        try await allow()
+        center.appState = isForeground ? .foreground : .background
+        let expected = (1...60).map(String.init)
+        for id in expected {
+            let trigger = NotificationTrigger.timeInterval(seconds: Double(id) ?? 0, repeats: false)
+            try await center.add(NotificationRequest(id: id, content: content("a"), trigger: trigger))
+        }
+        clock.advance(by: .seconds(60))
+        await center.settle()
+        #expect(center.presentations.map(\.notification.id) == expected)
+    }
+
     @Test("a daily calendar trigger keeps its local time over both changes of summer time")
     func summerTime() async throws {
         for (start, times) in [
