@@ -14,8 +14,11 @@ let cryptoKit: [Target.Dependency] = [.product(name: "Crypto", package: "swift-c
 // Apple's frameworks are on Apple's systems only. The adapters are compiled here for the tests, against stub modules.
 let appleProducts: [Product] = []
 let appleFrameworks: [Target.Dependency] = ["UserNotifications", "Intents", "Security"]
+let appleUIFrameworks: [Target.Dependency] = appleFrameworks + ["UserNotificationsUI"]
 let appleStubs: [Target] = [
     .target(name: "UserNotifications", path: "Tests/AppleStubs/UserNotifications"),
+    .target(
+        name: "UserNotificationsUI", dependencies: ["UserNotifications"], path: "Tests/AppleStubs/UserNotificationsUI"),
     .target(name: "Intents", dependencies: ["UserNotifications"], path: "Tests/AppleStubs/Intents"),
     .target(name: "Security", dependencies: cryptoKit, path: "Tests/AppleStubs/Security"),
     .target(
@@ -35,8 +38,12 @@ let backend: [Target.Dependency] = [
 ]
 let cryptoKitPackages: [Package.Dependency] = []
 let cryptoKit: [Target.Dependency] = []
-let appleProducts: [Product] = [.library(name: "PushCryptApple", targets: ["PushCryptApple"])]
+let appleProducts: [Product] = [
+    .library(name: "PushCryptApple", targets: ["PushCryptApple"]),
+    .library(name: "PushCryptAppleUI", targets: ["PushCryptAppleUI"]),
+]
 let appleFrameworks: [Target.Dependency] = []
+let appleUIFrameworks: [Target.Dependency] = []
 let appleStubs: [Target] = []
 let appleExamples: [Target.Dependency] = []
 // PushCryptFiles is the only target with calls that need a reason, and every product with these calls contains it.
@@ -124,6 +131,10 @@ let package = Package(
             dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension", "PushCryptNotifications"]
                 + appleFrameworks
         ),
+        // Links UIKit, which a notification service extension has no memory for.
+        .target(
+            name: "PushCryptAppleUI",
+            dependencies: ["PushCryptPrimitives", "PushCryptApple", "PushCryptNotifications"] + appleUIFrameworks),
         .target(
             name: "PushCryptNotifications",
             dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"]),
@@ -187,10 +198,10 @@ let package = Package(
         .testTarget(
             name: "PushCryptAppleTests",
             dependencies: [
-                "PushCryptApple", "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport",
-                "PushCryptTestExtension",
+                "PushCryptApple", "PushCryptAppleUI", "PushCryptSimulator", "PushCryptSender",
+                "PushCryptTestSupport", "PushCryptTestExtension",
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
-            ] + appleFrameworks
+            ] + appleUIFrameworks
         ),
         .testTarget(
             name: "PushCryptSimulatorTests",
@@ -265,11 +276,11 @@ let package = Package(
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [
-                "PushCryptSender", "PushCryptApple", "PushCryptKeystore", "PushCryptSimulator",
+                "PushCryptSender", "PushCryptApple", "PushCryptAppleUI", "PushCryptKeystore", "PushCryptSimulator",
                 "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
-            ] + appleFrameworks + appleExamples
+            ] + appleUIFrameworks + appleExamples
         ),
         .testTarget(
             name: "PushCryptCLITests",

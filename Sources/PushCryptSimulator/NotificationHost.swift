@@ -2,14 +2,17 @@ import PushCryptCore
 package import PushCryptExtension
 import PushCryptPrimitives
 
-/// Simulates the system's side of a notification service extension, as documented by Apple:
+/// Simulates the system's side of a notification service extension.
 ///
-/// - an extension runs only for a push with an alert and `"mutable-content": 1`;
-/// - the extension has 30 seconds and is warned shortly before they end; after them the original is shown;
-/// - content without alert text is dropped, and the original is shown; nothing is shown if the content is empty and the
-///   extension has the entitlement `com.apple.developer.usernotifications.filtering`;
-/// - the handler must be called once for each push; if the process ends, the original is shown;
-/// - one process may receive several pushes, also at the same time.
+/// - `UNNotificationServiceExtension`: an extension runs only for a push with an alert and `"mutable-content": 1`. It has 30
+///   seconds, and is warned before they end. The page doesn't say how long before; see `SimulatedDevice.Options.grace`. After them
+///   the original is shown. Content without alert text isn't used, and the original is shown.
+/// - `com.apple.developer.usernotifications.filtering`: with this entitlement, content without text, attachments and sound shows
+///   nothing.
+/// - "App Extension Programming Guide": the system may end the process. The documentation is silent about what is shown then;
+///   the strictest reading is the original.
+/// - The documentation is silent about a second call of the handler, and about several pushes in one process. The strictest
+///   reading is that a second call is a breach and changes nothing, and that one process receives several pushes, also at once.
 package final class NotificationHost: Sendable {
     /// How long the system waits for an extension.
     package struct TimeLimits: Sendable {

@@ -14,7 +14,8 @@ public struct ResponseError: Error, Hashable, Sendable, CustomStringConvertible 
     public static let text = ResponseError(description: "a text belongs to an action with a text field, and only to it")
     /// The system shows no button for the app's own settings.
     public static let noSettings = ResponseError(description: "the app may not show a button for its settings")
-    /// The user must unlock the device first.
+    /// The user must unlock the device first: see ``SimulatedNotificationCenter/open(_:)`` and
+    /// ``SimulatedNotificationCenter/choose(_:of:text:)``.
     public static let locked = ResponseError(description: "the device must be unlocked first")
 }
 
@@ -22,7 +23,9 @@ extension SimulatedNotificationCenter {
     /// How many actions the system shows if it has the space: `UNNotificationCategory`.
     private static let actionLimit = 10
 
-    /// The user taps a notification: the app opens, and learns of it. It leaves the list.
+    /// The user taps a notification. "Handling notifications and notification-related actions": the app opens, and learns of it.
+    /// The documentation is silent about the list and about a locked device; the strictest reading is that the notification leaves the
+    /// list, and that the device must be unlocked first.
     public func open(_ requestID: String) async throws {
         let notification = try listed(requestID)
         guard !isLocked else { throw ResponseError.locked }
@@ -52,7 +55,8 @@ extension SimulatedNotificationCenter {
     /// The user chooses an action of the notification's category, or one that its content extension shows instead.
     ///
     /// `UNNotificationActionOptions`: an action opens the app only with the option `foreground`, and needs an unlocked device with
-    /// `authenticationRequired`; opening the app needs one in any case.
+    /// `authenticationRequired`. The page is silent about opening the app of a locked device; the strictest reading is that it must be
+    /// unlocked first.
     ///
     /// - Parameter text: what the user wrote, for an action with a text field.
     public func choose(_ actionID: String, of requestID: String, text: String? = nil) async throws {

@@ -48,7 +48,7 @@ extension SimulatedNotificationCenter {
         dropLatest()
     }
 
-    /// The scheduled notifications, the soonest first.
+    /// The scheduled notifications, the soonest first. `UNUserNotificationCenter` names no order.
     public func pending() async -> [NotificationRequest] { pendingRequests }
 
     /// The scheduled notifications, the soonest first.
@@ -66,13 +66,14 @@ extension SimulatedNotificationCenter {
         state.withLock { $0.scheduled[requestID]?.due }.map(clock.time(at:))
     }
 
-    /// Removes scheduled notifications.
+    /// Removes scheduled notifications. `UNUserNotificationCenter`: the name of one that was shown, and doesn't repeat, is ignored. It
+    /// is silent about unknown names; the strictest reading is that they are ignored, too.
     public func removePending(_ requestIDs: [String]) {
         let removed = state.withLock { state in requestIDs.compactMap { state.scheduled.removeValue(forKey: $0) } }
         for scheduled in removed { scheduled.cancel() }
     }
 
-    /// Removes all scheduled notifications.
+    /// Removes all scheduled notifications: `UNUserNotificationCenter`.
     public func removeAllPending() { removePending(pendingRequests.map(\.id)) }
 
     /// Moves the device. Notifications with a region that it enters or leaves are shown: `UNLocationNotificationTrigger`.

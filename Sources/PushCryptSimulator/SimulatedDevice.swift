@@ -19,7 +19,7 @@ public final class SimulatedDevice: Sendable {
         public var timeLimit: Duration = .seconds(30)
         /// The part of ``timeLimit`` after the warning. Apple's documentation doesn't name it.
         public var grace: Duration = .seconds(1)
-        /// Whether the extension has the entitlement for notification filtering.
+        /// Whether the extension has the entitlement `com.apple.developer.usernotifications.filtering`: then it can hide a push.
         public var hasFilteringEntitlement = false
         /// How much memory the extension's process may use, in bytes; the system ends a process that uses more. Apple's
         /// documentation names no number; 24 MB is what devices were seen to allow.
@@ -114,10 +114,12 @@ public final class SimulatedDevice: Sendable {
         set { state.withLock { $0.clockError = newValue } }
     }
 
-    /// Whether the device was restarted and not unlocked since: keys and protected files can't be read.
+    /// Whether the device was restarted and not unlocked since. "Encrypting Your App’s Files" and
+    /// `kSecAttrAccessibleAfterFirstUnlock`: keys and protected files can't be read then.
     public var isBeforeFirstUnlock: Bool { state.withLock { $0.isBeforeFirstUnlock } }
 
-    /// Restarts the device: the extension's process ends, and keys and files are locked until ``unlock()``.
+    /// Restarts the device: no process runs, and keys and files are locked until ``unlock()``; see ``isBeforeFirstUnlock``.
+    /// The documentation is silent about the list; the strictest reading is that only the user and the app remove notifications.
     public func restart() {
         endExtensionProcess()
         state.withLock { $0.isBeforeFirstUnlock = true }
@@ -125,7 +127,7 @@ public final class SimulatedDevice: Sendable {
         center.appState = .notRunning
     }
 
-    /// Locks the screen.
+    /// Locks the screen: see ``SimulatedNotificationCenter/isLocked``.
     public func lock() { center.isLocked = true }
 
     /// Unlocks the device.
@@ -134,8 +136,9 @@ public final class SimulatedDevice: Sendable {
         center.isLocked = false
     }
 
-    /// Deletes the app with its notifications and settings: APNs refuses further pushes with `Unregistered`, and those that it has
-    /// kept aren't delivered.
+    /// Deletes the app. "Handling notification responses from APNs": further pushes are `Unregistered`. The documentation is silent
+    /// about when that begins and what becomes of the app's notifications, settings and kept pushes; the strictest reading is
+    /// that it begins at once, and that nothing of them stays.
     public func deleteApp() {
         endExtensionProcess()
         state.withLock { state in
@@ -145,7 +148,8 @@ public final class SimulatedDevice: Sendable {
         center.forgetApp()
     }
 
-    /// Ends the extension's process, as the system does at any time: for memory, or because it isn't needed. Pushes that it
-    /// is restoring show their original. The next push starts another process.
+    /// Ends the extension's process. "App Extension Programming Guide": the system does so for memory, and soon after the work is
+    /// done. The documentation is silent about pushes that it is restoring; the strictest reading is that their original is shown.
+    /// The next push starts another process.
     public func endExtensionProcess() { process.end() }
 }

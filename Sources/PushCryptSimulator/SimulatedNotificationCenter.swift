@@ -115,13 +115,15 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         set { state.withLock { $0.bundlePath = newValue } }
     }
 
-    /// Where the app is. A tap and an action with `foreground` change it.
+    /// Where the app is. "Handling notifications and notification-related actions" and `UNNotificationActionOptions`: a tap and an
+    /// action with `foreground` bring the app to the foreground, and another action leaves it in the background.
     public var appState: AppState {
         get { state.withLock { $0.appState } }
         set { state.withLock { $0.appState = newValue } }
     }
 
-    /// Whether the device is locked. An app in the foreground goes to the background when it is.
+    /// Whether the device is locked. The documentation is silent about the app on the screen; the strictest reading is that it goes to
+    /// the background.
     public var isLocked: Bool {
         get { state.withLock { $0.isLocked } }
         set {
@@ -132,7 +134,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         }
     }
 
-    /// Whether the device is muted: then only critical notifications have a sound.
+    /// Whether the device is muted. `UNNotificationInterruptionLevel`: then only critical notifications have a sound.
     public var isMuted: Bool {
         get { state.withLock { $0.isMuted } }
         set { state.withLock { $0.isMuted = newValue } }
@@ -145,7 +147,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
         set { state.withLock { $0.allowsLocation = newValue } }
     }
 
-    /// The number on the app's icon.
+    /// The number on the app's icon: that of the latest content with a number, or of ``setBadgeCount(_:)``.
     public var badge: Int { state.withLock { $0.badge } }
 
     /// How each notification was presented, in order.
@@ -208,7 +210,8 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// What the user allows at present.
     public var currentSettings: NotificationSettings { state.withLock { $0.settings } }
 
-    /// Changes the settings, as the user does in the Settings app.
+    /// Changes the settings, as the user does in the Settings app. "Asking permission to use notifications": the user can change them
+    /// at any time, without the app.
     public func changeSettings(_ change: @Sendable (inout NotificationSettings) -> Void) {
         // Without the lock: the change is code of the test, which may use this object.
         var settings = currentSettings
@@ -230,7 +233,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
 
     // MARK: Lists
 
-    /// The notifications in the list, the latest last.
+    /// The notifications in the list, the latest last. `UNUserNotificationCenter`: those that are still in Notification Center.
     public func delivered() async -> [DeliveredNotification] { deliveredNotifications }
 
     /// The notifications in the list, the latest last.
@@ -241,10 +244,12 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     /// The notifications that lock screen and list have, the latest last.
     var shownNotifications: [Shown] { state.withLock { $0.delivered } }
 
-    /// Removes notifications from the list and the lock screen.
+    /// Removes notifications from the list. `UNUserNotificationCenter` is silent about the lock screen and about unknown names; the
+    /// strictest reading is that the lock screen doesn't show them any more, and that unknown names are ignored.
     public func remove(_ requestIDs: [String]) { state.withLock { $0.remove(requestIDs) } }
 
-    /// Removes all notifications from the list and the lock screen.
+    /// Removes all notifications from the list: `UNUserNotificationCenter`. The lock screen doesn't show them any more, as with
+    /// ``remove(_:)``.
     public func removeAllDelivered() { remove(shownNotifications.map(\.notification.id)) }
 
     /// Removes all that the system has of a deleted app.

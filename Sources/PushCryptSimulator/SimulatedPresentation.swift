@@ -29,6 +29,8 @@ extension SimulatedNotificationCenter {
     ///   notification of an app in the foreground is later; here `list` of the delegate's answer decides for both.
     /// - `UNNotificationInterruptionLevel`: a passive notification is only added to the list, without a sound; a critical one
     ///   plays its sound although the device is muted, if the user allows it.
+    /// - `UNMutableNotificationContent`: the content's number is set, if the user allows badges. The page is silent about a negative
+    ///   number, which removes the number here.
     @discardableResult
     func deliver(_ notification: DeliveredNotification) async -> SimulatedPresentation? {
         guard appState == .foreground else { return present(notification) }

@@ -82,7 +82,7 @@ public import UserNotifications
 }
 
 extension ReceivedResponse.Action {
-    fileprivate init(_ response: UNNotificationResponse) {
+    package init(_ response: UNNotificationResponse) {
         switch response.actionIdentifier {
         case UNNotificationDefaultActionIdentifier: self = .open
         case UNNotificationDismissActionIdentifier: self = .dismiss
@@ -92,6 +92,6 @@ extension ReceivedResponse.Action {
 }
 
 extension UNNotificationResponse {
-    fileprivate var text: String? { (self as? UNTextInputNotificationResponse)?.userText }
+    package var text: String? { (self as? UNTextInputNotificationResponse)?.userText }
 }
 #endif

@@ -1,13 +1,13 @@
 #if canImport(UserNotifications) && !os(tvOS)
 import Foundation
 import PushCryptExtension
-import PushCryptNotifications
-import UserNotifications
+package import PushCryptNotifications
+package import UserNotifications
 
 // Between the system's objects and the values of PushCryptNotifications.
 
 extension DeliveredNotification {
-    init(_ system: UNNotification, _ regions: RegionTriggers?) {
+    package init(_ system: UNNotification, _ regions: RegionTriggers?) {
         self.init(
             NotificationRequest(system.request, regions), userInfo: UserInfoJSON.json(system.request.content.userInfo),
             at: UnixTime(Int64(system.date.timeIntervalSince1970)))
@@ -106,7 +106,7 @@ extension NotificationCategory {
 }
 
 extension NotificationAction {
-    init(_ system: UNNotificationAction) {
+    package init(_ system: UNNotificationAction) {
         let input = (system as? UNTextInputNotificationAction).map {
             TextInput(buttonTitle: $0.textInputButtonTitle, placeholder: $0.textInputPlaceholder)
         }
@@ -115,7 +115,7 @@ extension NotificationAction {
             textInput: input)
     }
 
-    var system: UNNotificationAction {
+    package var system: UNNotificationAction {
         let options = UNNotificationActionOptions(rawValue: options.rawValue)
         guard let textInput else { return UNNotificationAction(identifier: id, title: title, options: options) }
         return UNTextInputNotificationAction(

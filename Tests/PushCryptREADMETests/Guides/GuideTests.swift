@@ -13,6 +13,7 @@ import Testing
     private static let recipes = guides + "Recipes.md"
     private static let examples = "Examples/iOSExtension/"
     private static let app = "Examples/iOSApp/"
+    private static let content = "Examples/iOSContentExtension/"
     private static let files = "Tests/PushCryptREADMETests/Guides/"
 
     @Test(
@@ -38,9 +39,11 @@ import Testing
                 using, "swift",
                 [
                     files + "SharedConfiguration.swift", files + "AppNotifications.swift", files + "SilentPushes.swift",
-                    app + "AppDelegate+Notifications.swift", app + "SystemReceipts.swift",
+                    app + "AppDelegate+Notifications.swift", files + "PictureMessages.swift",
+                    content + "NotificationViewController.swift", app + "SystemReceipts.swift",
                 ]
             ),
+            (using, "xml", [content + "Info.plist"]),
             (
                 recipes, "swift",
                 [
@@ -58,7 +61,7 @@ import Testing
     {
         let guides = Documents.files(in: String(Self.guides.dropLast()), withSuffix: ".md")
         let shown = try Set(guides.flatMap { try Documents.blocks(of: "swift", in: $0).map { $0.text + "\n" } })
-        let files = [Self.files, Self.examples, Self.app].flatMap {
+        let files = [Self.files, Self.examples, Self.app, Self.content].flatMap {
             Documents.files(in: String($0.dropLast()), withSuffix: ".swift")
         }
         let examples = files.filter { !$0.hasSuffix("Tests.swift") && !$0.hasSuffix("RecipeServer.swift") }

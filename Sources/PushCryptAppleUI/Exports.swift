@@ -1,0 +1,2 @@
+// A content extension imports this module only.
+@_exported public import PushCryptApple
