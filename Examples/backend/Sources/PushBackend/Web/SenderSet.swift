@@ -25,7 +25,13 @@ public final class SenderSet: Sendable {
     private struct State {
         var document: Document
         var refusal: String?
-        var checkedAt: Int64
+        var check: Check
+    }
+
+    /// What was checked last, and when: a set expires.
+    private struct Check: Equatable {
+        let bytes: Data
+        let time: Int64
     }
 
     private let file: OptionFile
@@ -50,18 +56,12 @@ public final class SenderSet: Sendable {
             try SenderPins(folder: folder, publishers: SenderSetPins(json: Array(json)), topic: topic)
         }
         let time = seconds()
-        let bytes = try Self.accept(file, pins, at: time)
-        (self.file, self.pins, self.logger, self.seconds) = (file, pins, logger, seconds)
-        state = NIOLockedValueBox(State(document: Document(bytes), checkedAt: time))
-    }
-
-    private static func accept(
-        _ file: OptionFile, _ pins: SenderPins, at time: Int64
-    ) throws(ConfigurationError) -> Data {
-        try file.read { bytes in
+        let bytes = try file.read { bytes in
             try pins.accept(Array(bytes), at: UnixTime(time))
             return bytes
         }
+        (self.file, self.pins, self.logger, self.seconds) = (file, pins, logger, seconds)
+        state = NIOLockedValueBox(State(document: Document(bytes), check: Check(bytes: bytes, time: time)))
     }
 
     /// The set to serve: the last one that apps accepted.
@@ -70,15 +70,16 @@ public final class SenderSet: Sendable {
     /// Why the file isn't served, or apps don't accept it any more; nil if they do.
     var refusal: String? { checked.refusal }
 
-    /// Reads the file at most once a second.
+    /// Reads the file each time, so that an app that fetches the set gets no older one than the published one.
     private var checked: State {
         let time = seconds()
         return state.withLockedValue { state in
-            guard state.checkedAt != time else { return state }
-            state.checkedAt = time
             do throws(ConfigurationError) {
-                let bytes = try Self.accept(file, pins, at: time)
-                if bytes != state.document.bytes { state.document = Document(bytes) }
+                let check = Check(bytes: try file.read { $0 }, time: time)
+                guard check != state.check else { return state }
+                state.check = check
+                try file.naming { _ = try pins.accept(Array(check.bytes), at: UnixTime(time)) }
+                if check.bytes != state.document.bytes { state.document = Document(check.bytes) }
                 state.refusal = nil
             } catch {
                 if state.refusal != error.reason {
