@@ -10,17 +10,21 @@ package struct DirectoryImport: Hashable, Sendable {
     package private(set) var unchangedCount = 0
     private let source: String
     private let target: String
+    private let requiresPSK: Bool
 
     /// - Parameters:
     ///   - source: the path of a file with one record per line, or of a database.
     ///   - path: the path of a database. The import makes the database if there is none.
+    ///   - requiresPSK: whether to refuse records without a psk that aren't shared keys.
     ///   - progress: called on this thread for each MiB that is read and for each 1,024 records.
     /// - Throws: `RecipientDirectoryError` for the first record that can't be imported. Then nothing was imported.
     package init(
-        from source: String, into path: String, progress: @escaping (DirectoryProgress) -> Void = { _ in }
+        from source: String, into path: String, requiringPSK requiresPSK: Bool = false,
+        progress: @escaping (DirectoryProgress) -> Void = { _ in }
     ) throws(RecipientDirectoryError) {
         self.source = source
         target = path
+        self.requiresPSK = requiresPSK
         do {
             let file = try DirectoryFile(source)
             let records: Records =
@@ -94,6 +98,12 @@ package struct DirectoryImport: Hashable, Sendable {
     private mutating func add(
         _ record: KeyRecord, _ name: RecordName, _ text: [UInt8], line: Int?, to database: Database
     ) throws {
+        if requiresPSK {
+            do throws(KeyError) { try record.recipient().requirePSK() } catch {
+                let place = line.map { "\(source): line \($0)" } ?? source
+                throw RecipientDirectoryError(.pskMissing, "\(place): \(error.reason)", line: line)
+            }
+        }
         let count = try database.run(
             "INSERT INTO recipients (kid, device, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
             .text(name.kid.description), .text(name.deviceText), .utf8(text))

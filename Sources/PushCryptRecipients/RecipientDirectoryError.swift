@@ -20,6 +20,8 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
         case privateKey
         /// Not a key that can be sealed to, or not the key of its `kid`.
         case invalidRecord
+        /// An import requires psks, and the record has none.
+        case pskMissing
         /// The file can't be created, for instance because its name is taken.
         case cannotCreate
 

@@ -30,12 +30,27 @@ import Testing
 
     @Test("a reminder to an unknown key shows the bundled text") func bundledTextStandsInForAnUnknownKey() async throws
     {
-        let other = try KeyRecord.generate(.recipient, backend: DefaultBackend.shared)
+        let other = try KeyRecord.generate(.recipient, psk: true, backend: DefaultBackend.shared)
         let sealed = try pusher().sealReminder(for: Data(jwk(other.publicRecord(keepingPSK: true))))
         let (content, failure) = try await delivery(of: sealed)
         #expect(failure == .unknownKey)
         #expect(content.title.literal == Placeholder.standard.title)
         #expect(content.body.literal == Placeholder.standard.body)
+    }
+
+    @Test("a record that has lost its psk is refused with pskMissing") func lostPSKIsRefused() throws {
+        let record = try Data(jwk(recipient.publicRecord(keepingPSK: false)))
+        let error = #expect(throws: SenderError.self) { try pusher().sealReminder(for: record) }
+        #expect(error?.code == .pskMissing)
+    }
+
+    @Test(
+        "the examples of sending to a device require the psk of its record",
+        arguments: ["README.md", "Sources/PushCryptSender/PushCryptSender.docc/PushCryptSender.md"])
+    func examplesRequirePSK(_ document: String) throws {
+        let code = try Documents.blocks(of: "swift", in: document).map(\.text).joined(separator: "\n")
+        #expect(code.contains("Registration(json: registration, requiring: [.psk, .asymmetric])"))
+        #expect(!code.contains("Recipient(jwk:"))
     }
 
     @Test("a raw JSON payload arrives byte for byte") func rawJSONArrivesByteForByte() throws {

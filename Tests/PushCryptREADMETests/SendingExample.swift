@@ -12,7 +12,7 @@ struct AppointmentPusher {
 
     /// - Parameter registration: what the app uploaded. Keep the `Recipient` if you send to a device often.
     func sealReminder(for registration: Data) throws -> SealedPush {
-        let recipient = try Recipient(jwk: registration)
+        let recipient = try Recipient(Registration(json: registration, requiring: [.psk, .asymmetric]))
         let reminder = PushNotification(
             title: "Dr. Amara Osei", body: "See you on Monday at 9:40.", sound: .named("chime.caf"),
             threadID: "clinic-17", custom: ["appointment": 40_713])

@@ -12,7 +12,8 @@ extension Seal {
         let clock: @Sendable () -> UnixTime = { givenTime ?? .now }
         let keys = try to.map { path in
             let source = try KeySource(path, keyAccess, allowsPublic: signWith != nil)
-            _ = try source.recipient(device: nil, at: time)
+            let recipient = try source.recipient(device: nil, at: time)
+            if requirePSK { try KeySource.naming(path) { try recipient.requirePSK() } }
             return try source.followed(allowsDemoKeys: demoKeys.isAllowed, clock: clock)
         }
         let signer = try signWith.map { path in
@@ -32,7 +33,7 @@ extension Seal {
             let reader = try directory?.makeReader()
             return SealWorker(
                 sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, keys: keys,
-                allowsBare: bare, allowsDemoKeys: demoKeys.isAllowed,
+                allowsBare: bare, requiresPSK: requirePSK, allowsDemoKeys: demoKeys.isAllowed,
                 lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
     }
@@ -69,6 +70,7 @@ struct SealWorker: LineWorker {
     /// The keys of --to.
     let keys: FollowedKeys?
     let allowsBare: Bool
+    var requiresPSK = false
     let allowsDemoKeys: Bool
     let lookup: RecipientLookup?
 
@@ -108,6 +110,7 @@ struct SealWorker: LineWorker {
     private func recipient(of line: QueueLine) throws -> Recipient {
         let recipient = try namedRecipient(of: line)
         guard allowsBare || !recipient.isBareSharedKey else { throw LineRefusal.deviceMissing }
+        if requiresPSK { try recipient.requirePSK() }
         return recipient
     }
 

@@ -58,6 +58,16 @@ public struct Recipient: Sendable {
     }
 }
 
+extension Recipient {
+    /// Requires a secret of app and backend: a psk, or a shared key.
+    ///
+    /// - Throws: `KeyError` with `pskMissing`.
+    package func requirePSK() throws(KeyError) {
+        guard proof(isSigned: false).isEmpty else { return }
+        throw KeyError(.pskMissing, "key \(kid) has no psk: everyone with the public key could seal to it")
+    }
+}
+
 extension Keyset {
     /// The recipient to seal to at `time`: the primary key, which must not be private.
     ///

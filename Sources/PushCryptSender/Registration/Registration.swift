@@ -79,9 +79,8 @@ public struct Registration: Sendable {
     ///
     /// - Throws: `SenderError` with `pskMissing`, `notAsymmetric`.
     public func check(_ requirements: Requirements) throws(SenderError) {
-        if requirements.contains(.psk), !hasPSK, suite != .shared {
-            throw SenderError(
-                .pskMissing, "the record of key \(kid) has no psk: everyone with the public key could seal")
+        if requirements.contains(.psk) {
+            do throws(KeyError) { try recipient.requirePSK() } catch { throw SenderError(.pskMissing, error.reason) }
         }
         if requirements.contains(.asymmetric), suite == .shared {
             throw SenderError(.notAsymmetric, "key \(kid) is a shared secret, and a key pair is required")

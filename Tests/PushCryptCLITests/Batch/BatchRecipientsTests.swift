@@ -47,6 +47,37 @@ struct BatchRecipientsTests {
         #expect(try batch.refusedLines().map(\.reason) == ["unknownKey", "recipientMissing"])
     }
 
+    @Test(
+        "with --require-psk a line to a key without psk is refused as pskMissing", arguments: ["--batch", "--stream"])
+    func requiredPSK(_ mode: String) throws {
+        let batch = try Self.place()
+        let lines = try [
+            Self.line(0, to: "p256"), Self.line(1, to: "p256 psk"), Self.line(2, to: "shared", device: "d"),
+            #"{"n":3,"to":\#(BatchPlace.registration("x25519")),"payload":{"aps":{"alert":"x"}}}"#,
+            #"{"n":4,"to":\#(BatchPlace.registration("x25519 psk")),"payload":{"aps":{"alert":"x"}}}"#,
+        ]
+        let errors = mode == "--batch" ? ["--errors", "errors.jsonl"] : []
+        let output = try batch.place.run(
+            ["seal", mode] + BatchPlace.seal.dropFirst(2) + ["--recipients", "recipients.db", "--require-psk"] + errors,
+            stdin: BatchPlace.data(lines))
+        if mode == "--batch" {
+            #expect(output.exit == 65 && BatchPlace.numbers(output.stdout) == [1, 2, 4], "\(output)")
+            #expect(try batch.refusedLines().map(\.reason) == ["pskMissing", "pskMissing"])
+        } else {
+            let codes = output.text.matches(of: /"code":"([^"]*)"/).map { String($0.1) }
+            #expect(output.exit == 0 && codes == ["pskMissing", "pskMissing"], "\(output)")
+        }
+        #expect(try batch.seal(lines, "--recipients", "recipients.db").exit == 0)
+    }
+
+    @Test("with --require-psk a batch to a key without psk ends before any line is read")
+    func requiredPSKOfAll() throws {
+        let batch = try Self.place()
+        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "p256.json", mode: 0o600)
+        let output = try batch.seal([BatchPlace.line(0)], "--to", "p256.json", "--require-psk")
+        expectRefusal(output, 65, saying: "p256.json: key \(try BatchPlace.kid("p256")) has no psk")
+    }
+
     /// The directory is refused, not the lines.
     @Test(
         "an unusable directory ends the command before any line is read",

@@ -70,6 +70,22 @@ struct RecipientsTests {
         #expect(try !place.names().contains { $0.hasPrefix("d") })
     }
 
+    @Test("import --require-psk imports nothing if a record has no psk, and names its line")
+    func requiredPSK() throws {
+        let place = try Workplace()
+        let lines = [try place.registration("Keys/psk", "--psk"), try place.registration("Keys/plain")]
+        try place.write(Data((lines.joined(separator: "\n") + "\n").utf8), to: "lines", mode: 0o600)
+        let output = try place.run("recipients", "import", "lines", "--into", "d", "--require-psk")
+        expectRefusal(output, 65, saying: "lines: line 2: key ")
+        #expect(output.stderr.contains("has no psk"), "\(output)")
+        #expect(try !place.names().contains { $0.hasPrefix("d") })
+        try place.importLines("lines", into: "all")
+        let copy = try place.run("recipients", "import", "all", "--into", "d", "--require-psk")
+        expectRefusal(copy, 65, saying: "all: key ")
+        try place.write(Data((lines[0] + "\n").utf8), to: "first", mode: 0o600)
+        #expect(try place.run("recipients", "import", "first", "--into", "d", "--require-psk").isSuccess)
+    }
+
     @Test(
         "JSON lines in place of a directory are refused with the command that imports them",
         arguments: ["check", "seal"])

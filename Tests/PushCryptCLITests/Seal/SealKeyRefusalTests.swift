@@ -19,6 +19,25 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "set.json"), 65, saying: "demands a psk")
     }
 
+    @Test("with --require-psk a record without psk is refused, and one with a psk and a shared key are accepted")
+    func requiredPSK() throws {
+        let place = try Workplace()
+        for (path, options) in [("Keys/plain", []), ("Keys/psk", ["--psk"])] {
+            _ = try place.create(path, "recipient", options, at: Workplace.now)
+            try place.write(Data(place.publicJWK(path).utf8), to: path + ".json", mode: 0o600)
+        }
+        try place.create("Keys/fleet", "shared")
+        for path in ["Keys/plain", "Keys/plain.json"] {
+            expectRefusal(
+                try place.seal(to: path, "--require-psk"), 65,
+                saying: "has no psk: everyone with the public key could seal to it")
+            #expect(try place.seal(to: path).isSuccess)
+        }
+        for path in ["Keys/psk", "Keys/psk.json", "Keys/fleet"] {
+            #expect(try place.seal(to: path, "--require-psk").isSuccess)
+        }
+    }
+
     @Test("a set without an active key is refused")
     func noKeySeals() throws {
         let place = try Workplace()

@@ -9,7 +9,7 @@ struct RegisteredDevice {
     /// - Parameter record: the uploaded record. Store it like a password: its psk is a secret.
     init(deviceToken: String, record: Data) throws {
         self.deviceToken = deviceToken
-        recipient = try Recipient(jwk: record)
+        recipient = try Recipient(Registration(json: record, requiring: [.psk, .asymmetric]))
     }
 
     /// Returns the request to APNs, without your provider token: HTTP/2 `POST` to `https://api.push.apple.com`.

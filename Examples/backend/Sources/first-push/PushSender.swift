@@ -18,7 +18,9 @@ struct PushSender {
     func send(
         _ notification: PushNotification, to registration: Data, deviceToken: String
     ) async throws -> String? {
-        let push = try sealer.seal(notification, to: Recipient(jwk: registration))
+        // A record without its psk is refused: no device could open the push.
+        let registration = try Registration(json: registration, requiring: [.psk, .asymmetric])
+        let push = try sealer.seal(notification, to: Recipient(registration))
 
         var request = HTTPClientRequest(url: "\(server)/3/device/\(deviceToken)")
         request.method = .POST

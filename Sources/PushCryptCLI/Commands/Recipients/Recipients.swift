@@ -33,6 +33,7 @@ struct RecipientsImport: ParsableCommand {
     @Argument(help: .init("The JSON lines, or another recipient directory.", "FILE")) var path: String
     @Option(name: .customLong("into"), help: .init("The recipient directory; created if it doesn't exist.", "FILE"))
     var database: String
+    @Flag(help: "Refuse records without a secret: public keys that have no psk.") var requirePSK = false
     @Flag(help: "Print one JSON object.") var json = false
 
     func validate() throws {
@@ -50,7 +51,9 @@ struct RecipientsImport: ParsableCommand {
     private func importAll() throws -> DirectoryImport {
         let line = ProgressLine()
         defer { line?.clear() }
-        return try DirectoryImport(from: path, into: database) { line?.show("copying: \($0.text)") }
+        return try DirectoryImport(from: path, into: database, requiringPSK: requirePSK) {
+            line?.show("copying: \($0.text)")
+        }
     }
 }
 

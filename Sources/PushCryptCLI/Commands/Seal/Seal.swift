@@ -34,6 +34,11 @@ struct Seal: ParsableCommand {
     @Option(help: .init("Seal to this device's key of a shared keyset.", "ID")) var device: String?
     @Flag(help: "Seal to a shared key itself: everyone who has it, such as every device of a group, opens the push.")
     var bare = false
+    @Flag(
+        help: """
+            Refuse a recipient without a secret: a public key that has no psk. If the device has one, it couldn't open the push.
+            """)
+    var requirePSK = false
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
@@ -121,6 +126,7 @@ struct Seal: ParsableCommand {
                 "\(to) is a shared key, and everyone who has it could open the push: give the device (--device ID), or "
                     + "--bare if that is meant")
         }
+        if requirePSK { try KeySource.naming(to) { try recipient.requirePSK() } }
         let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
         let sealer = try Sealer(
             topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,

@@ -23,7 +23,8 @@ struct SealedPushes {
     func send<Payload>(
         _ notification: APNSAlertNotification<Payload>, to registration: Data, deviceToken: String
     ) async throws -> APNSResponse {
-        let push = try sealer.seal(notification, to: Recipient(jwk: registration))
+        let registration = try Registration(json: registration, requiring: [.psk, .asymmetric])
+        let push = try sealer.seal(notification, to: Recipient(registration))
         return try await client.send(
             APNSRequest(
                 message: SealedMessage(push: push), deviceToken: deviceToken, pushType: .alert,
