@@ -131,7 +131,7 @@ let package = Package(
             dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension", "PushCryptNotifications"]
                 + appleFrameworks
         ),
-        // Links UIKit, which a notification service extension has no memory for.
+        // Links UIKit, which would take memory from a notification service extension.
         .target(
             name: "PushCryptAppleUI",
             dependencies: ["PushCryptPrimitives", "PushCryptApple", "PushCryptNotifications"] + appleUIFrameworks),

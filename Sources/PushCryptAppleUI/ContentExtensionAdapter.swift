@@ -14,8 +14,8 @@ public import UserNotificationsUI
 /// Runs an app's content extension on Apple's systems. The view controller of the extension's target adopts
 /// `UNNotificationContentExtension`, and passes both calls on.
 ///
-/// This module links UserNotificationsUI, and with it UIKit. So it isn't a part of PushCryptApple, which a notification service
-/// extension with its little memory imports.
+/// This module links UserNotificationsUI, and with it UIKit. It isn't a part of PushCryptApple, so that a notification service
+/// extension doesn't spend memory on them.
 @MainActor public final class ContentExtensionAdapter {
     private let contentExtension: any NotificationContentExtension
     private let host: NSExtensionContext?
