@@ -10,7 +10,7 @@ let package = Package(
     dependencies: [
         .package(name: "pushcrypt", path: "../../.."),
         .package(url: "https://github.com/swift-server-community/APNSwift", from: "6.0.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.42.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.58.0"),
     ],
     targets: [
         .target(
@@ -20,5 +20,6 @@ let package = Package(
                 .product(name: "APNS", package: "APNSwift"),
                 .product(name: "APNSCore", package: "APNSwift"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ])
     ])

@@ -2,6 +2,7 @@ import APNS
 import APNSCore
 import Foundation
 import NIOCore
+import NIOPosix
 import PushCryptSender
 
 /// Seals the notifications of APNSwift, and sends them with its client.
@@ -13,8 +14,8 @@ struct SealedPushes {
     init(sealer: Sealer, configuration: APNSClientConfiguration) {
         self.sealer = sealer
         client = APNSClient(
-            configuration: configuration, eventLoopGroupProvider: .createNew, responseDecoder: JSONDecoder(),
-            requestEncoder: SealedPushEncoder())
+            configuration: configuration, eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton),
+            responseDecoder: JSONDecoder(), requestEncoder: SealedPushEncoder())
     }
 
     /// - Parameters:
