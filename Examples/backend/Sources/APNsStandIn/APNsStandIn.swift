@@ -27,6 +27,8 @@ public final class APNsStandIn: Sendable {
         public var faults = 0
         /// How many connections were made.
         public var connections = 0
+        /// The most streams that one connection had at once.
+        public var mostStreams = 0
     }
 
     struct Request {
@@ -173,6 +175,10 @@ public final class APNsStandIn: Sendable {
                 try stream.pipeline.syncOperations.addHandler(PushStreamHandler(self, bound.value))
             }
         }
+    }
+
+    func count(streams: Int) {
+        state.withLockedValue { $0.counts.mostStreams = max($0.counts.mostStreams, streams) }
     }
 
     // MARK: Answers

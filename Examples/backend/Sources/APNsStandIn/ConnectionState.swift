@@ -5,6 +5,8 @@ import NIOHTTP2
 final class ConnectionState {
     private let channel: any Channel
     private let streamLimit: Int
+    /// The streams that the client has begun and that haven't ended.
+    private var streamCount = 0
     private var openStreamCount = 0
     private var lastStreamID = HTTP2StreamID.rootStream
     private var isAuthenticated = false
@@ -15,6 +17,14 @@ final class ConnectionState {
         self.channel = channel
         self.streamLimit = streamLimit
     }
+
+    /// - Returns: how many streams there are now.
+    func streamBegan() -> Int {
+        streamCount += 1
+        return streamCount
+    }
+
+    func streamEnded() { streamCount -= 1 }
 
     /// - Returns: whether the stream is answered.
     func open(_ id: HTTP2StreamID) -> Bool {

@@ -20,6 +20,8 @@ final class PushStreamHandler: ChannelInboundHandler {
         self.connection = connection
     }
 
+    func handlerAdded(context: ChannelHandlerContext) { standIn.count(streams: connection.streamBegan()) }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .headers(let frame):
@@ -37,6 +39,7 @@ final class PushStreamHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        connection.streamEnded()
         if isCounted { connection.close() }
         context.fireChannelInactive()
     }

@@ -14,7 +14,9 @@ import PushCryptSender
     @Option(help: "The app's bundle identifier.") var topic: String
     @Option(help: "The host of this service's address, as the app knows it.") var registrationHost: String
     @Option(help: "The database's file.") var database: String
-    @Option(help: "The keyset that signs, as in Keys/backend.") var signingKeys: String
+    @Option(
+        help: "The keyset that signs: a folder as in Keys/backend, or a file, also one that is mounted as a secret.")
+    var signingKeys: String
     @Option(help: "The file with the keyset's passphrase.") var passphraseFile: String?
     @Option(help: "The signed set of sender keys that apps fetch; it needs --pins.") var senders: String?
     @Option(help: "What the app bundles to verify this set, sender-pins.json.") var pins: String?
@@ -28,6 +30,7 @@ import PushCryptSender
     @Option(help: "Apple's server for TestFlight and the App Store, in the same form.")
     var production = "https://api.push.apple.com"
     @Option(help: "A certificate to trust in place of the system's, for the stand-in.") var trust: String?
+    @OptionGroup(title: "What Apple can read") var visible: VisibleOptions
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port to listen on, 1 to 65535; 0 for a free one.") var port: UInt16 = 8080
     @Option(help: "A file that gets the port, once the service answers.") var portFile: String?
@@ -94,6 +97,7 @@ import PushCryptSender
                 try ProviderKey(pem: String(decoding: $0, as: UTF8.self))
             },
             providerKeyID: providerKeyID, teamID: teamID)
+        configuration.visible = visible.parts
         configuration.host = host
         configuration.port = port
         configuration.apns = [.sandbox: sandbox, .production: production]
@@ -108,14 +112,22 @@ import PushCryptSender
             try OptionFile("passphrase-file", path).naming { try KeysetSecret.passphraseFile(path) }
         }
         return try OptionFile("signing-keys", signingKeys).naming {
-            let kind = try Keyset(folder: signingKeys, secret: secret).kind
+            // Kubernetes mounts a secret as links, which a keyset's folder must not have.
+            var isFolder: ObjCBool = false
+            let isFile =
+                FileManager.default.fileExists(atPath: signingKeys, isDirectory: &isFolder) && !isFolder.boolValue
+            let kind =
+                try isFile
+                ? Keyset(file: signingKeys, secret: secret).kind : Keyset(folder: signingKeys, secret: secret).kind
             guard kind == .sender else {
                 throw KeyError(
                     .wrongKind,
                     "this is a keyset of \(kind.rawValue) keys; a keyset of sender keys is needed: pushcrypt keys create --kind sender"
                 )
             }
-            return try KeysetWatcher(folder: signingKeys, secret: secret, logger: logger)
+            return try isFile
+                ? KeysetWatcher(file: signingKeys, secret: secret, logger: logger)
+                : KeysetWatcher(folder: signingKeys, secret: secret, logger: logger)
         }
     }
 

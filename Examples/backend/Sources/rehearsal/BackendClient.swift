@@ -78,11 +78,13 @@ struct BackendClient: Sendable {
     }
 
     /// How many pushes wait in the service.
-    func queuedCount() async throws -> Int? {
+    func queuedCount() async throws -> Int? { try await metric("push_queue_depth") }
+
+    /// A metric without labels.
+    func metric(_ name: String) async throws -> Int? {
         let metrics = String(decoding: try await call(.GET, "/metrics", token: serviceToken), as: UTF8.self)
-        let name = "push_queue_depth "
-        let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
-        return line.flatMap { Double($0.dropFirst(name.count)) }.map { Int($0) }
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+        return line.flatMap { Double($0.dropFirst(name.count + 1)) }.map { Int($0) }
     }
 
     func call(

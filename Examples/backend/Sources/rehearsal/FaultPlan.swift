@@ -17,6 +17,8 @@ final class FaultPlan: Sendable {
         self.phones = phones
     }
 
+    /// The user who deletes the app.
+    var userWithoutApp: String { phones[1].user }
     /// What was done.
     var log: [String] { lines.withLock { $0 } }
 
@@ -131,6 +133,7 @@ final class FaultPlan: Sendable {
 
     private func restart() async throws -> String {
         let status = try await service.restart(SIGTERM)
-        return "the service is restarted by SIGTERM (status \(status))"
+        guard status == 0 else { throw RehearsalError("the service ended with status \(status) after SIGTERM") }
+        return "the service is restarted by SIGTERM"
     }
 }

@@ -62,7 +62,7 @@ struct FaultRun: AsyncParsableCommand {
         let reports = try await waitForEnd(of: ledger.ids, backend, scene, all, limit: .seconds(60 * patience))
         let ended = ContinuousClock.now
         for line in faults.log { print("  \(line)") }
-        try ledger.check(reports, all, scene, (accepted - start, ended - start))
+        try ledger.check(reports, all, scene, userWithoutApp: faults.userWithoutApp, (accepted - start, ended - start))
     }
 }
 

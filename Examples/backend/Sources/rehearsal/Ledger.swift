@@ -55,49 +55,42 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Compares reports and screens, and prints the figures.
+    /// Compares the service's database and reports with the screens, and prints the figures.
     ///
-    /// - Throws: `RehearsalError` if a push was lost or shown twice.
+    /// - Parameter userWithoutApp: the user who has deleted the app.
+    /// - Throws: `RehearsalError` if a push was lost, shown twice or replaced by a placeholder, or failed without a reason.
     func check(
-        _ reports: [BackendClient.Report], _ phones: [Phone], _ scene: Scene,
+        _ reports: [BackendClient.Report], _ phones: [Phone], _ scene: Scene, userWithoutApp: String,
         _ times: (accepted: Duration, ended: Duration)
     ) throws {
         let accepted = state.withLock { $0.accepted }
-        let screens = phones.map { phone in Dictionary(grouping: phone.texts) { $0 }.mapValues(\.count) }
-        var (shown, failed, twice, lost) = (0, 0, 0, 0)
-        var reasons: [String: Int] = [:]
-        var missing: [String] = []
-        for ((message, id, deliveries), report) in zip(accepted, reports) {
-            let counts = screens.indices.filter { message.receiver == nil || $0 == message.receiver }
-                .map { screens[$0][message.text] ?? 0 }
-            let shownHere = counts.filter { $0 > 0 }.count
-            let failedHere = report.failed.values.reduce(0, +)
-            shown += shownHere
-            failed += failedHere
-            twice += counts.filter { $0 > 1 }.count
-            // A push that failed may also have been shown before. A push that was neither shown nor failed is lost.
-            if shownHere + failedHere < deliveries { missing.append("\(message.text) \(id): \(counts) \(report)") }
-            lost += max(deliveries - shownHere - failedHere, 0)
-            reasons.merge(report.failed) { $0 + $1 }
+        let stored = try scene.deliveries()
+        for (message, id, count) in accepted where stored[id, default: []].count != count {
+            throw RehearsalError("\(message.text): \(count) accepted, \(stored[id, default: []].count) in the database")
         }
-        let placeholders = screens.reduce(0) { $0 + ($1["Open the app to read it"] ?? 0) }
-        let deliveries = accepted.reduce(0) { $0 + $1.deliveries }
-        let seconds = Double(times.ended.components.seconds) + Double(times.ended.components.attoseconds) / 1e18
-        let why = reasons.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        let deliveries = accepted.flatMap { message, id, _ in
+            stored[id, default: []].map { Tally.Delivery(text: message.text, user: $0.user, failure: $0.failure) }
+        }
+        let screens = Dictionary(uniqueKeysWithValues: phones.map { ($0.user, $0.texts) })
+        let tally = Tally(deliveries, screens: screens, userWithoutApp: userWithoutApp)
+        let failed = tally.failures.values.reduce(0, +)
+        let why = tally.failures.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        let seconds = times.ended / .seconds(1)
         print(
             """
-            \(accepted.count) messages, \(deliveries) pushes accepted, \(phones.count) phones
+            \(accepted.count) messages, \(deliveries.count) pushes accepted, \(phones.count) phones
               arrived at phones         \(scene.phones.arrivedCount), repeats included
-              shown once                \(shown - twice)
-              shown twice               \(twice)
+              shown once                \(tally.shownOnce)
+              shown twice               \(tally.shownTwice)
               reported as failed        \(failed)\(why.isEmpty ? "" : " (\(why))")
-              neither shown nor failed  \(lost)
-              placeholders left         \(placeholders)
-              time                      \(String(format: "%.1f s, %.0f pushes/s", seconds, Double(deliveries) / seconds))
+              neither shown nor failed  \(tally.lost)
+              placeholders left         \(tally.placeholders)
+              time                      \(String(format: "%.1f s, %.0f pushes/s", seconds, Double(deliveries.count) / seconds))
             """)
-        for line in missing { print("  lost: \(line)") }
-        guard twice == 0, lost == 0, shown + failed >= deliveries else {
-            throw RehearsalError("a push was lost or shown twice")
+        for flaw in tally.flaws { print("  \(flaw)") }
+        guard tally.flaws.isEmpty else { throw RehearsalError("the screens aren't what was accepted") }
+        guard reports.reduce(into: [:], { $0.merge($1.failed, uniquingKeysWith: +) }) == tally.failures else {
+            throw RehearsalError("the reports have other failures than the database")
         }
     }
 }

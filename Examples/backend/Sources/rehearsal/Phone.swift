@@ -134,16 +134,16 @@ final class PhoneBook: Sendable {
 
     private let lines = Mutex<[String: Line]>([:])
     private let counts = Counts()
-    private let onReceive: @Sendable (Phone) -> Void
+    private let onReceive: @Sendable (Phone, AcceptedPush) -> Void
 
-    init(onReceive: @escaping @Sendable (Phone) -> Void) { self.onReceive = onReceive }
+    init(onReceive: @escaping @Sendable (Phone, AcceptedPush) -> Void) { self.onReceive = onReceive }
 
     func add(_ phone: Phone) {
         let (stream, continuation) = AsyncStream.makeStream(of: AcceptedPush.self)
         let work = Task { [counts, onReceive] in
             for await push in stream {
                 await phone.receive(push)
-                onReceive(phone)
+                onReceive(phone, push)
                 counts.handled.add(1, ordering: .sequentiallyConsistent)
             }
         }

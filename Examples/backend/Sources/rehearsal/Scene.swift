@@ -2,6 +2,7 @@ import APNsStandIn
 import Crypto
 import Dispatch
 import Foundation
+import GRDB
 import PushBackend
 import PushCryptExtension
 
@@ -28,7 +29,7 @@ final class Scene: Sendable {
     /// - Parameters:
     ///   - tools: the programs.
     ///   - onReceive: called after a phone has received a push.
-    init(_ tools: Tools, onReceive: @escaping @Sendable (Phone) -> Void = { _ in }) async throws {
+    init(_ tools: Tools, onReceive: @escaping @Sendable (Phone, AcceptedPush) -> Void = { _, _ in }) async throws {
         self.tools = tools
         folder =
             tools.keep
@@ -99,6 +100,17 @@ final class Scene: Sendable {
         return key.kid
     }
 
+    private struct KeysetFile: Decodable {
+        struct Lifecycle: Decodable { let seq: Int }
+        let pushcrypt: Lifecycle
+    }
+
+    /// The number of the keyset's last change.
+    func senderSequence() throws -> Int {
+        let json = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/Keys/senders/keyset.json"))
+        return try JSONDecoder().decode(KeysetFile.self, from: json).pushcrypt.seq
+    }
+
     /// The publishers that the app pins.
     var pins: SenderSetPins {
         get throws {
@@ -154,6 +166,21 @@ final class Scene: Sendable {
         }
         await process.end(SIGKILL)
         throw RehearsalError("the service didn't start; its log is \(folder)/service.log")
+    }
+
+    /// The deliveries of each message in the service's database: to which user, and why it failed.
+    func deliveries() throws -> [String: [(user: String, failure: String?)]] {
+        let rows = try DatabaseQueue(path: "\(folder)/pushes.sqlite").read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT message, user, CASE
+                        WHEN state = 2 THEN coalesce(reason, 'unknown')
+                        WHEN state = 1 AND outcome NOT IN ('opened', 'replayed') THEN outcome END AS failure
+                    FROM delivery WHERE kind = 0
+                    """)
+        }
+        return Dictionary(grouping: rows) { $0["message"] }.mapValues { $0.map { ($0["user"], $0["failure"]) } }
     }
 
     /// Stops the stand-ins and removes the folder, unless it is kept.

@@ -22,7 +22,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let arguments = program.first == "--" ? Array(program.dropFirst()) : program
         guard let path = arguments.first else { throw ValidationError("a program is required") }
-        let scene = try await Scene(tools) { phone in
+        let scene = try await Scene(tools) { phone, _ in
             let shown = phone.device.center.deliveredNotifications.last?.request.content
             print(ScreenText.draw(("Lock screen of \(phone.user), the latest", shown)))
         }

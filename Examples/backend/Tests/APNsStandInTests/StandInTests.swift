@@ -1,6 +1,8 @@
 import AsyncHTTPClient
 import BackendTestSupport
 import Foundation
+import NIOCore
+import NIOHTTP1
 import NIOHTTP2
 import PushBackend
 import Testing
@@ -16,8 +18,8 @@ private struct Connection {
     var standIn: APNsStandIn { apns.standIn }
     var accepted: [AcceptedPush] { apns.accepted }
 
-    static func with(_ body: (Connection) async throws -> Void) async throws {
-        try await RunningStandIn.with { apns in
+    static func with(streamLimit: Int = 1_000, _ body: (Connection) async throws -> Void) async throws {
+        try await RunningStandIn.with(streamLimit: streamLimit) { apns in
             apns.standIn.add(token: "aa11", topic: "com.example.app")
             let client = try APNsClient.httpClient(trustedPEM: apns.certificatePEM, connectTimeoutInSeconds: 60)
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("StandIn." + UUID().uuidString)
@@ -50,6 +52,31 @@ private struct Connection {
         change(&request)
         return try await APNsClient(client, base: apns.base, timeoutInSeconds: 60)
             .send(request, providerToken: providerToken ?? self.token)
+    }
+
+    /// Sends a request that the service's client can't make.
+    ///
+    /// - Parameter headers: replace those of a correct request; nil leaves one out.
+    /// - Returns: status and reason, and `apns-id` of the answer.
+    func sendRaw(
+        method: HTTPMethod = .POST, path: String = "/3/device/aa11", _ headers: [String: String?] = [:],
+        adding more: [(String, String)] = []
+    ) async throws -> (reason: String, id: String?) {
+        struct Body: Decodable { let reason: String }
+        var request = HTTPClientRequest(url: apns.base + path)
+        request.method = method
+        let correct: [String: String?] = [
+            "authorization": "bearer \(token)", "apns-topic": "com.example.app", "apns-push-type": "alert",
+        ]
+        for (name, value) in correct.merging(headers, uniquingKeysWith: { $1 }) {
+            if let value { request.headers.add(name: name, value: value) }
+        }
+        for (name, value) in more { request.headers.add(name: name, value: value) }
+        if method == .POST { request.body = .bytes(Array(#"{"aps":{"alert":"Hi"}}"#.utf8)) }
+        let response = try await client.execute(request, timeout: .seconds(60))
+        let bytes = try await response.body.collect(upTo: 1_024)
+        let reason = try? JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView)).reason
+        return ("\(response.status.code) \(reason ?? "")", response.headers.first(name: "apns-id"))
     }
 
     func failsToSend() async -> Bool {
@@ -163,6 +190,64 @@ private struct Connection {
                 for try await status in group { #expect(status == 200) }
             }
             #expect(apns.standIn.counts.connections == 1)
+        }
+    }
+
+    @Test("requests of another form are refused as Apple documents it")
+    func forms() async throws {
+        try await Connection.with { apns async throws in
+            let twice = [("apns-topic", "com.example.app")]
+            let background = ["apns-push-type": "background", "apns-priority": "10"]
+            #expect(try await apns.sendRaw(path: "/4/device/aa11").reason == "404 BadPath")
+            #expect(try await apns.sendRaw(method: .GET).reason == "405 MethodNotAllowed")
+            #expect(try await apns.sendRaw(path: "/3/device/").reason == "400 MissingDeviceToken")
+            #expect(try await apns.sendRaw(["apns-topic": nil]).reason == "400 MissingTopic")
+            #expect(try await apns.sendRaw(adding: twice).reason == "400 DuplicateHeaders")
+            #expect(try await apns.sendRaw(["authorization": nil]).reason == "403 MissingProviderToken")
+            #expect(try await apns.sendRaw(background).reason == "400 BadPriority")
+            #expect(apns.accepted.isEmpty)
+            #expect(try await apns.sendRaw(background.merging(["apns-priority": "5"]) { $1 }).reason == "200 ")
+        }
+    }
+
+    @Test("the answer has the apns-id of the request, also of a refused one, or a new one that is the push's")
+    func answerID() async throws {
+        try await Connection.with { apns async throws in
+            let id = UUID().uuidString.lowercased()
+            #expect(try await apns.sendRaw(["apns-id": id]).id == id)
+            #expect(try await apns.sendRaw(path: "/3/device/bb", ["apns-id": id]).id == id)
+            let made = try #require(try await apns.sendRaw().id)
+            #expect(UUID(uuidString: made) != nil && made != id && apns.accepted.map(\.id) == [id, made])
+        }
+    }
+
+    @Test("a connection has as many streams at once as the stand-in allows", arguments: [1, 5])
+    func streamLimit(limit: Int) async throws {
+        try await Connection.with(streamLimit: limit) { apns async throws in
+            apns.standIn.order(.delay(milliseconds: 100), times: 20)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await apns.send().status } }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(apns.accepted.count == 40)
+            #expect(apns.standIn.counts.mostStreams == limit && apns.standIn.counts.connections == 1)
+        }
+    }
+
+    @Test("a connection has one stream until a request has a valid provider token")
+    func firstToken() async throws {
+        try await Connection.with { apns async throws in
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<40 { group.addTask { try await apns.send(providerToken: "x").reason } }
+                for try await reason in group { #expect(reason == "InvalidProviderToken") }
+            }
+            #expect(apns.standIn.counts.mostStreams == 1)
+            apns.standIn.order(.delay(milliseconds: 100), times: 20)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await apns.send().status } }
+                for try await status in group { #expect(status == 200) }
+            }
+            #expect(apns.standIn.counts.mostStreams > 1 && apns.standIn.counts.connections == 1)
         }
     }
 }

@@ -103,4 +103,51 @@ import Testing
         program.signingKeys = sender.folder
         _ = try program.keysetWatcher(Logger(label: "tests"))
     }
+
+    @Test("a padding of another form is refused, and the message names the option", arguments: ["0", "4097", "much"])
+    func padding(padding: String) {
+        #expect(refusal(PushService.self, Self.service + ["--pad", padding])?.contains("--pad") == true)
+        for valid in ["1", "4096", "max", "none"] {
+            #expect(refusal(PushService.self, Self.service + ["--pad", valid]) == nil)
+        }
+    }
+
+    @Test("the options for the placeholder, the padding and the exposed members reach the sealer")
+    func visible() throws {
+        let parts = try PushService.parse(
+            Self.service + [
+                "--placeholder-title", "Clinic", "--placeholder-body-loc-key", "NEW", "--pad", "max", "--expose",
+                "badge",
+            ]
+        ).visible.parts
+        #expect(parts.placeholder == Placeholder(title: "Clinic", bodyLocKey: "NEW"))
+        #expect(parts.padding == .limit && parts.exposed == ["badge"])
+        let standard = try PushService.parse(Self.service).visible.parts
+        #expect(standard.placeholder == .standard && standard.padding == .multiple(of: 128) && standard.exposed == [])
+    }
+
+    @Test("the keyset of a secret that is mounted as links is accepted, and an exchanged link loads the next keyset")
+    func mountedKeyset() throws {
+        let keys = try SigningKeys()
+        let mount = try TemporaryFolder()
+        let data = "\(mount.path)/..data"
+        func link(to version: String) throws {
+            let folder = "\(mount.path)/\(version)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.copyItem(atPath: "\(keys.folder)/keyset.json", toPath: "\(folder)/keyset.json")
+            try? FileManager.default.removeItem(atPath: data)
+            try FileManager.default.createSymbolicLink(atPath: data, withDestinationPath: version)
+        }
+        try link(to: "..1")
+        let path = "\(mount.path)/keyset.json"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "..data/keyset.json")
+        var program = try PushService.parse(Self.service)
+        program.signingKeys = path
+        let watcher = try program.keysetWatcher(Logger(label: "tests"))
+        #expect(watcher.status.sequence == 1)
+        try keys.add()
+        try link(to: "..2")
+        watcher.checkNow()
+        #expect(watcher.status.sequence == 2 && watcher.status.isHealthy)
+    }
 }

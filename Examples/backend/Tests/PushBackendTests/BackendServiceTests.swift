@@ -89,6 +89,19 @@ import Testing
         arguments: ["https://127.0.0.1:1", "https://[::1]", "https://api.push.apple.com"])
     func validAddress(address: String) throws { try start { $0.apns[.production] = address } }
 
+    @Test(
+        "a member that can't be exposed, and a name of another form, are refused, and the error names the option",
+        arguments: ["alert", "mutable-content", "a b", ""])
+    func exposed(name: String) throws {
+        #expect(refusedOption { $0.visible.exposed = ["badge", name] } == "expose")
+        try start { $0.visible.exposed = ["badge", "thread-id"] }
+    }
+
+    @Test("a placeholder without text is refused, and the error names the option")
+    func placeholder() {
+        #expect(refusedOption { $0.visible.placeholder = Placeholder(title: " ") } == "placeholder-title")
+    }
+
     @Test("a host is checked also while no key signs")
     func noSigningKey() throws {
         let keys = try SigningKeys()

@@ -130,4 +130,30 @@ import Testing
         #expect(set.refusal?.contains("valid until") == true)
         #expect(try await TestAPI(senderSet: set).call(.get, "/v1/senders", by: .nobody).status == 200)
     }
+
+    @Test(
+        "a request with the ETag of the set is answered with 304 without a body, and after a change with 200 and another ETag"
+    )
+    func etag() async throws {
+        try publish(try publisher.sign(keys, until: end))
+        let api = try TestAPI(senderSet: try open())
+        func get(_ known: String?) async throws -> TestAPI.Answer {
+            try await api.call(.get, "/v1/senders", by: .nobody, ifNoneMatch: known)
+        }
+        let first = try #require(try await get(nil).headers[.eTag])
+        for known in [first, "\"other\", \(first)", "*"] {
+            let answer = try await get(known)
+            #expect(answer.status == 304 && answer.body.isEmpty && answer.headers[.eTag] == first, "\(known)")
+        }
+        #expect(try await get("\"other\"").status == 200)
+        try publish(try publisher.sign(keys, sequence: 2, until: end))
+        let next = try await get(first)
+        #expect(next.status == 200 && next.headers[.eTag] != first)
+    }
+
+    @Test("a service without a set answers a request for it with 404")
+    func none() async throws {
+        let answer = try await TestAPI().call(.get, "/v1/senders", by: .nobody)
+        #expect(answer.status == 404 && answer.text("error") == "notFound")
+    }
 }

@@ -28,20 +28,23 @@ struct Sending {
     let log = CapturedLog()
 
     static func with(
-        _ options: SQLiteStore.Options = .init(), _ body: (Sending) async throws -> Void
+        _ options: SQLiteStore.Options = .init(), visible: PushSealer.VisibleParts = .init(),
+        _ body: (Sending) async throws -> Void
     ) async throws {
         try await RunningStandIn.with { apns in
             let client = try APNsClient.httpClient(trustedPEM: apns.certificatePEM, connectTimeoutInSeconds: 60)
             let result: Result<Void, any Error>
             do {
-                result = .success(try await body(Sending(apns, client, options)))
+                result = .success(try await body(Sending(apns, client, options, visible)))
             } catch { result = .failure(error) }
             try await client.shutdown()
             try result.get()
         }
     }
 
-    private init(_ apns: RunningStandIn, _ client: HTTPClient, _ options: SQLiteStore.Options) async throws {
+    private init(
+        _ apns: RunningStandIn, _ client: HTTPClient, _ options: SQLiteStore.Options, _ visible: PushSealer.VisibleParts
+    ) async throws {
         self.apns = apns
         let clock = TestClock()
         self.clock = clock
@@ -61,17 +64,21 @@ struct Sending {
             milliseconds: { clock.now })
         worker = DeliveryWorker(
             environment: .production,
-            sealer: try PushSealer(topic: Self.topic, signingKeys: signingKeys, milliseconds: { clock.now }),
+            sealer: try PushSealer(
+                topic: Self.topic, signingKeys: signingKeys, visible: visible, milliseconds: { clock.now }),
             transport: APNsClient(client, base: apns.base, timeoutInSeconds: 60), token: token,
             gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, logger: log.logger)
     }
 
     /// Accepts a message for the phone's user.
     func accept(_ text: String) async throws -> AcceptedMessage {
+        try await accept(payload: #"{"aps":{"alert":{"body":"\#(text)"}}}"#)
+    }
+
+    /// Accepts a message for the phone's user.
+    func accept(payload: String) async throws -> AcceptedMessage {
         try await test.store.accept(
-            NewMessage(
-                to: .user("zoe"), payload: Data(#"{"aps":{"alert":{"body":"\#(text)"}}}"#.utf8),
-                expiresAt: clock.now + 3_600_000), at: clock.now)
+            NewMessage(to: .user("zoe"), payload: Data(payload.utf8), expiresAt: clock.now + 3_600_000), at: clock.now)
     }
 
     /// Claims the next delivery.

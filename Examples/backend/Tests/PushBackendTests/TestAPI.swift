@@ -42,26 +42,27 @@ struct TestAPI {
     private let router: Router<APIContext>
 
     init(
-        _ options: SQLiteStore.Options = .init(), senderSet: SenderSet? = nil,
+        over test: TestStore? = nil, senderSet: SenderSet? = nil, metrics: PrometheusMetrics = PrometheusMetrics(),
         refusedTokens: @escaping @Sendable () -> [String] = { [] },
         milliseconds: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
     ) throws {
-        test = try TestStore(options)
+        self.test = try test ?? TestStore()
         keys = try SigningKeys()
         signingKeys = try KeysetWatcher(folder: keys.folder)
         userTokens = try UserToken(key: Data(repeating: 7, count: 32))
         router = BackendAPI(
-            store: test.store,
+            store: self.test.store,
             sealer: try PushSealer(topic: Sending.topic, signingKeys: signingKeys, milliseconds: milliseconds),
             host: Self.host, userTokens: userTokens, serviceTokens: try ServiceTokens([Self.serviceToken]),
-            senderSet: senderSet, metrics: PrometheusMetrics(), refusedTokens: refusedTokens, wakeUp: {},
+            senderSet: senderSet, metrics: metrics, refusedTokens: refusedTokens, wakeUp: {},
             milliseconds: milliseconds
         ).router()
     }
 
     /// Sends a request with a JSON body.
     func call(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, by caller: Caller
+        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, by caller: Caller,
+        ifNoneMatch: String? = nil
     ) async throws -> Answer {
         let authorization: String? =
             switch caller {
@@ -69,7 +70,7 @@ struct TestAPI {
             case .user(let user): "Bearer \(token(for: user, until: .max))"
             case .service: "Bearer \(Self.serviceToken)"
             }
-        return try await call(method, path, body, authorization: authorization)
+        return try await call(method, path, body, authorization: authorization, ifNoneMatch: ifNoneMatch)
     }
 
     /// The bearer token of a user.
@@ -82,9 +83,11 @@ struct TestAPI {
 
     /// Sends a request with a JSON body and a value of the header `Authorization`.
     func call(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, authorization: String?
+        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, authorization: String?,
+        ifNoneMatch: String? = nil
     ) async throws -> Answer {
         var headers: HTTPFields = [:]
+        headers[.ifNoneMatch] = ifNoneMatch
         headers[.authorization] = authorization
         if body != nil { headers[.contentType] = "application/json" }
         return try await Application(router: router, logger: log.logger).test(.router) { [headers] client in
@@ -95,12 +98,15 @@ struct TestAPI {
     }
 
     /// Uploads the record of a phone.
+    ///
+    /// - Parameter name: the installation to renew; nil for a new one.
     func upload(
-        _ phone: PhoneKeys, token: String = "aa11", more members: String = "", by user: String
+        _ phone: PhoneKeys, token: String = "aa11", renewing name: String? = nil, more members: String = "",
+        by user: String
     ) async throws -> Answer {
         let record = String(decoding: try JSONEncoder().encode(phone.record), as: UTF8.self)
         return try await call(
-            .post, "/v1/registrations",
+            name == nil ? .post : .put, "/v1/registrations" + (name.map { "/\($0)" } ?? ""),
             #"{"token":"\#(token)","environment":"production","record":\#(record)\#(members)}"#, by: .user(user))
     }
 

@@ -31,13 +31,18 @@ public struct RunningStandIn: Sendable {
     }
 
     /// Starts a stand-in, and stops it after the body.
-    public static func with<Value>(_ body: (RunningStandIn) async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter streamLimit: how many streams a connection may have after a request with a valid provider token.
+    public static func with<Value>(
+        streamLimit: Int = 1_000, _ body: (RunningStandIn) async throws -> Value
+    ) async throws -> Value {
         let key = P256.Signing.PrivateKey()
         let identity = try SelfSignedIdentity()
         let pushes = NIOLockedValueBox<[AcceptedPush]>([])
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
         let standIn = APNsStandIn(
-            tokens: ProviderTokenCheck(teamID: teamID, keys: [keyID: key.publicKey]), identity: identity
+            tokens: ProviderTokenCheck(teamID: teamID, keys: [keyID: key.publicKey]), identity: identity,
+            streamLimit: streamLimit
         ) { push in
             pushes.withLockedValue { $0.append(push) }
             arrival.yield()

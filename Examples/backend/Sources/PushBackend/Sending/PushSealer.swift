@@ -7,8 +7,22 @@ public struct PushSealer: Sendable {
     /// What a registration record must have: only this backend can seal to it, and this backend can't open it.
     static let requirements: Registration.Requirements = [.psk, .asymmetric]
 
+    /// What Apple can read of each push.
+    public struct VisibleParts: Sendable {
+        /// What a device shows that can't open a push.
+        public var placeholder = Placeholder.standard
+        /// Hides the length of the message.
+        public var padding = PaddingPolicy.multiple(of: 128)
+        /// The names of members of `aps`, such as `badge`, that each push has unencrypted too if its payload has them.
+        public var exposed: [String] = []
+
+        /// Creates the defaults.
+        public init() {}
+    }
+
     /// The app's bundle identifier.
     public let topic: String
+    private let exposed: [String]
     private let signingKeys: KeysetWatcher
     private let sealer: Sealer
     /// A sealer whose pushes aren't sent, and not counted.
@@ -17,20 +31,22 @@ public struct PushSealer: Sendable {
 
     /// - Parameters:
     ///   - signingKeys: follows the keyset's rotation. It chooses the key of each seal.
-    ///   - placeholder: what a device shows that can't open a push.
+    ///   - visible: what Apple can read of each push.
     ///   - milliseconds: the clock, in milliseconds since 1970.
     /// - Throws: `KeyError` with `invalidTopic`, `wrongKind`.
     public init(
-        topic: String, signingKeys: KeysetWatcher, placeholder: Placeholder = .standard,
+        topic: String, signingKeys: KeysetWatcher, visible: VisibleParts = VisibleParts(),
         milliseconds: @escaping @Sendable () -> Int64
     ) throws(KeyError) {
         self.topic = topic
         self.signingKeys = signingKeys
         self.milliseconds = milliseconds
+        exposed = visible.exposed
         let telemetry = SealingTelemetry()
         func sealer(_ observer: (@Sendable (SealObservation) -> Void)?) throws(KeyError) -> Sealer {
             try Sealer(
-                topic: topic, signer: .watching(signingKeys), placeholder: placeholder, observer: observer,
+                topic: topic, signer: .watching(signingKeys), placeholder: visible.placeholder,
+                options: .init(padding: visible.padding), observer: observer,
                 clock: { UnixTime(milliseconds() / 1_000) })
         }
         self.sealer = try sealer(telemetry.observe)
@@ -57,17 +73,39 @@ public struct PushSealer: Sendable {
         }
     }
 
+    /// Checks what Apple can read, at the start of a service.
+    ///
+    /// - Throws: `SenderError` with `invalidPlaceholder` for a placeholder without text, `invalidOption` for the name of a member that
+    ///   can't be exposed.
+    func checkVisibleParts() throws {
+        let sample = Recipient(try Registration(json: Self.sample, requiring: []))
+        do { _ = try plain.seal(Data(#"{"aps":{"alert":"Hi"}}"#.utf8), to: sample) { $0.exposed = exposed } } catch let
+            error as SenderError where error.isTemporary || error.code == .notExposable
+        {
+            // A payload can have a member of this name.
+        }
+    }
+
     /// Checks whether a payload can be sealed to some device.
     ///
-    /// - Throws: `SenderError` with `invalidPayload`, `tooLarge`.
+    /// - Throws: `SenderError` with `invalidPayload`, `notExposable`, `tooLarge`.
     func check(_ payload: Data) throws {
         let encoded = try plain.encode(payload)
-        guard encoded.byteCount > Self.safeLengthInBytes else { return }
+        let exposed = exposedMembers(of: payload)
+        guard encoded.byteCount > Self.safeLengthInBytes || !exposed.isEmpty else { return }
         do {
-            _ = try plain.seal(encoded, to: Recipient(Registration(json: Self.sample, requiring: [])))
+            _ = try plain.seal(encoded, to: Recipient(Registration(json: Self.sample, requiring: []))) {
+                $0.exposed = exposed
+            }
         } catch let error as SenderError where error.isTemporary {
             // No key signs now. The message waits for one.
         }
+    }
+
+    private func exposedMembers(of payload: Data) -> [String] {
+        guard !exposed.isEmpty, let json = try? StrictJSON(payload) else { return [] }
+        let members = json.names(in: "aps")
+        return exposed.filter(members.contains)
     }
 
     /// The state of the keyset that signs.
@@ -89,6 +127,7 @@ public struct PushSealer: Sendable {
             let recipient = Recipient(try Registration(json: delivery.record, requiring: Self.requirements))
             let push = try sealer.seal(delivery.payload, to: recipient) { options in
                 options.campaign = delivery.messageID
+                options.exposed = exposedMembers(of: delivery.payload)
                 options.expiresAfterInSeconds = min(max((delivery.expiresAt - milliseconds()) / 1_000, 1), 30 * 86_400)
             }
             span.attributes["push.bytes"] = push.byteCount

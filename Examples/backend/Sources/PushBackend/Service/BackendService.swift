@@ -25,6 +25,8 @@ public struct BackendService: Sendable {
         public var apns: [APNsEnvironment: String] = [
             .sandbox: "https://api.sandbox.push.apple.com", .production: "https://api.push.apple.com",
         ]
+        /// What Apple can read of each push.
+        public var visible = PushSealer.VisibleParts()
         /// The key from Apple's developer site.
         public var providerKey: ProviderKey
         /// The key's id.
@@ -76,10 +78,16 @@ public struct BackendService: Sendable {
         let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
         self.milliseconds = milliseconds
         do {
-            sealer = try PushSealer(topic: configuration.topic, signingKeys: signingKeys, milliseconds: milliseconds)
+            sealer = try PushSealer(
+                topic: configuration.topic, signingKeys: signingKeys, visible: configuration.visible,
+                milliseconds: milliseconds)
         } catch { throw ConfigurationError(error.code == .invalidTopic ? "topic" : "signing-keys", error.reason) }
         do { try sealer.check(host: configuration.registrationHost) } catch {
             throw ConfigurationError("registration-host", OptionFile.reason(error))
+        }
+        do { try sealer.checkVisibleParts() } catch {
+            let isPlaceholder = (error as? SenderError)?.code == .invalidPlaceholder
+            throw ConfigurationError(isPlaceholder ? "placeholder-title" : "expose", OptionFile.reason(error))
         }
         try configuration.check()
         self.store = store

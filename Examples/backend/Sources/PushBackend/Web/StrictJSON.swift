@@ -32,6 +32,11 @@ struct StrictJSON {
     subscript(name: String) -> Data? {
         root.members.first { $0.name == name }.map { Data(bytes[$0.value.range]) }
     }
+
+    /// The names of the members of an object that is a member of the root.
+    func names(in object: String) -> [String] {
+        root.members.first { $0.name == object }?.value.members.map(\.name) ?? []
+    }
 }
 
 private struct Scanner {
