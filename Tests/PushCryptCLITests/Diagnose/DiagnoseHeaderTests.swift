@@ -27,6 +27,15 @@ struct DiagnoseHeaderTests {
         #expect(diagnosed.errors == ["apns-bad-priority"], "\(diagnosed.text)")
     }
 
+    @Test("with the answer of APNs and without a payload the answer comes first, and the payload is only a warning")
+    func withoutPayload() async throws {
+        let app = try await InstalledApp()
+        let file = try app.write(Data(#"{"reason":"BadDeviceToken"}"#.utf8), to: "answer")
+        let diagnosed = try app.diagnose(Data(), "--headers", file)
+        #expect(diagnosed.found.map(\.name) == ["apns-bad-device-token", "payload-empty"], "\(diagnosed.text)")
+        #expect(diagnosed.errors == ["apns-bad-device-token"])
+    }
+
     @Test("a header that is neither a text nor a number is refused with its name", arguments: ["[1,2]", "{}", "true"])
     func wrongKind(_ value: String) async throws {
         let app = try await InstalledApp()

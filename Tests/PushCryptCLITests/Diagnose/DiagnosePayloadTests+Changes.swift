@@ -17,6 +17,13 @@ extension DiagnosePayloadTests {
 
     static let changes: [Change] = [
         Change("empty", "payload-empty") { _ in Data() },
+        Change("the answer of APNs", "payload-is-answer") { _ in Data(#"{"reason":"BadDeviceToken"}"#.utf8) },
+        Change("the answer of APNs with its time", "payload-is-answer") { _ in
+            Data(#"{"reason":"Unregistered","timestamp":1800000000000}"#.utf8)
+        },
+        Change("mutable-content 0", "mutable-content-missing") { payload in
+            try Relay.changing(payload, "aps") { $0["mutable-content"] = 0 }
+        },
         Change("cut after 255 bytes", "payload-truncated") { $0.prefix(255) },
         Change("printed by Python", "payload-not-json") { payload in
             Data(String(decoding: payload, as: UTF8.self).replacing("\"", with: "'").utf8)

@@ -142,5 +142,9 @@ struct DiagnoseReportTests {
         #expect(diagnosed.errors == ["device-counted-revoked-key"], "\(diagnosed.text)")
         // The push that was shown in its place names no key.
         #expect(diagnosed.first.cause == "The device's key or the sender's key was revoked.", "\(diagnosed.text)")
+        // The report says which keys the device can use.
+        try app.writeReport()
+        let reported = try app.diagnose(push, "--report", "report.json")
+        #expect(reported.errors == [isSigned ? "sender-revoked" : "key-revoked"], "\(reported.text)")
     }
 }

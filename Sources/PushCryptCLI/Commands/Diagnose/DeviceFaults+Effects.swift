@@ -82,14 +82,13 @@ struct DeviceEffect {
     private func endedKey(_ evidence: Evidence) -> String {
         let kid = evidence.recent(failure)?.lastKid ?? evidence.payload.kid?.description
         let device = "device's key" + (kid.map { " \($0)" } ?? "")
+        let skid = evidence.payload.skid?.description
+        if let skid, kid == skid { return "sender's key \(skid)" }
         guard kid != nil, kid == evidence.payload.kid?.description else { return "\(device) or the sender's key" }
-        guard let skid = evidence.payload.skid, evidence.report?.senders?.kids?.contains(skid.description) != true
-        else {
-            return device
-        }
+        guard let skid else { return device }
         let opening = [KeyState.pending, .primary, .retiring].map(\.description)
-        let sender = "sender's key \(skid)"
-        return opening.contains(evidence.reportedKey?.state ?? "") ? sender : "\(device) or the \(sender)"
+        if opening.contains(evidence.reportedKey?.state ?? "") { return "sender's key \(skid)" }
+        return evidence.report?.senders?.kids?.contains(skid) == true ? device : "\(device) or the sender's key \(skid)"
     }
 
     /// The failures that have a finding of their own if they are this push's.

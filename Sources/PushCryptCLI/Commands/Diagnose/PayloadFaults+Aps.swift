@@ -36,7 +36,8 @@ extension PayloadFaults {
             "mutable-content-missing",
             "The push lacks \"mutable-content\": 1, so iOS doesn't run the extension and shows the placeholder.",
             [seen] + elsewhere.map { "payload: \($0) has no effect" },
-            do: "Add \"mutable-content\": 1 to \"aps\". Sealing writes it, so something removed it: \(sendUnchanged)",
+            do: (value == nil ? "Add \"mutable-content\": 1 to \"aps\". " : "Set \"mutable-content\" in \"aps\" to 1. ")
+                + "Sealing writes it, so something \(value == nil ? "removed" : "changed") it: \(sendUnchanged)",
             explains: [.noPush])
     }
 

@@ -5,11 +5,26 @@ import PushCryptKeystore
 extension PayloadFaults {
     static func empty(_ evidence: Evidence) -> Fault? {
         guard evidence.payload.isEmpty else { return nil }
+        // With these, somebody may ask about the request or the device only.
+        let others = evidence.given.intersection([.headers, .report, .app])
         return Fault(
-            "payload-empty", "There is no payload: the input is empty.", ["payload: 0 bytes"],
+            others.isEmpty ? .error : .warning, "payload-empty", "There is no payload: the input is empty.",
+            ["payload: 0 bytes"],
             do:
                 "Give the body of the request to APNs, in a file or on stdin. If that body is what your backend sent, it sent "
                 + "nothing.", explains: [.noPush])
+    }
+
+    /// `{"reason": …, "timestamp": …}`
+    static func answer(_ evidence: Evidence) -> Fault? {
+        guard let root = evidence.payload.root, root["reason"]?.string != nil,
+            root.members.allSatisfy({ ["reason", "timestamp"].contains($0.name) })
+        else { return nil }
+        return Fault(
+            "payload-is-answer", "The input is the answer of APNs, not a payload.",
+            ["payload: an object with \"reason\" and nothing of a push"],
+            do: "Give the answer with --headers FILE, and the body of the request as the input.",
+            hides: ["aps-missing", "not-sealed"])
     }
 
     /// APNs refuses what isn't JSON, and the extension what isn't strict JSON.
