@@ -11,7 +11,8 @@ import Testing
 
 @testable import PushBackend
 
-@Suite("limits of time, with a service that listens", .serialized) struct RequestLimitTests {
+@Suite("limits of time, with a service that listens", .serialized, .timeLimit(.minutes(1)))
+struct RequestLimitTests {
     private static let token = "a-token-of-another-part-of-the-backend"
 
     /// Starts a service, sends it a text, and reads until the service closes the connection or the answer has this end.
