@@ -24,7 +24,7 @@ struct FaultRun: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let scene = try await Scene(tools)
+        let scene = try await Scene(tools, logLevel: "info")
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         let service = try await SupervisedService(scene)
         let result: Result<Void, any Error>
@@ -63,6 +63,7 @@ struct FaultRun: AsyncParsableCommand {
         let ended = ContinuousClock.now
         for line in faults.log { print("  \(line)") }
         try ledger.check(reports, all, scene, userWithoutApp: faults.userWithoutApp, (accepted - start, ended - start))
+        try scene.requireLog(without: all.flatMap(\.secrets) + ["\"Message ", " Message "])
     }
 }
 

@@ -89,6 +89,13 @@ final class Phone: Sendable {
         let last = Mutex<PushRegistration.Upload?>(nil)
     }
 
+    /// What the service's log must not contain: the device token, the user, the bearer token, and the values of the record.
+    var secrets: [String] {
+        let record = uploads.last.withLock { $0 }.flatMap { try? JSONSerialization.jsonObject(with: Data($0.record)) }
+        let values = (record as? [String: Any] ?? [:]).values.compactMap { $0 as? String }
+        return [token, "\"\(user)\"", " \(user) ", backend.token] + values.filter { $0.utf8.count > 30 }
+    }
+
     /// What the app does once a day.
     func fetchSenders() async throws { try pins.accept(Array(try await backend.senders()), at: clock.time) }
 

@@ -24,13 +24,19 @@ final class Scene: Sendable {
     private let ports: [APNsEnvironment: Int]
     private let tools: Tools
     private let log: FileHandle
+    private let logLevel: String
     private let signals = SignalSources(sources: ChildProcess.endWithThisProcess())
 
     /// - Parameters:
     ///   - tools: the programs.
+    ///   - logLevel: of the service.
     ///   - onReceive: called after a phone has received a push.
-    init(_ tools: Tools, onReceive: @escaping @Sendable (Phone, AcceptedPush) -> Void = { _, _ in }) async throws {
+    init(
+        _ tools: Tools, logLevel: String = "warning",
+        onReceive: @escaping @Sendable (Phone, AcceptedPush) -> Void = { _, _ in }
+    ) async throws {
         self.tools = tools
+        self.logLevel = logLevel
         folder =
             tools.keep
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("rehearsal." + UUID().uuidString).path
@@ -153,7 +159,7 @@ final class Scene: Sendable {
                 "--user-token-key", "\(folder)/user.key", "--service-tokens", "\(folder)/service.tokens",
                 "--sandbox", "https://127.0.0.1:\(sandbox)", "--production", "https://127.0.0.1:\(production)",
                 "--trust", "\(folder)/apns.pem", "--port", "\(port)", "--port-file", portFile,
-                "--longest-wait", "2000", "--request-timeout", "10", "--width", "48", "--log-level", "warning",
+                "--longest-wait", "2000", "--request-timeout", "10", "--width", "48", "--log-level", logLevel,
             ] + more, log: log)
         for _ in 0..<600 {
             if let text = try? String(contentsOfFile: portFile, encoding: .utf8), text.hasSuffix("\n"),
@@ -181,6 +187,17 @@ final class Scene: Sendable {
                     """)
         }
         return Dictionary(grouping: rows) { $0["message"] }.mapValues { $0.map { ($0["user"], $0["failure"]) } }
+    }
+
+    /// Searches the service's log for what it must not contain.
+    ///
+    /// - Throws: `RehearsalError`, which doesn't quote it.
+    func requireLog(without secrets: [String]) throws {
+        let log = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/service.log"))
+        guard !log.isEmpty else { throw RehearsalError("the service's log is empty") }
+        for secret in secrets + [serviceToken] where log.range(of: Data(secret.utf8)) != nil {
+            throw RehearsalError("the service's log has a token, a user, a text or a part of a registration record")
+        }
     }
 
     /// Stops the stand-ins and removes the folder, unless it is kept.

@@ -123,7 +123,8 @@ private struct Running {
         let worker = sending.worker
         let same = DeliveryWorker(
             environment: worker.environment, sealer: worker.sealer, transport: transport, token: worker.token,
-            gate: worker.gate, backoff: worker.backoff, milliseconds: worker.milliseconds, logger: worker.logger)
+            gate: worker.gate, backoff: worker.backoff, milliseconds: worker.milliseconds, metrics: sending.metrics,
+            logger: worker.logger)
         var options = Dispatcher.Options()
         (options.width, options.chunk) = (16, 4)
         // Nothing becomes due by the clock, so the ticks wait for the end.

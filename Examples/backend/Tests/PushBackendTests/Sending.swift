@@ -25,7 +25,8 @@ struct Sending {
     let worker: DeliveryWorker
     /// Milliseconds since 1970. It stands still.
     let clock: TestClock
-    let log = CapturedLog()
+    let log = CapturedLog(level: .trace)
+    let metrics = PrometheusMetrics()
 
     static func with(
         _ options: SQLiteStore.Options = .init(), visible: PushSealer.VisibleParts = .init(),
@@ -65,9 +66,11 @@ struct Sending {
         worker = DeliveryWorker(
             environment: .production,
             sealer: try PushSealer(
-                topic: Self.topic, signingKeys: signingKeys, visible: visible, milliseconds: { clock.now }),
+                topic: Self.topic, signingKeys: signingKeys, visible: visible, metrics: metrics,
+                milliseconds: { clock.now }),
             transport: APNsClient(client, base: apns.base, timeoutInSeconds: 60), token: token,
-            gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, logger: log.logger)
+            gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, metrics: metrics,
+            logger: log.logger)
     }
 
     /// Accepts a message for the phone's user.

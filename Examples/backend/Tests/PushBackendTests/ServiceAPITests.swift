@@ -137,7 +137,7 @@ import Testing
                 method: .post, scheme: "http", authority: "localhost", path: "/",
                 headerFields: [.contentType: "application/json"])
             let error = await #expect(throws: APIError.self) {
-                _ = try await Request(head: head, body: body).json(upTo: 10)
+                _ = try await Request(head: head, body: body).json(upTo: 10, within: .seconds(60))
             }
             return error.map { Int($0.status.code) }
         }

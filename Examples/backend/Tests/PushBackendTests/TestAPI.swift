@@ -4,6 +4,7 @@ import GRDB
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import Logging
 import NIOCore
 import PushCryptExtension
 import PushCryptSender
@@ -13,7 +14,7 @@ import PushCryptSender
 /// The HTTP interface without a network, over a store in a temporary folder.
 struct TestAPI {
     static let host = "push.example.com"
-    private static let serviceToken = "a-token-of-another-part-of-the-backend"
+    static let serviceToken = "a-token-of-another-part-of-the-backend"
 
     /// What the service answered.
     struct Answer {
@@ -37,7 +38,7 @@ struct TestAPI {
     let test: TestStore
     let keys: SigningKeys
     let signingKeys: KeysetWatcher
-    let log = CapturedLog()
+    let log = CapturedLog(level: .trace)
     private let userTokens: UserToken
     private let router: Router<APIContext>
 
@@ -52,7 +53,8 @@ struct TestAPI {
         userTokens = try UserToken(key: Data(repeating: 7, count: 32))
         router = BackendAPI(
             store: self.test.store,
-            sealer: try PushSealer(topic: Sending.topic, signingKeys: signingKeys, milliseconds: milliseconds),
+            sealer: try PushSealer(
+                topic: Sending.topic, signingKeys: signingKeys, metrics: metrics, milliseconds: milliseconds),
             host: Self.host, userTokens: userTokens, serviceTokens: try ServiceTokens([Self.serviceToken]),
             senderSet: senderSet, metrics: metrics, refusedTokens: refusedTokens, wakeUp: {},
             milliseconds: milliseconds

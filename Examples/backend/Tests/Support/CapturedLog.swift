@@ -13,12 +13,12 @@ public struct CapturedLog: LogHandler {
         public let metadata: [String: String]
     }
 
-    public var logLevel = Logger.Level.debug
+    public var logLevel: Logger.Level
     public var metadata: Logger.Metadata = [:]
     private let kept = NIOLockedValueBox<[Line]>([])
 
     /// Creates an empty log.
-    public init() {}
+    public init(level: Logger.Level = .debug) { logLevel = level }
 
     /// The lines so far.
     public var lines: [Line] { kept.withLockedValue { $0 } }

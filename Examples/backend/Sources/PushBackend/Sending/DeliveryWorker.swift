@@ -20,6 +20,7 @@ struct DeliveryWorker: Sendable {
     let gate: Gate
     let backoff: Backoff
     let milliseconds: @Sendable () -> Int64
+    let metrics: any MetricsFactory
     let logger: Logger
 
     // MARK: Sealing
@@ -85,7 +86,8 @@ struct DeliveryWorker: Sendable {
         let (name, reason) = result.label
         Counter(
             label: "push_attempts_total",
-            dimensions: [("environment", environment.rawValue), ("result", name), ("reason", reason)]
+            dimensions: [("environment", environment.rawValue), ("result", name), ("reason", reason)],
+            factory: metrics
         ).increment()
         return name
     }
@@ -103,7 +105,7 @@ struct DeliveryWorker: Sendable {
             let response = try await transport.send(request, providerToken: providerToken)
             Timer(
                 label: "push_apns_duration_seconds", dimensions: [("status", "\(response.status)")],
-                preferredDisplayUnit: .seconds
+                preferredDisplayUnit: .seconds, factory: metrics
             ).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
             return await judge(response, delivery, receiptName, providerToken)
         } catch {

@@ -1,3 +1,4 @@
+public import CoreMetrics
 import Foundation
 public import PushCryptSender
 import Tracing
@@ -32,17 +33,19 @@ public struct PushSealer: Sendable {
     /// - Parameters:
     ///   - signingKeys: follows the keyset's rotation. It chooses the key of each seal.
     ///   - visible: what Apple can read of each push.
+    ///   - metrics: gets the duration and the size of each seal, and refusals.
     ///   - milliseconds: the clock, in milliseconds since 1970.
     /// - Throws: `KeyError` with `invalidTopic`, `wrongKind`.
     public init(
         topic: String, signingKeys: KeysetWatcher, visible: VisibleParts = VisibleParts(),
+        metrics: any MetricsFactory = MetricsSystem.factory,
         milliseconds: @escaping @Sendable () -> Int64
     ) throws(KeyError) {
         self.topic = topic
         self.signingKeys = signingKeys
         self.milliseconds = milliseconds
         exposed = visible.exposed
-        let telemetry = SealingTelemetry()
+        let telemetry = SealingTelemetry(metrics)
         func sealer(_ observer: (@Sendable (SealObservation) -> Void)?) throws(KeyError) -> Sealer {
             try Sealer(
                 topic: topic, signer: .watching(signingKeys), placeholder: visible.placeholder,

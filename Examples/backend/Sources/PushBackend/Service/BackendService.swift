@@ -39,6 +39,8 @@ public struct BackendService: Sendable {
         public var backoff = Backoff()
         /// How long one request to APNs may take.
         public var requestTimeoutInSeconds: Int64 = 15
+        /// How long a client may take.
+        public var limits = RequestLimits()
         /// How long a graceful shutdown may take.
         public var shutdownInSeconds: Int64 = 30
 
@@ -80,7 +82,7 @@ public struct BackendService: Sendable {
         do {
             sealer = try PushSealer(
                 topic: configuration.topic, signingKeys: signingKeys, visible: configuration.visible,
-                milliseconds: milliseconds)
+                metrics: metrics, milliseconds: milliseconds)
         } catch { throw ConfigurationError(error.code == .invalidTopic ? "topic" : "signing-keys", error.reason) }
         do { try sealer.check(host: configuration.registrationHost) } catch {
             throw ConfigurationError("registration-host", OptionFile.reason(error))
@@ -122,10 +124,12 @@ public struct BackendService: Sendable {
                     return worker.gate.tokenRefusal.map { "\($0) by \(worker.environment.rawValue)" }
                 }
             },
+            limits: configuration.limits,
             wakeUp: { for dispatcher in dispatchers { dispatcher.wakeUps.signal() } }, milliseconds: milliseconds)
         let isListening = NIOLockedValueBox(false)
         let server = Application(
-            router: api.router(), server: .http1(configuration: .init(idleTimeout: .seconds(30))),
+            router: api.router(),
+            server: .http1(configuration: .init(idleTimeout: TimeAmount(configuration.limits.idleTimeout))),
             configuration: .init(address: .hostname(configuration.host, port: Int(configuration.port))),
             onServerRunning: { channel in
                 isListening.withLockedValue { $0 = true }
@@ -151,7 +155,7 @@ public struct BackendService: Sendable {
             environment: environment, sealer: sealer,
             transport: APNsClient(client, base: base, timeoutInSeconds: configuration.requestTimeoutInSeconds),
             token: token, gate: Gate(configuration.backoff), backoff: configuration.backoff, milliseconds: milliseconds,
-            logger: logger)
+            metrics: metrics, logger: logger)
         let writer = OutcomeWriter(
             store: store, backoff: configuration.backoff, milliseconds: milliseconds, sleep: sleep, logger: logger)
         return Dispatcher(

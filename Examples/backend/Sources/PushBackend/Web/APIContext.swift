@@ -12,6 +12,8 @@ struct APIContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The user whose bearer token the request has; nil for a request of another kind.
     var user: String?
+    /// How long the body may take.
+    var bodyDeadline = RequestLimits().bodyDeadline
 
     init(source: ApplicationRequestContextSource) { coreContext = .init(source: source) }
 
@@ -130,9 +132,10 @@ extension Request {
     ///
     /// - Returns: the body, and its text by members.
     /// - Throws: `APIError` with 400, 408, 413, 415.
-    func decoded<Value: ClosedBody>(_ type: Value.Type, upTo limit: Int) async throws -> (body: Value, json: StrictJSON)
-    {
-        let text = try await json(upTo: limit)
+    func decoded<Value: ClosedBody>(
+        _ type: Value.Type, upTo limit: Int, _ context: APIContext
+    ) async throws -> (body: Value, json: StrictJSON) {
+        let text = try await json(upTo: limit, within: context.bodyDeadline)
         do {
             let json = try StrictJSON(text)
             try json.requireMembers(of: type)
@@ -145,12 +148,12 @@ extension Request {
     /// Reads the body within limits.
     ///
     /// - Throws: `APIError` with 400, 408, 413, 415.
-    func json(upTo limit: Int) async throws -> Data {
+    func json(upTo limit: Int, within deadline: Duration) async throws -> Data {
         guard headers[.contentType]?.split(separator: ";").first?.lowercased() == "application/json" else {
             throw APIError(.unsupportedMediaType, "unsupportedMediaType", "the body has to be application/json")
         }
         let body = body
-        let bytes = try await withDeadline(seconds: 10) {
+        let bytes = try await withDeadline(deadline) {
             do { return try await body.collect(upTo: limit) } catch is NIOTooManyBytesError {
                 throw APIError(.contentTooLarge, "tooLarge", "the body has more than \(limit) bytes")
             } catch {
@@ -161,12 +164,12 @@ extension Request {
     }
 
     private func withDeadline<Value: Sendable>(
-        seconds: Int, _ body: @escaping @Sendable () async throws -> Value
+        _ deadline: Duration, _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask(operation: body)
             group.addTask {
-                try await Task.sleep(for: .seconds(seconds))
+                try await Task.sleep(for: deadline)
                 throw APIError(.requestTimeout, "timeout", "the body took too long")
             }
             defer { group.cancelAll() }

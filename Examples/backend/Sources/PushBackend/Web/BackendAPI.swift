@@ -15,6 +15,7 @@ public struct BackendAPI: Sendable {
     let senderSet: SenderSet?
     let metrics: PrometheusMetrics
     let refusedTokens: @Sendable () -> [String]
+    let limits: RequestLimits
     let wakeUp: @Sendable () -> Void
     let milliseconds: @Sendable () -> Int64
 
@@ -25,12 +26,14 @@ public struct BackendAPI: Sendable {
     ///   - host: the host of this service's address, as the app knows it.
     ///   - senderSet: nil if the set is published elsewhere.
     ///   - refusedTokens: which of Apple's servers refuse the provider token, and why.
+    ///   - limits: how long a client may take.
     ///   - wakeUp: called when something may be due.
     ///   - milliseconds: the clock, in milliseconds since 1970.
     public init(
         store: any PushStore, sealer: PushSealer, host: String, userTokens: UserToken, serviceTokens: ServiceTokens,
         senderSet: SenderSet?, metrics: PrometheusMetrics, refusedTokens: @escaping @Sendable () -> [String],
-        wakeUp: @escaping @Sendable () -> Void, milliseconds: @escaping @Sendable () -> Int64
+        limits: RequestLimits = RequestLimits(), wakeUp: @escaping @Sendable () -> Void,
+        milliseconds: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.sealer = sealer
@@ -40,6 +43,7 @@ public struct BackendAPI: Sendable {
         self.senderSet = senderSet
         self.metrics = metrics
         self.refusedTokens = refusedTokens
+        self.limits = limits
         self.wakeUp = wakeUp
         self.milliseconds = milliseconds
     }
@@ -49,6 +53,7 @@ public struct BackendAPI: Sendable {
         let router = Router(context: APIContext.self)
         router.add(middleware: RequestLog(metrics: metrics))
         router.add(middleware: MethodCheck())
+        router.add(middleware: BodyDeadline(limits: limits))
         router.get("health", use: health)
         router.get("v1/senders", use: senders)
         let users = UserAuthentication(tokens: userTokens) { milliseconds() / 1_000 }

@@ -42,7 +42,7 @@ struct MessageRoutes {
     }
 
     @Sendable private func send(_ request: Request, _ context: APIContext) async throws -> Response {
-        let (body, json) = try await request.decoded(Body.self, upTo: Self.largestMessageInBytes)
+        let (body, json) = try await request.decoded(Body.self, upTo: Self.largestMessageInBytes, context)
         let audience: Audience
         switch (body.to.count, body.to.first?.key, body.to.first?.value) {
         case (1, "user", let user?) where user.isUser: audience = .user(user)

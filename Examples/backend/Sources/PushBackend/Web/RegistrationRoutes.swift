@@ -48,7 +48,7 @@ struct RegistrationRoutes {
     /// The first step: keeps the upload, and answers with a challenge.
     private func upload(_ request: Request, _ context: APIContext, name: String?) async throws -> Response {
         let user = try context.currentUser
-        let (body, _) = try await request.decoded(Body.self, upTo: Self.largestRegistrationInBytes)
+        let (body, _) = try await request.decoded(Body.self, upTo: Self.largestRegistrationInBytes, context)
         guard (2...200).contains(body.token.utf8.count), body.token.utf8.count.isMultiple(of: 2),
             body.token.allSatisfy({ $0.isASCII && $0.isHexDigit })
         else { throw APIError.invalid("token has to be hexadecimal digits") }
@@ -76,7 +76,7 @@ struct RegistrationRoutes {
     /// The second step: checks the answer, and stores the registration.
     @Sendable private func answer(_ request: Request, _ context: APIContext) async throws -> Response {
         let user = try context.currentUser
-        let answer = try await request.json(upTo: Self.largestReceiptInBytes)
+        let answer = try await request.json(upTo: Self.largestReceiptInBytes, within: context.bodyDeadline)
         let time = milliseconds()
         let id: String
         do { id = try PendingRegistration.id(ofAnswer: answer) } catch {
@@ -122,7 +122,10 @@ struct RegistrationRoutes {
     @Sendable private func receipt(_ request: Request, _ context: APIContext) async throws -> Response {
         let user = try context.currentUser
         let receipt: Receipt
-        do { receipt = try Receipt(json: try await request.json(upTo: Self.largestReceiptInBytes)) } catch let error
+        do {
+            receipt = try Receipt(
+                json: try await request.json(upTo: Self.largestReceiptInBytes, within: context.bodyDeadline))
+        } catch let error
             as SenderError
         {
             throw APIError(.badRequest, "\(error.code)", error.reason)

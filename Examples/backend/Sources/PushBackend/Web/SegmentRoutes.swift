@@ -20,7 +20,7 @@ struct SegmentRoutes {
         guard let user = try context.parameters.require("user").removingPercentEncoding, user.isUser else {
             throw APIError.invalid("a user has 1 to 256 characters")
         }
-        let (body, _) = try await request.decoded(Body.self, upTo: Self.largestBodyInBytes)
+        let (body, _) = try await request.decoded(Body.self, upTo: Self.largestBodyInBytes, context)
         guard body.segments.count <= Self.largestCount, body.segments.allSatisfy(\.isName) else {
             throw APIError.invalid("segments are at most 64 names of 1 to 64 characters of A-Z a-z 0-9 . _ -")
         }
