@@ -39,6 +39,21 @@ import Testing
         #expect(json["restored"] as? Bool == true && json["failure"] is NSNull && json["badge"] as? Int == 2)
     }
 
+    @Test(
+        "the headers of a line are those of the request: APNs refuses another topic, and the extension runs only for an alert",
+        arguments: [
+            (#""headers":{"apns-topic":"com.example.app","apns-push-type":"alert"}"#, "restored", nil),
+            (#""headers":{"Apns-Topic":"com.example.other"}"#, "refused", "400 DeviceTokenNotForTopic"),
+            (#""topic":"com.example.other""#, "refused", "400 DeviceTokenNotForTopic"),
+            (#""headers":{"apns-push-type":"background"}"#, "nothing", nil),
+            (#""headers":{"apns-expiration":0},"n":1"#, "restored", nil), (#""n":1"#, "restored", nil),
+        ])
+    func headers(_ members: String, _ outcome: String, _ refused: String?) throws {
+        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
+        let json = try object(Data(#"{"payload":\#(payload),\#(members)}"#.utf8))
+        #expect(json["outcome"] as? String == outcome && json["refused"] as? String == refused, "\(json)")
+    }
+
     @Test("a push for another key shows the placeholder and its class, and the exit status is 65")
     func unknownKey() throws {
         try place.create("other", "recipient", "--psk")

@@ -4,9 +4,9 @@ import PushCryptCore
 ///
 /// ```
 /// input = json / *( line LF )
-/// line  = payload / '{"payload": <payload>, <others>}' / empty
+/// line  = payload / '{"payload": <payload>, ["headers": <object>,] ["topic": <text>,] <others>}' / empty
 /// ```
-/// The second form is what `seal --batch` writes.
+/// The second form is what `seal --batch` writes, and a request to APNs with its headers, or with only their `apns-topic`.
 final class PayloadReader {
     struct Input {
         /// The number of the line, from 1; empty lines count.
@@ -14,6 +14,8 @@ final class PayloadReader {
         let payload: [UInt8]
         /// The members beside the payload that name its receiver.
         var origin: [(name: String, value: String)] = []
+        /// The headers of the request to APNs, with names in lower case. Those of an alert for the app are used for the others.
+        var headers: [String: String] = [:]
     }
 
     /// The members of a line that are repeated in the output.
@@ -78,7 +80,19 @@ final class PayloadReader {
             return Input(line: number, payload: line)
         }
         let origin = originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
-        return Input(line: number, payload: Array(payload.rawBytes), origin: origin)
+        return Input(line: number, payload: Array(payload.rawBytes), origin: origin, headers: headers(of: root))
+    }
+
+    private static func headers(of line: JSONValue) -> [String: String] {
+        var headers: [String: String] = [:]
+        headers["apns-topic"] = line["topic"]?.string
+        if let object = line["headers"], object.kind == .object {
+            for member in object.members {
+                headers[member.name.lowercased()] =
+                    member.value.string ?? member.value.protocolInteger.map(String.init)
+            }
+        }
+        return headers
     }
 
     /// Sixteen times the limit of APNs.

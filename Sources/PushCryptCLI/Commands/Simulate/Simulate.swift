@@ -8,7 +8,9 @@ struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what a push becomes on a phone, without a phone.",
         discussion: """
-            Reads one payload from stdin or FILE, or one on each line: a payload, or {"payload": PAYLOAD} as seal --batch writes it. \
+            Reads one payload from stdin or FILE, or one on each line: a payload, or {"payload": PAYLOAD, "headers"?: OBJECT} as \
+            seal --batch writes it. Of the headers of the request, apns-topic, apns-push-type, apns-collapse-id and \
+            apns-expiration count; "topic" is only the first. \
             All are received by one simulated phone that keeps the contract of the system with the app's extension: its \
             checks, its time limit and its lock screen. Each is shown as it looks without the extension, beside what the \
             extension makes of it. Simulated time costs no real time. Nothing is sent, and no address is contacted: \

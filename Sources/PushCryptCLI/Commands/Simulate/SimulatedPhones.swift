@@ -129,8 +129,9 @@ final class SimulatedPhones {
         let payload = input.payload
         _ = attachmentFailures.take()
         let start = phone.clock.elapsed
-        let before = await plain.receive(payload)
-        let reception = await phone.receive(payload)
+        let headers = headers(input.headers)
+        let before = await plain.receive(payload, headers)
+        let reception = await phone.receive(payload, headers)
         let duration = phone.clock.elapsed - start
         plain.clock.advance(by: duration)
         hasDied = hasDied || reception.presentation?.origin == .died
@@ -156,6 +157,14 @@ final class SimulatedPhones {
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
             duration: duration,
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
+    }
+
+    /// - Parameter given: those of the line. A request without a topic or type is one of an alert for the app.
+    private func headers(_ given: [String: String]) -> PushHeaders {
+        PushHeaders(
+            topic: given["apns-topic"] ?? settings.topic, pushType: given["apns-push-type"] ?? "alert",
+            expiration: given["apns-expiration"].flatMap(Int64.init).map { UnixTime($0) },
+            collapseID: given["apns-collapse-id"])
     }
 
     private func openedAgain(_ payload: [UInt8]) -> OpenedPush? {
