@@ -33,7 +33,7 @@ public struct HPKE: Sendable {
 }
 
 /// An error of HPKE, with the names of RFC 9180. It contains no key, plaintext or ciphertext bytes.
-public struct HPKEError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct HPKEError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

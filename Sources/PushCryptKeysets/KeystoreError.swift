@@ -1,13 +1,8 @@
 package import PushCryptFiles
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import PushCryptPrimitives
 
 /// Why a keystore can't be read or written.
-public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct KeystoreError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String
@@ -75,9 +70,4 @@ extension KeystoreError: FileErrorConvertible {
         default: self.init(.inputOutput, error.reason)
         }
     }
-}
-
-extension KeystoreError: LocalizedError {
-    /// The reason, for `localizedDescription`.
-    public var errorDescription: String? { reason }
 }

@@ -179,7 +179,7 @@ public protocol VerificationKey: AnyObject, Sendable {
 }
 
 /// An error of a primitive. It contains no key, plaintext or ciphertext bytes.
-public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct CryptoError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

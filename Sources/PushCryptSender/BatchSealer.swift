@@ -42,7 +42,9 @@ public struct BatchSealer: Sendable {
     /// Returns one outcome for each request, in the same order.
     ///
     /// Requests are read while outcomes are requested, at most `width` of them ahead, and sealed by tasks of the
-    /// concurrency runtime's pool. No outcome waits for a later request. A request that can't be sealed has an outcome too. A
+    /// concurrency runtime's pool, one by one, because an asynchronous sequence doesn't tell whether its next request is there
+    /// already. Requests that are in memory take less time as an array, which is sealed in chunks. No outcome waits for a later
+    /// request. A request that can't be sealed has an outcome too. A
     /// cancellation or the release of the iterator cancels the task that reads the requests.
     ///
     /// - Returns: a sequence to read once. It throws the error of `requests` after the outcomes of the earlier requests, and
@@ -117,6 +119,8 @@ public struct SealRequest<Context: Sendable>: Sendable {
     public var attachments: [AttachmentReference]
     /// The place of the whole payload, if it is too long for a push.
     public var offload: OffloadReference?
+    /// Whether the extension reports that it works.
+    public var isSelfTest: Bool
     /// A value of the caller, which the outcome returns.
     public var context: Context
     /// Changes the sealer's options for this push.
@@ -126,24 +130,26 @@ public struct SealRequest<Context: Sendable>: Sendable {
     /// `seal(_:to:)` of ``Sealer``.
     public init(
         _ payload: any Encodable & Sendable, to recipient: Recipient, placeholder: Placeholder? = nil,
-        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, context: Context,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
+        context: Context,
         changing change: @escaping @Sendable (inout Sealer.Options) throws -> Void = { _ in }
     ) {
-        self.init(.value(payload), recipient, placeholder, attachments, offload, context, change)
+        self.init(.value(payload), recipient, placeholder, attachments, offload, isSelfTest, context, change)
     }
 
     /// Makes a request with a payload that ``Sealer/encode(_:)`` has encoded once for many requests.
     public init(
         _ payload: EncodedPayload, to recipient: Recipient, placeholder: Placeholder? = nil,
-        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, context: Context,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
+        context: Context,
         changing change: @escaping @Sendable (inout Sealer.Options) throws -> Void = { _ in }
     ) {
-        self.init(.encoded(payload), recipient, placeholder, attachments, offload, context, change)
+        self.init(.encoded(payload), recipient, placeholder, attachments, offload, isSelfTest, context, change)
     }
 
     private init(
         _ payload: Payload, _ recipient: Recipient, _ placeholder: Placeholder?,
-        _ attachments: [AttachmentReference], _ offload: OffloadReference?, _ context: Context,
+        _ attachments: [AttachmentReference], _ offload: OffloadReference?, _ isSelfTest: Bool, _ context: Context,
         _ change: @escaping @Sendable (inout Sealer.Options) throws -> Void
     ) {
         self.payload = payload
@@ -151,6 +157,7 @@ public struct SealRequest<Context: Sendable>: Sendable {
         self.placeholder = placeholder
         self.attachments = attachments
         self.offload = offload
+        self.isSelfTest = isSelfTest
         self.context = context
         self.change = change
     }
@@ -162,11 +169,11 @@ public struct SealRequest<Context: Sendable>: Sendable {
             case .value(let value):
                 return try sealer.seal(
                     value, to: recipient, placeholder: placeholder, attachments: attachments, offload: offload,
-                    changing: change)
+                    isSelfTest: isSelfTest, changing: change)
             case .encoded(let payload):
                 return try sealer.seal(
                     payload, to: recipient, placeholder: placeholder, attachments: attachments, offload: offload,
-                    changing: change)
+                    isSelfTest: isSelfTest, changing: change)
             }
         } catch {
             throw SenderError(sealing: error)

@@ -50,8 +50,11 @@ public struct Resealer: Sendable {
     ///   - device: the device whose derived key the payload uses; nil for the shared key itself.
     /// - Throws: `SenderError` with `notSealed`, `malformed`, `unsupportedVersion`, `unknownKey`, `undecryptable`, `expired`,
     ///   `signerMissing`, `wrongDevice`, `noKeySeals`, `backendFailure`.
-    public func reseal(_ payload: [UInt8], device: DeviceID? = nil) throws(SenderError) -> ResealedPush {
+    public func reseal(
+        _ payload: some Collection<UInt8>, device: DeviceID? = nil
+    ) throws(SenderError) -> ResealedPush {
         let now = clock()
+        let payload = Array(payload)
         let text = try Self.text(payload)
         let outer = try Self.outerPayload(text)
         do {
@@ -142,6 +145,13 @@ public struct ResealedPush: Hashable, Sendable {
     public let payload: [UInt8]
     /// False if the payload already used the primary keys and is returned unchanged.
     public let isChanged: Bool
+}
+
+extension ResealedPush: CustomStringConvertible, CustomReflectable {
+    /// The length, as in `resealed push of 720 bytes` or `unchanged push of 720 bytes`.
+    public var description: String { "\(isChanged ? "resealed" : "unchanged") push of \(payload.count) bytes" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Keyset.Entry {

@@ -4,7 +4,7 @@ public import PushCryptCore
 public struct SealObservation: Sendable {
     /// Why the push wasn't sealed; nil if it was.
     public let refusal: SenderError.Code?
-    /// How long sealing took, with the encoding of the payload.
+    /// How long sealing took, with the encoding of the payload unless it was encoded for several devices.
     public let duration: Duration
     /// The suite of the recipient's key.
     public let suite: Suite

@@ -8,8 +8,8 @@ extension Sealer {
         public var padding: PaddingPolicy
         /// The limit for the whole payload: at most 4096, the limit of APNs.
         public var limitInBytes: Int
-        /// The time until the message expires: 1 second to 30 days.
-        public var expiresAfterInSeconds: Int64
+        /// The time until the message expires: 1 second to 30 days. Fractions of a second are dropped.
+        public var expiresAfter: Duration
         /// Names of `aps` members that are also sent unencrypted, where APNs and every relay can read them: `badge`,
         /// `sound`, `interruption-level`, `relevance-score`, `thread-id`, ... At most 32 names, each 1 to 64 characters of
         /// `[A-Za-z0-9_-]`.
@@ -50,13 +50,13 @@ extension Sealer {
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
-            expiresAfterInSeconds: Int64 = 30 * 86_400, exposed: [String] = [], campaign: String? = nil,
+            expiresAfter: Duration = .seconds(30 * 86_400), exposed: [String] = [], campaign: String? = nil,
             retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
             oversize: OversizePlan = .refuse
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
-            self.expiresAfterInSeconds = expiresAfterInSeconds
+            self.expiresAfter = expiresAfter
             self.exposed = exposed
             self.campaign = campaign
             self.retractedIDs = retractedIDs

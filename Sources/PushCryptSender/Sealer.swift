@@ -34,7 +34,7 @@ public struct Sealer: Sendable {
     ///   - placeholder: the unencrypted text of pushes that are given none.
     ///   - options: the options of every push; a call can change them for its push.
     ///   - encoder: encodes payloads that aren't JSON already; nil for ``standardEncoder()``.
-    ///   - observer: called after each push, on the thread that seals.
+    ///   - observer: called after each push, also a refused one, on the thread that seals.
     ///   - clock: the time of the messages.
     /// - Throws: `KeyError` with `invalidTopic`; `wrongKind` if the signer watches other keys than a sender's.
     public init(
@@ -98,7 +98,7 @@ public struct Sealer: Sendable {
         }
     }
 
-    /// Encodes and checks a payload once, to seal it to many recipients.
+    /// Encodes and checks a payload once, to seal it to many recipients. The observer is called when it is sealed.
     ///
     /// - Throws: `SenderError` with `invalidPayload`; what the encoding of `payload` throws.
     public func encode(_ payload: some Encodable) throws -> EncodedPayload { try EncodedPayload(payload, encoder) }
@@ -156,20 +156,17 @@ extension Sealer {
     /// - Throws: `SenderError` with `invalidPayload`, what the encoding of `payload` throws, and what `change` throws.
     public func seal(
         _ payload: some Encodable, toEach recipients: [Recipient], placeholder: Placeholder? = nil,
-        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil,
+        attachments: [AttachmentReference] = [], offload: OffloadReference? = nil, isSelfTest: Bool = false,
         changing change: (inout Options) throws -> Void = { _ in }
     ) throws -> [Result<SealedPush, SenderError>] {
-        let encoded = try encode(payload)
-        let parts = try parts(placeholder, attachments, offload, isSelfTest: false, change)
-        return recipients.map { recipient in
-            Result { () throws(SenderError) in
-                do {
-                    return try observed(recipient, { parts }, { encoded })
-                } catch {
-                    throw SenderError(sealing: error)
-                }
-            }
+        let encoded = Result { try encode(payload) }
+        let parts = Result { try self.parts(placeholder, attachments, offload, isSelfTest: isSelfTest, change) }
+        // The observer gets an error that all pushes have once for each device.
+        let pushes = recipients.map { recipient in
+            Result { try observed(recipient, parts.get, encoded.get) }.mapError(SenderError.init(sealing:))
         }
+        _ = try (parts.get(), encoded.get())
+        return pushes
     }
 
     /// Seals a payload that is too long for a push as a blob. Upload the blob's bytes, then seal a short alert with an

@@ -1,17 +1,12 @@
 import PushCryptCore
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import PushCryptPrimitives
 
 /// Why a push wasn't sealed or resealed, or why a device's record, answer or receipt was refused. It contains nothing of the
 /// payload and no secret.
 ///
 /// Without a change of the payload, the options, the keys or the configuration, a retry can succeed only after
 /// ``Code/backendFailure`` and ``Code/callerFailure``.
-public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SenderError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the code. If the recipient would fail too, it is the raw value of the `FailureClass`.
@@ -108,11 +103,6 @@ public struct SenderError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// ``reason``
     public var description: String { reason }
-}
-
-extension SenderError: LocalizedError {
-    /// ``reason``
-    public var errorDescription: String? { reason }
 }
 
 extension SenderError {

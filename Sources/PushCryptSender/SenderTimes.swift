@@ -17,10 +17,10 @@ extension UnixTime {
 }
 
 extension Sealer.Options {
-    /// ``expiresAfterInSeconds`` as a duration. Fractions of a second are dropped.
-    public var expiresAfter: Duration {
-        get { .seconds(expiresAfterInSeconds) }
-        set { expiresAfterInSeconds = newValue.components.seconds }
+    /// ``expiresAfter`` in whole seconds.
+    public var expiresAfterInSeconds: Int64 {
+        get { expiresAfter.components.seconds }
+        set { expiresAfter = .seconds(newValue) }
     }
 }
 

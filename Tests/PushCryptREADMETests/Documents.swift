@@ -8,8 +8,14 @@ enum Documents {
     /// Documents whose Swift code is compiled and whose transcripts are run.
     static let tested = ["README.md", "Keys/README.md"] + files(in: "docs", withSuffix: ".md")
 
-    /// Documents whose links and names are checked.
-    static let all =
+    /// Documents of examples, whose links and paths are checked. They name types of packages of their own.
+    static let examples = ["backend", "queue", "senders/python", "spark"].map { "Examples/\($0)/README.md" }
+
+    /// Documents whose links, paths and shell commands are checked.
+    static let all = named + examples
+
+    /// Documents whose names of types are checked too.
+    static let named =
         tested + [
             "SECURITY.md", "CONTRIBUTING.md", "Benchmarks/README.md", "Benchmarks/Cost.md", "Benchmarks/Delivery.md",
             "Tests/Vectors/README.md",

@@ -35,7 +35,7 @@ enum Sources {
     }
 
     /// Swift files below the folder, by their paths in the package.
-    private static func texts(in folder: String) -> [String: String] {
+    static func texts(in folder: String) -> [String: String] {
         let root = Documents.packageRoot.appendingPathComponent(folder)
         let paths = (FileManager.default.enumerator(atPath: root.path)?.allObjects ?? []).compactMap { $0 as? String }
         return Dictionary(

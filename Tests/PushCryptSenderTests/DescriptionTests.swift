@@ -1,5 +1,7 @@
 import Foundation
 import PushCryptExtension
+import PushCryptHPKE
+import PushCryptPrimitives
 import PushCryptSender
 import Testing
 
@@ -49,12 +51,72 @@ import Testing
         for text in texts(request) { #expect(!text.contains(Self.secret), "\(text)") }
     }
 
-    @Test("localizedDescription of an error is its reason") func localizedDescription() throws {
-        let refusal = #expect(throws: SenderError.self) { try Channel.simple.seal("{}") }
-        #expect(refusal?.localizedDescription == "the payload has no aps object")
-        let key = #expect(throws: KeyError.self) { try Recipient(jwk: Data("{}".utf8)) }
-        #expect(try #require(key).localizedDescription == "\(try #require(key))")
-        let folder = #expect(throws: KeystoreError.self) { try KeysetWatcher(folder: "/nowhere") }
-        #expect(try #require(folder).localizedDescription == "\(try #require(folder))")
+    /// A value of each public type of Core and Sender that contains bytes of a message, a key or a digest.
+    private static func values() throws -> [Any] {
+        let channel = Channel(key: "p256 psk", isSigned: true)
+        let registration = try Registration(json: TestKeys.publicJWK(channel.key), requiring: .psk)
+        let sealer = try channel.sealer()
+        let payload = try sealer.encode(PushNotification(title: Self.secret, body: Self.secret))
+        let (push, challenge) = (
+            try sealer.seal(payload, to: channel.recipient()), try sealer.challenge(registration, host: "a.example")
+        )
+        let shared = try Keyset(json: TestKeys.privateJWK("shared"))
+        let queued = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
+        let resealed = try Resealer(topic: "com.example.app", keyset: shared, clock: { Channel.now }).reseal(
+            queued.bytes)
+        let attachment = try SealedBlob([UInt8](repeating: 1, count: 500), for: .attachment)
+        let offload = try Sealer.offload(PushNotification(title: Self.secret))
+        let name = try #require(push.receiptName)
+        let receipt = #"{"id":"\#(name)","push":"x","outcome":"opened","time":1800000000}"#
+        return [
+            registration, challenge, challenge.pending, payload, push, resealed, attachment, attachment.reference,
+            try AttachmentReference(url: "https://a.b/c", blob: attachment.reference, type: "image/png"), offload,
+            try OffloadReference(url: "https://a.b/c", blob: offload.reference), name,
+            StoredRegistration(registration, account: "a", deviceToken: "aa11"),
+            try Receipt(json: receipt.utf8),
+            try SenderSetVersion(json: #"{"epoch":1,"seq":7,"digest":"\#(name)"}"#.utf8),
+            SecretBytes(copying: Array(Self.secret.utf8).bytes),
+        ]
+    }
+
+    @Test("a value with bytes prints a short text, without its bytes and its content") func bytes() throws {
+        for value in try Self.values() {
+            for text in texts(value) {
+                #expect(text.utf8.count < 1_200, "\(type(of: value)): \(text)")
+                // An array is printed as "1, 2, 3", and dumped with one element on a line.
+                #expect(!text.contains(/(\d+, ){8}|(- \d+\n\s*){8}/), "\(type(of: value)): \(text)")
+                #expect(!text.contains(Self.secret), "\(type(of: value)): \(text)")
+            }
+        }
+    }
+
+    @Test("a resealed push and a blob print their lengths") func lengths() throws {
+        let queued = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
+        let shared = try Keyset(json: TestKeys.privateJWK("shared"))
+        let resealed = try Resealer(topic: "com.example.app", keyset: shared, clock: { Channel.now }).reseal(
+            queued.bytes)
+        #expect("\(resealed)" == "unchanged push of \(queued.byteCount) bytes")
+        #expect("\(try SealedBlob([1, 2], for: .attachment))" == "sealed blob of 22 bytes, attachment of 2 bytes")
+    }
+
+    /// A value of each public error type that a backend and an extension can get.
+    private static func errors() -> [any Error] {
+        var errors: [any Error] = [
+            CryptoError(.invalidLength, "nonce"), HPKEError(.open), FailureClass.undecryptable,
+            KeyError(.wrongKind, "a sender's key"), DeviceKeyError(.locked, "before the first unlock"),
+            TransferError(.network, "no route"), StageFailure.Ending.timedOut,
+        ]
+        func collect(_ body: () throws -> Void) { do { try body() } catch { errors.append(error) } }
+        collect { _ = try Channel.simple.seal("{}") }
+        collect { _ = try AttachmentReference(json: Array("{}".utf8)) }
+        collect { _ = try KeysetWatcher(folder: "/nowhere") }
+        collect { _ = try SharedStore(folder: "/nowhere/store", role: .app).badge() }
+        return errors
+    }
+
+    @Test("localizedDescription of an error is its description") func localizedDescription() throws {
+        let errors = Self.errors()
+        #expect(Set(errors.map { "\(type(of: $0))" }).count == 11)
+        for error in errors { #expect(error.localizedDescription == "\(error)") }
     }
 }

@@ -9,19 +9,19 @@ import Testing
     @Test(
         "the message expires after the lifetime in the options", arguments: [1, 2, 3_600, 30 * 86_400 - 1, 30 * 86_400])
     func lifetime(seconds: Int64) throws {
-        let push = try Channel.simple.seal(Self.json, Sealer.Options(expiresAfterInSeconds: seconds))
+        let push = try Channel.simple.seal(Self.json, Sealer.Options(expiresAfter: .seconds(seconds)))
         #expect(push.expiresAt == Channel.now + seconds)
     }
 
     @Test("a lifetime outside 1 second to 30 days is refused", arguments: [0, -1, .min, 30 * 86_400 + 1, .max])
     func noLifetime(seconds: Int64) {
         expectSenderError(.invalidOption) {
-            try Channel.simple.seal(Self.json, Sealer.Options(expiresAfterInSeconds: seconds))
+            try Channel.simple.seal(Self.json, Sealer.Options(expiresAfter: .seconds(seconds)))
         }
     }
 
     private func seal(at time: Int64, expiresAfter seconds: Int64 = 1) throws -> SealedPush {
-        let options = Sealer.Options(expiresAfterInSeconds: seconds)
+        let options = Sealer.Options(expiresAfter: .seconds(seconds))
         let sealer = try Sealer(topic: "com.example.app", options: options, clock: { UnixTime(time) })
         let recipient = try Channel.simple.recipient()
         return try sealer.seal(Data(Self.json.utf8), to: recipient, placeholder: Channel.placeholder)
@@ -43,7 +43,7 @@ import Testing
     @Test("a call that changes one option keeps the others of the sealer, and the next call has all of them")
     func optionsOfACall() throws {
         let sealer = try Channel.simple.sealer(
-            Sealer.Options(padding: .limit, limitInBytes: 1_000, expiresAfterInSeconds: 7, exposed: ["badge"]))
+            Sealer.Options(padding: .limit, limitInBytes: 1_000, expiresAfter: .seconds(7), exposed: ["badge"]))
         let recipient = try Channel.simple.recipient()
         let payload = #"{"aps":{"alert":"x","badge":3}}"#
         let push = try sealer.seal(payload, to: recipient) { $0.campaign = "order-4711" }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test("times are given and read as seconds, durations and dates") func times() throws {
-        var options = Sealer.Options(expiresAfterInSeconds: 60)
+        var options = Sealer.Options(expiresAfter: .seconds(60))
         #expect(options.expiresAfter == .seconds(60))
         options.expiresAfter = .milliseconds(90_999)
         #expect(options.expiresAfterInSeconds == 90)

@@ -38,7 +38,7 @@ import Testing
 
     @Test("the header contains the id and the times of the push", arguments: Channel.all)
     func header(channel: Channel) throws {
-        let options = Sealer.Options(expiresAfterInSeconds: 3_600)
+        let options = Sealer.Options(expiresAfter: .seconds(3_600))
         let push = try channel.seal(#"{"aps":{"alert":"x"}}"#, options)
         let header = try #require(try Reading(push, channel).inner.header(proof: .signature))
         #expect(header.issuedAt == Channel.now)

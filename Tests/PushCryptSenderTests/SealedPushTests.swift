@@ -47,6 +47,24 @@ import Testing
         #expect(try Reading(results[2].get(), channels[2]).payload == #"{"aps":{"alert":{"title":"T"}}}"#)
     }
 
+    @Test("a self-test to several devices, and one in a batch, is a self-test for each device") func selfTest()
+        async throws
+    {
+        let sealer = try Channel.simple.sealer()
+        let payload = PushNotification(title: "T")
+        let recipient = try Channel.simple.recipient()
+        func isSelfTest(_ push: SealedPush) throws -> Bool? {
+            try Reading(push, .simple).inner.header(proof: [])?.extras.isSelfTest
+        }
+        for push in try sealer.seal(payload, toEach: [recipient, recipient], isSelfTest: true) {
+            #expect(try isSelfTest(push.get()) == true)
+        }
+        let requests = [true, false].map { SealRequest(payload, to: recipient, isSelfTest: $0, context: $0) }
+        for try await outcome in BatchSealer(sealer).seal(requests) {
+            #expect(try isSelfTest(outcome.result.get()) == outcome.context)
+        }
+    }
+
     @Test("an array of requests with a payload that was encoded once makes a batch") func batch() async throws {
         let sealer = try Channel.simple.sealer()
         let payload = try sealer.encode(PushNotification(title: "T"))

@@ -164,7 +164,7 @@ extension Recipient {
 /// The members of a line that replace the command's options, or are added to them.
 private struct SealOverrides {
     let placeholder: Placeholder?
-    private let expiresAfterInSeconds: Int64?
+    private let expiresAfter: Duration?
     private let exposed: [String]?
     private let campaign: String?
     private let retractedIDs: [String]
@@ -173,7 +173,7 @@ private struct SealOverrides {
 
     init(_ line: QueueLine) throws(LineRefusal) {
         placeholder = try line[.placeholder].map(Placeholder.init(line:))
-        expiresAfterInSeconds = try line[.expires].map(Self.seconds)
+        expiresAfter = try line[.expires].map(Self.duration)
         exposed = try line[.expose].map { value throws(LineRefusal) in
             try value.strings(orRefuse: "\"expose\" is not an array of names")
         }
@@ -196,7 +196,7 @@ private struct SealOverrides {
         if let campaign { options.campaign = campaign }
         if let isQuiet { options.isQuiet = isQuiet }
         if let badgeIncrement { options.badgeIncrement = badgeIncrement }
-        if let expiresAfterInSeconds { options.expiresAfterInSeconds = expiresAfterInSeconds }
+        if let expiresAfter { options.expiresAfter = expiresAfter }
         if let exposed { options.exposed = exposed }
     }
 
@@ -205,11 +205,11 @@ private struct SealOverrides {
         return name
     }
 
-    private static func seconds(_ value: JSONValue) throws(LineRefusal) -> Int64 {
+    private static func duration(_ value: JSONValue) throws(LineRefusal) -> Duration {
         guard let seconds = value.string.flatMap(DurationText.seconds) else {
             throw .malformedLine("\"expires\" is not a duration: a string such as 12h or PT12H")
         }
-        return seconds
+        return .seconds(seconds)
     }
 
     private static func boolean(_ value: JSONValue) throws(LineRefusal) -> Bool {

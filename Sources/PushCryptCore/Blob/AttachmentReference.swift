@@ -106,8 +106,8 @@ public struct AttachmentReference: Equatable, Sendable {
     /// Reads the JSON of ``json``.
     ///
     /// - Throws: `BlobError` with `invalidReference`.
-    public init(json: [UInt8]) throws(BlobError) {
-        guard let text = try? JSONText(json), let reference = Self(text.root) else {
+    public init(json: some Collection<UInt8>) throws(BlobError) {
+        guard let text = try? JSONText(Array(json)), let reference = Self(text.root) else {
             throw BlobError(
                 .invalidReference, "the JSON is not an attachment's reference: a member is missing or wrong")
         }
@@ -166,8 +166,8 @@ public struct OffloadReference: Equatable, Sendable {
     /// Reads the JSON of ``json``.
     ///
     /// - Throws: `BlobError` with `invalidReference`.
-    public init(json: [UInt8]) throws(BlobError) {
-        guard let text = try? JSONText(json), let reference = Self(text.root) else {
+    public init(json: some Collection<UInt8>) throws(BlobError) {
+        guard let text = try? JSONText(Array(json)), let reference = Self(text.root) else {
             throw BlobError(
                 .invalidReference, "the JSON is not an offloaded payload's reference: a member is missing or wrong")
         }

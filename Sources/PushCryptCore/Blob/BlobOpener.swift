@@ -56,9 +56,9 @@ public final class BlobOpener {
         }
     }
 
-    /// Reads the next piece from an array.
-    public func open(_ piece: [UInt8], appendingTo output: inout [UInt8]) throws(FailureClass) {
-        try open(piece.bytes, appendingTo: &output)
+    /// Reads the next piece from a collection, such as an array or `Data`.
+    public func open(_ piece: some Collection<UInt8>, appendingTo output: inout [UInt8]) throws(FailureClass) {
+        try open(Array(piece).bytes, appendingTo: &output)
     }
 
     /// Ends the blob. If this returns, the plaintext is complete and is what the sender sealed.
@@ -74,8 +74,10 @@ public final class BlobOpener {
     /// Returns the plaintext of a blob in memory.
     ///
     /// - Throws: `FailureClass`: `undecryptable`, `internalError`.
-    public static func plaintext(of blob: [UInt8], _ reference: BlobReference) throws(FailureClass) -> [UInt8] {
-        try plaintext(of: blob, reference, backend: DefaultBackend.shared)
+    public static func plaintext(
+        of blob: some Collection<UInt8>, _ reference: BlobReference
+    ) throws(FailureClass) -> [UInt8] {
+        try plaintext(of: Array(blob), reference, backend: DefaultBackend.shared)
     }
 
     package static func plaintext(

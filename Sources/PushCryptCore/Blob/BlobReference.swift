@@ -117,7 +117,7 @@ enum BlobFormat {
 }
 
 /// Why a blob can't be sealed or referred to. It contains no key, plaintext or URL.
-public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct BlobError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

@@ -65,9 +65,9 @@ public final class BlobSealer {
         }
     }
 
-    /// Seals the next piece from an array.
-    public func seal(_ piece: [UInt8], appendingTo output: inout [UInt8]) throws(BlobError) {
-        try seal(piece.bytes, appendingTo: &output)
+    /// Seals the next piece from a collection, such as an array or `Data`.
+    public func seal(_ piece: some Collection<UInt8>, appendingTo output: inout [UInt8]) throws(BlobError) {
+        try seal(Array(piece).bytes, appendingTo: &output)
     }
 
     /// Appends the rest of the blob.
@@ -133,8 +133,8 @@ public struct SealedBlob: Equatable, Sendable {
     /// Seals bytes in memory. ``BlobSealer`` seals larger ones.
     ///
     /// - Throws: `BlobError` with `backendFailure`.
-    public init(_ plaintext: [UInt8], for purpose: BlobPurpose) throws(BlobError) {
-        try self.init(plaintext, for: purpose, backend: DefaultBackend.shared)
+    public init(_ plaintext: some Collection<UInt8>, for purpose: BlobPurpose) throws(BlobError) {
+        try self.init(Array(plaintext), for: purpose, backend: DefaultBackend.shared)
     }
 
     package init(_ plaintext: [UInt8], for purpose: BlobPurpose, backend: any CryptoBackend) throws(BlobError) {
@@ -145,4 +145,13 @@ public struct SealedBlob: Equatable, Sendable {
         reference = try sealer.finish(appendingTo: &bytes)
         self.bytes = bytes
     }
+}
+
+extension SealedBlob: CustomStringConvertible, CustomReflectable {
+    /// The lengths, as in `sealed blob of 22 bytes, attachment of 2 bytes`.
+    public var description: String {
+        "sealed blob of \(bytes.count) bytes, \(reference.purpose) of \(reference.size) bytes"
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

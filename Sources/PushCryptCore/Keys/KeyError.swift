@@ -1,11 +1,7 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import PushCryptPrimitives
 
 /// Why a key, a key set or an identifier can't be used. It contains no key bytes.
-public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct KeyError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         let name: String
@@ -76,9 +72,4 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The reason.
     public var description: String { reason }
-}
-
-extension KeyError: LocalizedError {
-    /// The reason, for `localizedDescription`.
-    public var errorDescription: String? { reason }
 }

@@ -14,7 +14,9 @@ extension Keyset {
     /// Reads one JWK or a JWK set.
     ///
     /// - Throws: `KeyError`.
-    public init(json: [UInt8]) throws { try self.init(json: json, backend: DefaultBackend.shared) }
+    public init(json: some Collection<UInt8>) throws {
+        try self.init(json: Array(json), backend: DefaultBackend.shared)
+    }
 
     package init(json: [UInt8], backend: any CryptoBackend) throws {
         let root: JSONValue

@@ -9,7 +9,7 @@ public struct SenderKey: Sendable {
     /// Reads the JWK of a sender's private key.
     ///
     /// - Throws: `KeyError`.
-    public init(jwk: some Collection<UInt8>) throws { try self.init(try Keyset(json: Array(jwk)).onlyEntry()) }
+    public init(jwk: some Collection<UInt8>) throws { try self.init(try Keyset(json: jwk).onlyEntry()) }
 
     package init(_ entry: Keyset.Entry) throws {
         guard case .sender(_, let key?) = entry.record.material else {
@@ -37,7 +37,7 @@ public struct TrustedSenders: Sendable {
     /// Reads a published JWK set of sender keys.
     ///
     /// - Throws: `KeyError`.
-    public init(json: [UInt8]) throws { try self.init(try Keyset(json: json)) }
+    public init(json: some Collection<UInt8>) throws { try self.init(try Keyset(json: json)) }
 
     /// Trusts the keys of a set.
     ///

@@ -1,8 +1,10 @@
+public import PushCryptPrimitives
+
 /// Why a push wasn't opened (PROTOCOL section 8).
 ///
 /// A bad tag, a bad point and a bad signature are one class, so that an attacker can't use the recipient as an oracle for
 /// forgeries.
-public struct FailureClass: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
+public struct FailureClass: RawRepresentable, DescribedError, Hashable, Sendable {
     /// The name in the protocol, as in `undecryptable`.
     public let rawValue: String
 

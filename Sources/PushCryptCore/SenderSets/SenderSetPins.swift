@@ -22,7 +22,9 @@ public struct SenderSetPins: Sendable {
     ///
     /// - Throws: `KeyError` with `malformed`, `tooLarge` for more than 4 publishers, `wrongKind` for a private key or a key
     ///   that isn't a publisher's, `duplicateKey`, and the codes of a key that can't be read.
-    public init(json: [UInt8]) throws { try self.init(json: json, backend: DefaultBackend.shared) }
+    public init(json: some Collection<UInt8>) throws {
+        try self.init(json: Array(json), backend: DefaultBackend.shared)
+    }
 
     package init(json: [UInt8], backend: any CryptoBackend) throws {
         let root: JSONValue

@@ -33,3 +33,10 @@ public struct SenderSetVersion: Hashable, Sendable {
         Array(#"{"epoch":\#(epoch),"seq":\#(sequence),"digest":"\#(Base64URL.encode(digest))"}"#.utf8)
     }
 }
+
+extension SenderSetVersion: CustomStringConvertible, CustomReflectable {
+    /// The epoch and the number, as in `set 7 of epoch 1`.
+    public var description: String { "set \(sequence) of epoch \(epoch)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

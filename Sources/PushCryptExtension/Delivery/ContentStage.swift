@@ -1,3 +1,5 @@
+public import PushCryptPrimitives
+
 /// The name and the time limit of a stage.
 public protocol DeliveryStage: Sendable {
     /// The name in diagnostics. It must not contain content.
@@ -50,7 +52,7 @@ public protocol UnsealedStage: DeliveryStage {
 /// A stage whose result was not used, and the reason.
 public struct StageFailure: Hashable, Sendable {
     /// How a stage ended; more may be added.
-    public struct Ending: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct Ending: DescribedError, Hashable, Sendable {
         /// The name that the counters store.
         public let description: String
 

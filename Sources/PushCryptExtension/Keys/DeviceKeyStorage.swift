@@ -1,4 +1,5 @@
 public import PushCryptCore
+public import PushCryptPrimitives
 
 /// Stores the device's own keys. The extension reads them as a ``RecipientKeyring``; the app changes them with
 /// ``DeviceIdentity``.
@@ -55,7 +56,7 @@ extension DeviceKeyStorage {
 }
 
 /// Why the device's keys or the pinned senders can't be read or changed. It contains no key bytes.
-public struct DeviceKeyError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct DeviceKeyError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

@@ -1,4 +1,4 @@
-import PushCryptPrimitives
+public import PushCryptPrimitives
 import PushCryptSQLite
 
 /// The store that the app and its extension share: shown messages, counters and receipts to send. Create one object per
@@ -117,7 +117,7 @@ public final class SharedStore: Sendable {
 }
 
 /// Why the store can't be used. Pushes are shown anyway.
-public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct StoreError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

@@ -1,3 +1,5 @@
+public import PushCryptPrimitives
+
 /// The extension's access to the network. Apps use `URLSessionTransport` of PushCryptApple; a tool that only opens payloads
 /// needs no network library.
 public protocol HTTPTransport: Sendable {
@@ -49,7 +51,7 @@ public struct HTTPPost: Hashable, Sendable {
 
 /// Why a transfer failed, or why a fetched file can't be used. It contains no address, key or content: addresses may be
 /// secrets of the message.
-public struct TransferError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct TransferError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

@@ -16,8 +16,10 @@ public struct PendingRegistration: Sendable {
     /// SHA-256 of the expected code.
     private let codeDigest: [UInt8]
 
-    /// How long after the challenge an answer is accepted, in seconds. Because the clocks of two hosts may differ, an answer is
-    /// also accepted up to this many seconds before ``challengedAt``.
+    /// How long after the challenge an answer is accepted: 10 minutes. Because the clocks of two hosts may differ, an answer is
+    /// also accepted up to this time before ``challengedAt``.
+    public static let validity = Duration.seconds(validityInSeconds)
+    /// ``validity`` in seconds.
     public static let validityInSeconds: Int64 = 600
 
     init(id: String, registration: Registration, codeDigest: [UInt8], challengedAt: UnixTime) {
@@ -39,7 +41,7 @@ public struct PendingRegistration: Sendable {
     ///
     /// - Parameters:
     ///   - json: the answer, UTF-8 JSON of at most 4,096 bytes.
-    ///   - time: the backend's clock.
+    ///   - time: the backend's clock; `UnixTime(date)` is the time of a `Date`.
     /// - Returns: the registration. It is proven that the device has the private key and the psk of its record.
     /// - Throws: `SenderError` with `malformed`; `otherChallenge` for an answer to another challenge; `challengeExpired` more
     ///   than 10 minutes from ``challengedAt``; `possessionNotProven` for a wrong answer: another key, record or host.

@@ -22,7 +22,7 @@ struct Push: Sendable, CustomStringConvertible {
     /// The Swift side's payload.
     func seal(_ channel: Channel, _ backend: any CryptoBackend) throws -> [UInt8] {
         let options = Sealer.Options(
-            padding: padding.policy, limitInBytes: limit, expiresAfterInSeconds: expires, exposed: exposed)
+            padding: padding.policy, limitInBytes: limit, expiresAfter: .seconds(expires), exposed: exposed)
         let sealer = try Sealer(
             topic: Self.topic, signer: channel.signer.map { try .key($0.sender(backend)) }, options: options,
             clock: { UnixTime(Self.now) })

@@ -15,7 +15,7 @@ struct DiagnoseTimeTests {
     @Test("a clock that is fast by three days, and a push that expires within them: the clock is wrong")
     func fastClock() async throws {
         let app = try await InstalledApp()
-        let push = try app.seal(options: .init(expiresAfterInSeconds: 86_400))
+        let push = try app.seal(options: .init(expiresAfter: .seconds(86_400)))
         app.device.clockError = .seconds(3 * 86_400)
         #expect(await app.fail(push).failure == .expired)
         try app.writeReport()
@@ -94,7 +94,7 @@ struct DiagnoseTimeTests {
     @Test("a push that waited in a queue until it had expired")
     func expired() async throws {
         let app = try await InstalledApp()
-        let push = try app.seal(options: .init(expiresAfterInSeconds: 3_600))
+        let push = try app.seal(options: .init(expiresAfter: .seconds(3_600)))
         app.clock.advance(by: .seconds(7_200))
         #expect(await app.fail(push).failure == .expired)
         try app.writeReport()
@@ -111,7 +111,7 @@ struct DiagnoseTimeTests {
     @Test("an extension that never ran, and a push that has expired since then: the extension is the error")
     func expiredAfterDelivery() async throws {
         let app = try await InstalledApp(.init(hasExtension: false))
-        let push = try app.seal(options: .init(expiresAfterInSeconds: 3_600))
+        let push = try app.seal(options: .init(expiresAfter: .seconds(3_600)))
         await app.fail(push)
         try app.writeReport()
         let diagnosed = try app.diagnose(
@@ -124,7 +124,7 @@ struct DiagnoseTimeTests {
     @Test("a push that failed for another reason, and has expired since then, isn't called expired")
     func expiredSince() async throws {
         let app = try await InstalledApp()
-        let push = try app.seal(topic: "com.example.other", options: .init(expiresAfterInSeconds: 3_600))
+        let push = try app.seal(topic: "com.example.other", options: .init(expiresAfter: .seconds(3_600)))
         #expect(await app.fail(push).failure == .undecryptable)
         try app.writeReport()
         let diagnosed = try app.diagnose(

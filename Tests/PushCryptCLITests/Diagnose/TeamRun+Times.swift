@@ -56,7 +56,7 @@ extension TeamRun {
             ]
         ) { isMistaken in
             let app = try await InstalledApp()
-            let payload = try app.seal(options: .init(expiresAfterInSeconds: isMistaken ? 60 : 86_400))
+            let payload = try app.seal(options: .init(expiresAfter: .seconds(isMistaken ? 60 : 86_400)))
             app.device.goOffline()
             let headers = PushHeaders(topic: InstalledApp.topic)
             let stored = await app.device.receive([UInt8](payload), headers)

@@ -177,7 +177,7 @@ import Testing
     @Test("a relay holds a push back until it has expired: expired, the app's own text", arguments: Profile.all)
     func movesToALaterTime(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
-        let payload = try phone.push(options: .init(expiresAfterInSeconds: 3_600))
+        let payload = try phone.push(options: .init(expiresAfter: .seconds(3_600)))
         expectOwnTextShown(try await phone.show(payload, at: TestPush.now + 3_600), .expired)
         // In a new outer payload it is as old as before.
         let moved = try phone.push().with("sealed", payload.member("sealed"))

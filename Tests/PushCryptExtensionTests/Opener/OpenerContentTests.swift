@@ -130,7 +130,7 @@ import Testing
 
     @Test("if the clock is behind the highest accepted iat, that iat less ten minutes counts as the time")
     func highestIssuedAt() throws {
-        let sealed = try TestPush(options: .init(expiresAfterInSeconds: 60)).sealed()
+        let sealed = try TestPush(options: .init(expiresAfter: .seconds(60))).sealed()
         let highest = TestPush.now + 60 + 600
         _ = try TestPush.open(sealed, highestIssuedAt: highest - 1).get()
         try expectFailure(.expired) { try TestPush.open(sealed, highestIssuedAt: highest) }

@@ -95,7 +95,7 @@ import Testing
 
     @Test("a push of 20 days ago is expired even if the clock is set back to its time")
     func clockSetBack() async throws {
-        let old = try TestPush(options: Sealer.Options(expiresAfterInSeconds: 60)).sealed()
+        let old = try TestPush(options: Sealer.Options(expiresAfter: .seconds(60))).sealed()
         // One day later the first push is confirmed.
         for day: Int64 in [20, 21] {
             let time = TestPush.now + day * 86_400

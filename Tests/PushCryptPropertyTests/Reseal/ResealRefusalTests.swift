@@ -70,12 +70,12 @@ import Testing
 
     @Test("a push is resealed until the last second before its expiry and then refused", arguments: Rotation.all)
     func expired(rotation: Rotation) throws {
-        let queued = try rotation.seal(options: .init(expiresAfterInSeconds: 100))
+        let queued = try rotation.seal(options: .init(expiresAfter: .seconds(100)))
         let expiresAt = Rotation.now - 60 + 100
         let device = try rotation.deviceID()
         #expect(throws: Never.self) { try rotation.resealer(at: expiresAt - 1).reseal(queued, device: device) }
         for key in [Rotation.old, Rotation.new] {
-            let queued = try rotation.seal(to: key, options: .init(expiresAfterInSeconds: 100))
+            let queued = try rotation.seal(to: key, options: .init(expiresAfter: .seconds(100)))
             let error = expectSenderError(.expired) {
                 try rotation.resealer(at: expiresAt).reseal(queued, device: device)
             }

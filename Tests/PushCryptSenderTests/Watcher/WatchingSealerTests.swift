@@ -129,6 +129,31 @@ import Testing
         #expect(observations.allSatisfy { $0.suite == .shared && $0.duration >= .zero })
     }
 
+    @Test("the observer gets one refusal for each device of a payload, a placeholder or options that are refused")
+    func observerOfEach() throws {
+        struct Unreachable: Error {}
+        let watch = try Watch(Operator(.sender))
+        let seen = Locked<[SealObservation]>([])
+        let sealer = try sealer(watch) { observation in seen.withLock { $0.append(observation) } }
+        let devices = try Array(repeating: Channel.simple.recipient(), count: 3)
+        func refusals(_ body: () throws -> Void) -> [SenderError.Code?] {
+            seen.withLock { $0 = [] }
+            #expect(throws: (any Error).self, performing: body)
+            return seen.withLock { $0.map(\.refusal) }
+        }
+        #expect(
+            refusals { _ = try sealer.seal("{}", toEach: devices) }
+                == [.invalidPayload, .invalidPayload, .invalidPayload])
+        #expect(
+            refusals { _ = try sealer.seal(Self.payload, toEach: devices) { _ in throw Unreachable() } }
+                == [.callerFailure, .callerFailure, .callerFailure])
+        // No device is known yet.
+        #expect(refusals { _ = try sealer.encode("{}") } == [])
+        seen.withLock { $0 = [] }
+        #expect(try sealer.seal(Self.payload, toEach: devices).allSatisfy { (try? $0.get()) != nil })
+        #expect(seen.withLock { $0.map(\.refusal) } == [nil, nil, nil])
+    }
+
     @Test("the status has the key in use, and the reason why the current file isn't used") func status() throws {
         let place = try Operator(.sender)
         let watch = try Watch(place)

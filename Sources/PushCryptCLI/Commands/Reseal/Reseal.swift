@@ -8,7 +8,8 @@ struct Reseal: ParsableCommand {
         discussion: """
             Reads JSON lines {"payload": OUTER PAYLOAD, "device"?: ID} from stdin and writes them to stdout in the same \
             order. Only kid, sealed and skid of a payload change; the message keeps its id, its times and its padding. \
-            Other members of a line stay unchanged. Old keys open in every state, even revoked ones, so input only your \
+            Other members of a line stay unchanged. The keysets are read once, at the start, and all lines are sealed to the \
+            primary key of that time: after a further rotation, run it again. Old keys open in every state, even revoked ones, so input only your \
             own queue: an attacker with an old key could have other messages sealed here.
 
             A payload that was sealed to a device requires its "device". Without it, the payload is opened with the bare \

@@ -108,7 +108,7 @@ struct Seal: ParsableCommand {
     var options: Sealer.Options {
         var options = Sealer.Options(padding: pad, limitInBytes: limit, campaign: idFrom)
         options.exposed = expose?.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init) ?? []
-        if let expires { options.expiresAfterInSeconds = expires.seconds }
+        if let expires { options.expiresAfter = .seconds(expires.seconds) }
         options.retractedIDs = instructions.retract
         options.isQuiet = instructions.quiet
         options.badgeIncrement = instructions.badgeAdd
