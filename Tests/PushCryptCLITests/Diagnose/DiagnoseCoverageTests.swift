@@ -117,7 +117,7 @@ struct DiagnoseCoverageTests {
         arguments: failures)
     func allGiven(_ failure: FailureClass) async throws {
         let app = try await InstalledApp()
-        let push = try app.seal(options: .init(expiresAfterInSeconds: 3_600))
+        let push = try app.seal(options: .init(expiresAfter: .seconds(3_600)))
         try ProjectFiles.healthy.write(to: app.place)
         let sender = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
         let set = try Keyset([Keyset.Entry(sender, KeyLifecycle(activatesAt: UnixTime(0)))]).publicKeyset(

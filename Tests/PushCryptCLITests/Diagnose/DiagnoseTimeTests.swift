@@ -102,7 +102,7 @@ struct DiagnoseTimeTests {
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", Self.topic)
         #expect(diagnosed.errors == [] && diagnosed.warnings == ["push-expired"], "\(diagnosed.text)")
         #expect(diagnosed.first.advice.contains("--report"), "\(diagnosed.text)")
-        let passed = try app.seal(options: .init(expiresAfterInSeconds: 3_600), at: .now - 7_200)
+        let passed = try app.seal(options: .init(expiresAfter: .seconds(3_600)), at: .now - 7_200)
         let now = try app.place.run(
             ["diagnose", "--keys", app.keyFile(), "--topic", Self.topic, "--json"], stdin: passed)
         #expect(now.text.contains("give that time with --at"), "\(now)")
