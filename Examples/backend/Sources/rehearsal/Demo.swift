@@ -84,6 +84,8 @@ struct Demo: AsyncParsableCommand {
         }
         isLoaded.set()
         let ids = try await flow.value
+        // The last push comes after the flow, so that the screen shows it at the end.
+        _ = try await waitForEnd(of: ids, backend, scene, [phone])
         let late = try await backend.send(
             #"{"aps":{"alert":{"title":"Reminder","body":"After the rotation"}}}"#, to: #"{"user":"zoe"}"#, key: "late")
         let reports = try await waitForEnd(of: ids + [late.id], backend, scene, [phone])

@@ -93,7 +93,7 @@ final class Phone: Sendable {
     var secrets: [String] {
         let record = uploads.last.withLock { $0 }.flatMap { try? JSONSerialization.jsonObject(with: Data($0.record)) }
         let values = (record as? [String: Any] ?? [:]).values.compactMap { $0 as? String }
-        return [token, "\"\(user)\"", " \(user) ", backend.token] + values.filter { $0.utf8.count > 30 }
+        return [token, user, backend.token] + values.filter { $0.utf8.count > 30 }
     }
 
     /// What the app does once a day.
