@@ -197,3 +197,10 @@ extension Sealer {
         }
     }
 }
+
+extension Sealer: CustomStringConvertible, CustomReflectable {
+    /// The topic.
+    public var description: String { "sealer for \(topic)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

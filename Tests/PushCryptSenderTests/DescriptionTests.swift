@@ -69,6 +69,8 @@ import Testing
         let name = try #require(push.receiptName)
         let receipt = #"{"id":"\#(name)","push":"x","outcome":"opened","time":1800000000}"#
         return [
+            try channel.recipient(), sealer, shared, try RecipientKey(shared.entries[0]),
+            try TestKeys.sender(channel.backend), try TrustedSenders(json: TestKeys.publicJWK("sender")),
             registration, challenge, challenge.pending, payload, push, resealed, attachment, attachment.reference,
             try AttachmentReference(url: "https://a.b/c", blob: attachment.reference, type: "image/png"), offload,
             try OffloadReference(url: "https://a.b/c", blob: offload.reference), name,

@@ -145,3 +145,10 @@ extension Keyset.Entry {
             && record.isPrivateAsymmetric == other.record.isPrivateAsymmetric && record.isSameKey(as: other.record)
     }
 }
+
+extension Keyset: CustomStringConvertible, CustomReflectable {
+    /// The kind and the ids of the keys.
+    public var description: String { "\(kind.rawValue) keys \(keyIDs.map(\.description).joined(separator: ", "))" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

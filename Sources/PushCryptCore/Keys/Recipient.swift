@@ -58,6 +58,13 @@ public struct Recipient: Sendable {
     }
 }
 
+extension Recipient: CustomStringConvertible, CustomReflectable {
+    /// The id and the suite of the key.
+    public var description: String { "recipient \(kid), \(suite)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension Recipient {
     /// Requires a secret of app and backend: a psk, or a shared key.
     ///
@@ -127,4 +134,11 @@ public struct RecipientKey: Sendable {
             throw KeyError(.wrongKind, "key \(record.kid) is a \(record.kind.rawValue)'s key, which only signs")
         }
     }
+}
+
+extension RecipientKey: CustomStringConvertible, CustomReflectable {
+    /// The id and the suite of the key.
+    public var description: String { "key \(kid) of a recipient, \(suite)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

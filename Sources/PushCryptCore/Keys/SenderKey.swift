@@ -20,6 +20,13 @@ public struct SenderKey: Sendable {
     }
 }
 
+extension SenderKey: CustomStringConvertible, CustomReflectable {
+    /// The id of the key.
+    public var description: String { "sender key \(kid)" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension Keyset {
     /// The key to sign with at `time`.
     ///
@@ -81,4 +88,11 @@ public struct TrustedSenders: Sendable {
         }
         return key
     }
+}
+
+extension TrustedSenders: CustomStringConvertible, CustomReflectable {
+    /// The ids of the keys.
+    public var description: String { "trusted senders \(keyset.keyIDs.map(\.description).joined(separator: ", "))" }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
