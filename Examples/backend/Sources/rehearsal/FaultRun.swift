@@ -58,6 +58,8 @@ struct FaultRun: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
+        // Each phone gets a push after the last fault, also if all others were accepted before it.
+        try await ledger.send(ledger.last(), backend)
         let accepted = ContinuousClock.now
         let reports = try await waitForEnd(of: ledger.ids, backend, scene, all, limit: .seconds(60 * patience))
         let ended = ContinuousClock.now

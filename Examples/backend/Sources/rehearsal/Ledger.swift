@@ -45,6 +45,14 @@ final class Ledger: Sendable {
         }
     }
 
+    /// A message to all after the others.
+    func last() -> Message {
+        state.withLock { state in
+            defer { state.next += 1 }
+            return Message(number: state.next, receiver: nil)
+        }
+    }
+
     func send(_ message: Message, _ backend: BackendClient) async throws {
         let payload = #"{"aps":{"alert":{"title":"Clinic","body":"\#(message.text)"}}}"#
         let to = message.receiver.map { #"{"user":"\#(users[$0])"}"# } ?? #"{"segment":"everyone"}"#
@@ -89,6 +97,7 @@ final class Ledger: Sendable {
             """)
         for flaw in tally.flaws { print("  \(flaw)") }
         guard tally.flaws.isEmpty else { throw RehearsalError("the screens aren't what was accepted") }
+        guard failed > 0 else { throw RehearsalError("no push met the 410 of the user who deleted the app") }
         guard reports.reduce(into: [:], { $0.merge($1.failed, uniquingKeysWith: +) }) == tally.failures else {
             throw RehearsalError("the reports have other failures than the database")
         }
