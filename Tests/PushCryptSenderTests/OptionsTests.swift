@@ -79,6 +79,7 @@ import Testing
         #expect(options.expiresAfter == .seconds(60))
         options.expiresAfter = .milliseconds(90_999)
         #expect(options.expiresAfterInSeconds == 90)
+        #expect(PendingRegistration.validity == .seconds(600))
         #expect(UnixTime(Date(timeIntervalSince1970: 1.9)) == UnixTime(1))
         #expect(UnixTime(Date(timeIntervalSince1970: -0.1)) == UnixTime(-1))
         #expect(UnixTime(Date(timeIntervalSince1970: 1e300)) == UnixTime(.max))
