@@ -1,7 +1,7 @@
 public import Foundation
 public import PushCryptCore
 public import PushCryptExtension
-import PushCryptPrimitives
+public import PushCryptPrimitives
 
 #if !canImport(Darwin)
 import UserNotifications
@@ -215,7 +215,7 @@ extension Bundle {
 }
 
 /// Why an extension can't be set up. The user sees the push's placeholder.
-public struct ExtensionSetupError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ExtensionSetupError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

@@ -1,5 +1,7 @@
+public import PushCryptPrimitives
+
 /// Why a notification centre refuses a request: `UNError`.
-public struct NotificationError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct NotificationError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
         let name: String

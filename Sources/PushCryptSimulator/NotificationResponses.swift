@@ -1,8 +1,8 @@
 import PushCryptNotifications
-import PushCryptPrimitives
+public import PushCryptPrimitives
 
 /// Why the user can't do what a test asked for.
-public struct ResponseError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ResponseError: DescribedError, Hashable, Sendable {
     /// What is wrong.
     public let description: String
 
