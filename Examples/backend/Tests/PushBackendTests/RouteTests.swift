@@ -102,6 +102,6 @@ import Testing
     @Test("a receipt of another form is refused with 400, and one without a bearer token with 401")
     func badReceipt() async throws {
         #expect(try await api.call(.post, "/v1/receipts", "{}", by: .user("zoe")).status == 400)
-        #expect(try await api.call(.post, "/v1/receipts", "{}", by: .nobody).status == 401)
+        #expect(try await api.call(.post, "/v1/receipts", "{}", by: .anonymous).status == 401)
     }
 }

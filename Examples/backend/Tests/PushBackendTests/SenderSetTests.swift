@@ -41,7 +41,7 @@ import Testing
     func valid() async throws {
         let document = try publisher.sign(keys, until: end)
         try publish(document)
-        let answer = try await TestAPI(senderSet: try open()).call(.get, "/v1/senders", by: .nobody)
+        let answer = try await TestAPI(senderSet: try open()).call(.get, "/v1/senders", by: .anonymous)
         #expect(answer.status == 200 && answer.body == String(decoding: document, as: UTF8.self))
     }
 
@@ -114,12 +114,12 @@ import Testing
             #expect(set.document == good && set.refusal != nil)
         }
         #expect(log.lines.filter { $0.level == .error }.count == 1)
-        let health = try await api.call(.get, "/health", by: .nobody)
+        let health = try await api.call(.get, "/health", by: .anonymous)
         #expect(health.text("status") == "degraded" && health.body.contains("sender set"))
         #expect(!health.body.contains(folder.path))
         try publish(try publisher.sign(keys, sequence: 3, until: end))
         pass(1)
-        #expect(try await api.call(.get, "/health", by: .nobody).text("status") == "ok")
+        #expect(try await api.call(.get, "/health", by: .anonymous).text("status") == "ok")
     }
 
     @Test("a set that ends while the service runs is still served, and degrades health")
@@ -128,7 +128,7 @@ import Testing
         let set = try open()
         pass(3_600)
         #expect(set.refusal?.contains("valid until") == true)
-        #expect(try await TestAPI(senderSet: set).call(.get, "/v1/senders", by: .nobody).status == 200)
+        #expect(try await TestAPI(senderSet: set).call(.get, "/v1/senders", by: .anonymous).status == 200)
     }
 
     @Test(
@@ -138,7 +138,7 @@ import Testing
         try publish(try publisher.sign(keys, until: end))
         let api = try TestAPI(senderSet: try open())
         func get(_ known: String?) async throws -> TestAPI.Answer {
-            try await api.call(.get, "/v1/senders", by: .nobody, ifNoneMatch: known)
+            try await api.call(.get, "/v1/senders", by: .anonymous, ifNoneMatch: known)
         }
         let first = try #require(try await get(nil).headers[.eTag])
         for known in [first, "\"other\", \(first)", "*"] {
@@ -153,7 +153,7 @@ import Testing
 
     @Test("a service without a set answers a request for it with 404")
     func none() async throws {
-        let answer = try await TestAPI().call(.get, "/v1/senders", by: .nobody)
+        let answer = try await TestAPI().call(.get, "/v1/senders", by: .anonymous)
         #expect(answer.status == 404 && answer.text("error") == "notFound")
     }
 }

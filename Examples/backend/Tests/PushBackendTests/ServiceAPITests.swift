@@ -55,16 +55,16 @@ import Testing
 
     @Test("health is public and doesn't tell how many pushes wait, and the metrics need a service token")
     func health() async throws {
-        let health = try await api.call(.get, "/health", by: .nobody)
+        let health = try await api.call(.get, "/health", by: .anonymous)
         #expect(health.status == 200 && health.text("status") == "ok" && health.text("queued") == nil)
-        #expect(try await api.call(.get, "/metrics", by: .nobody).status == 401)
+        #expect(try await api.call(.get, "/metrics", by: .anonymous).status == 401)
         #expect(try await api.call(.get, "/metrics", by: .service).status == 200)
     }
 
     @Test("health is degraded while a server refuses the provider token, and names the server and its reason")
     func refusedToken() async throws {
         let api = try TestAPI(refusedTokens: { ["InvalidProviderToken by production"] })
-        let health = try await api.call(.get, "/health", by: .nobody)
+        let health = try await api.call(.get, "/health", by: .anonymous)
         #expect(health.status == 200 && health.text("status") == "degraded")
         #expect(health.body.contains("provider token refused: InvalidProviderToken by production"))
     }
@@ -73,7 +73,7 @@ import Testing
     func degraded() async throws {
         try api.keys.revoke()
         api.signingKeys.checkNow()
-        let health = try await api.call(.get, "/health", by: .nobody)
+        let health = try await api.call(.get, "/health", by: .anonymous)
         #expect(health.text("status") == "degraded" && health.text("signingKeys") == "unhealthy")
     }
 
@@ -92,7 +92,7 @@ import Testing
 
     @Test("no metric of errors has the status 200, and each status has its own count of requests")
     func requestMetrics() async throws {
-        for caller in [.nobody, .service] as [TestAPI.Caller] {
+        for caller in [.anonymous, .service] as [TestAPI.Caller] {
             _ = try await api.call(.get, "/v1/messages/x", by: caller)
             _ = try await api.call(.get, "/health", by: caller)
         }
@@ -151,7 +151,8 @@ import Testing
         try await api.test.register("zoë 1/2")
         let path = "/v1/users/zo%C3%AB%201%2F2/segments"
         for (list, caller, status) in [
-            (#"["news","staff"]"#, .service, 204), (#"["staff","staff"]"#, .service, 204), (#"["news"]"#, .nobody, 401),
+            (#"["news","staff"]"#, .service, 204), (#"["staff","staff"]"#, .service, 204),
+            (#"["news"]"#, .anonymous, 401),
             (#"["news"]"#, .user("zoë 1/2"), 401),
         ] as [(String, TestAPI.Caller, Int)] {
             #expect(try await api.call(.put, path, #"{"segments":\#(list)}"#, by: caller).status == status)

@@ -30,7 +30,7 @@ struct TestAPI {
 
     /// Whom the request's bearer token names.
     enum Caller {
-        case nobody
+        case anonymous
         case user(String)
         case service
     }
@@ -68,7 +68,7 @@ struct TestAPI {
     ) async throws -> Answer {
         let authorization: String? =
             switch caller {
-            case .nobody: nil
+            case .anonymous: nil
             case .user(let user): "Bearer \(token(for: user, until: .max))"
             case .service: "Bearer \(Self.serviceToken)"
             }
