@@ -44,6 +44,7 @@ import Testing
         arguments: [
             (#""headers":{"apns-topic":"com.example.app","apns-push-type":"alert"}"#, "restored", nil),
             (#""headers":{"Apns-Topic":"com.example.other"}"#, "refused", "400 DeviceTokenNotForTopic"),
+            (#""headers":{"apns-topic":["com.example.other"]}"#, "refused", "400 DeviceTokenNotForTopic"),
             (#""topic":"com.example.other""#, "refused", "400 DeviceTokenNotForTopic"),
             (#""headers":{"apns-push-type":"background"}"#, "nothing", nil),
             (#""headers":{"apns-expiration":0},"n":1"#, "restored", nil), (#""n":1"#, "restored", nil),
@@ -52,6 +53,26 @@ import Testing
         let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
         let json = try object(Data(#"{"payload":\#(payload),\#(members)}"#.utf8))
         #expect(json["outcome"] as? String == outcome && json["refused"] as? String == refused, "\(json)")
+    }
+
+    @Test(
+        "headers that can't be those of a request to APNs are refused with the line and what is wrong",
+        arguments: [
+            (#""x""#, "headers isn't an object"), (#"["apns-topic: a"]"#, "headers isn't an object"),
+            (#"{"apns_topic":"a"}"#, "apns_topic isn't a header"), (#"{"apns-topic":{}}"#, "apns-topic isn't a string"),
+            (#"{"apns-expiration":"abc"}"#, "apns-expiration isn't a time"),
+        ])
+    func wrongHeaders(_ headers: String, _ reason: String) throws {
+        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
+        let output = try simulate(Data(#"{"payload":\#(payload),"headers":\#(headers)}"#.utf8))
+        #expect(output.exit == 65 && output.stderr.contains("line 1: " + reason), "\(output)")
+    }
+
+    @Test("a push that isn't an alert by its header names the header as the cause")
+    func background() throws {
+        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
+        let output = try simulate(Data(#"{"payload":\#(payload),"headers":{"apns-push-type":"background"}}"#.utf8))
+        #expect(output.exit == 65 && output.text.contains("apns-push-type isn't alert"), "\(output)")
     }
 
     @Test("a push for another key shows the placeholder and its class, and the exit status is 65")

@@ -50,10 +50,10 @@ struct RequestHeaders {
     }
 
     /// A header with a value of a wrong kind.
-    private struct WrongKind: Error { let name: String }
+    struct WrongKind: Error { let name: String }
 
     /// The members of an object, and of its member `headers`. Some libraries write each header as an array of one string.
-    private static func members(of root: JSONValue) throws(WrongKind) -> [String: String] {
+    static func members(of root: JSONValue) throws(WrongKind) -> [String: String] {
         var members: [String: String] = [:]
         for member in root.members {
             let name = member.name.lowercased()

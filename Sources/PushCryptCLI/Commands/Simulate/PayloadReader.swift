@@ -58,7 +58,7 @@ final class PayloadReader {
             let line = try waiting.isEmpty ? lines.next() : waiting.removeFirst()
             guard let line else { return nil }
             lineNumber += 1
-            if !line.isEmpty { return Self.input(in: line, lineNumber) }
+            if !line.isEmpty { return try input(in: line, lineNumber) }
         }
     }
 
@@ -75,25 +75,40 @@ final class PayloadReader {
 
     private static func isJSON(_ line: [UInt8]) -> Bool { (try? JSONText(line)) != nil }
 
-    private static func input(in line: [UInt8], _ number: Int) -> Input {
+    private func input(in line: [UInt8], _ number: Int) throws -> Input {
         guard let root = (try? JSONText(line))?.root, root["aps"] == nil, let payload = root["payload"] else {
             return Input(line: number, payload: line)
         }
-        let origin = originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
-        return Input(line: number, payload: Array(payload.rawBytes), origin: origin, headers: headers(of: root))
+        let origin = Self.originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
+        return Input(
+            line: number, payload: Array(payload.rawBytes), origin: origin,
+            headers: try headers(of: root, number))
     }
 
-    private static func headers(of line: JSONValue) -> [String: String] {
+    /// Refuses what would have no effect, so that no push is received as another one than was sent.
+    private func headers(of line: JSONValue, _ number: Int) throws -> [String: String] {
+        func refused(_ reason: String) -> Failure { Failure(.dataError, "\(name), line \(number): \(reason)") }
         var headers: [String: String] = [:]
-        headers["apns-topic"] = line["topic"]?.string
-        if let object = line["headers"], object.kind == .object {
-            for member in object.members {
-                headers[member.name.lowercased()] =
-                    member.value.string ?? member.value.protocolInteger.map(String.init)
+        if let object = line["headers"] {
+            guard object.kind == .object else { throw refused("headers isn't an object of names and values") }
+            do throws(RequestHeaders.WrongKind) { headers = try RequestHeaders.members(of: object) } catch {
+                throw refused("\(error.name) isn't a string, a number or an array of one string")
             }
         }
+        if let unknown = headers.keys.sorted().first(where: { $0.hasPrefix("apns") && !Self.headerNames.contains($0) })
+        {
+            throw refused("\(unknown) isn't a header of a request to APNs")
+        }
+        if let expiration = headers["apns-expiration"], Int64(expiration) == nil {
+            throw refused("apns-expiration isn't a time in seconds")
+        }
+        headers["apns-topic"] = headers["apns-topic"] ?? line["topic"]?.string
         return headers
     }
+
+    private static let headerNames = [
+        "apns-topic", "apns-push-type", "apns-collapse-id", "apns-expiration", "apns-priority", "apns-id",
+    ]
 
     /// Sixteen times the limit of APNs.
     private static let limitInBytes = 65_536

@@ -103,6 +103,9 @@ struct SimulatedPush {
             return "refused by APNs: \(refusal)" + (findings.refusal.map { ": \($0)" } ?? "")
         }
         guard let origin = reception.presentation?.origin else {
+            if let type = input.headers["apns-push-type"], type != "alert" {
+                return "nothing is shown: the request's apns-push-type isn't alert"
+            }
             return "nothing is shown: the payload has no alert with text"
         }
         guard let failure = reception.failure else {
