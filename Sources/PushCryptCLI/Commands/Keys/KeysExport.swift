@@ -19,6 +19,8 @@ struct KeysExport: ParsableCommand {
             --pins-for it prints what an app bundles to verify that set; the exported keyset is then the publisher's. \
             --publisher-passphrase-file, -fd and --publisher-wrap-command name the publisher keyset's secret if the two \
             keysets have different ones.
+
+            Example: pushcrypt keys export Keys/backend > sender-keys.json
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -35,6 +37,7 @@ struct KeysExport: ParsableCommand {
     @Flag(help: "Print JSON in every format.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Signed sender sets") var signedSet: SignedSetOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {

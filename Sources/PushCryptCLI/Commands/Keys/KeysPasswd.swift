@@ -7,6 +7,8 @@ struct KeysPasswd: ParsableCommand {
         discussion: """
             Give the old secret as for other commands, and the new one with a --new option or on the terminal. A new \
             passphrase gets the current scrypt parameters. Copies of the old file still open with the old secret.
+
+            Example: pushcrypt keys passwd Keys/backend --passphrase-file old --new-passphrase-file new
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -23,6 +25,7 @@ struct KeysPasswd: ParsableCommand {
     var allowsPlaintext = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {

@@ -41,7 +41,15 @@ struct KeysetChange {
     }
 
     /// The file as of the first call, without the lock. The change reads it again under the lock.
-    private func file() throws -> KeysetFile { try knownFile.value { try KeysetFolder(path).file() } }
+    private func file() throws -> KeysetFile {
+        try knownFile.value {
+            let file = try KeysetFolder(path).file()
+            StandardStreams.writeDetail(
+                "\(path): \(file.metadata.kind.rawValue) keyset, seq \(file.metadata.sequence), \(file.protection.name)"
+            )
+            return file
+        }
+    }
 
     /// Refuses the change if the clock seems wrong: before the last change or far after it. Every change is refused far
     /// after the last one; this also refuses it before.
@@ -113,11 +121,13 @@ struct KeysetChange {
         try StandardStreams.write(json, asJSON: options.json) { _ in
             let lines = events.map { event in
                 [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
-                    + (event.detail.map { ": " + $0 } ?? "") + "\n"
+                    + (event.detail.map { ": " + AuditEvent.text(ofDetail: $0) } ?? "") + "\n"
             }
             guard !lines.isEmpty else { return "nothing to change\n" }
-            return lines.joined()
+            let text =
+                lines.joined()
                 + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path))\n" } ?? "")
+            return TerminalText.wrap(lines: text, width: StandardStreams.wrappingColumns)
         }
     }
 
@@ -131,8 +141,22 @@ struct KeysetChange {
     }
 }
 
+extension AuditEvent {
+    /// A detail with the durations of a policy as they are typed, instead of its JSON.
+    static func text(ofDetail detail: String) -> String {
+        guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
+            let policy = try? JSONText(Array(detail[...end].utf8)).root
+        else { return detail }
+        let members = policy.members.map { member in
+            let value = member.value.string ?? String(decoding: member.value.rawBytes, as: UTF8.self)
+            return "\(member.name) " + (DurationText.seconds(value).map(DurationText.human) ?? value)
+        }
+        return members.joined(separator: ", ") + detail[detail.index(after: end)...]
+    }
+}
+
 extension AuditEvent.Action {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
