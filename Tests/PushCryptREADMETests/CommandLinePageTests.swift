@@ -20,7 +20,7 @@ struct CommandLinePageTests {
     /// Commands, with the row of the page that describes their output.
     private static let commands = [
         ("keys create", "pushcrypt keys create Keys/new --kind recipient --insecure-plaintext --json"),
-        ("keys add", "pushcrypt keys add Keys/fleet --json"),
+        ("keys add", "pushcrypt keys add Keys/fleet --json --at 2026-01-02T00:00:00Z"),
         ("keys policy` |", "pushcrypt keys policy Keys/fleet --json"),
         ("keys list` of a keyset", "pushcrypt keys list Keys/fleet --json"),
         ("keys list` of a keystore", "pushcrypt keys list Keys --json"),

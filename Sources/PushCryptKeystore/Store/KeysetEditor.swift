@@ -21,7 +21,8 @@ package struct KeysetEditor: Sendable {
         self.stored = stored
         old = stored.metadata
         now = old.timeline.effective(time)
-        clockObjection = confirmsClock ? nil : old.timeline.clockIsAhead(at: time, old.policy)
+        let isBehind = old.timeline.clockIsBehind(at: time) != nil
+        clockObjection = confirmsClock || isBehind ? nil : old.timeline.clockObjection(to: time, old.policy)
     }
 
     /// The losses of changes, computed without keys and without writing.

@@ -62,7 +62,8 @@ struct Inspect: ParsableCommand {
         guard let keys, let topic else { return nil }
         let opener = try Opener(
             topic: topic, keys: keys, device: device,
-            trust: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust, keyAccess)
+            trust: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust, keyAccess,
+            at: timeOptions.time)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push
         case .failure(let failure):

@@ -53,7 +53,8 @@ struct Open: ParsableCommand {
     }
 
     private func openOne() throws {
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trustedFile().trust, keyAccess)
+        let opener = try Opener(
+            topic: topic, keys: keys, device: device, trust: trustedFile().trust, keyAccess, at: timeOptions.time)
         let payload = try input.read(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
@@ -74,7 +75,9 @@ struct Open: ParsableCommand {
         let topic = try Topic(option: topic).description
         let (allowsDemoKeys, givenTime) = (demoKeys.isAllowed, timeOptions.givenTime)
         let keyset = try FollowedFiles([KeySource.file(of: keys)], named: keys) {
-            try OpeningKeys(KeySource(keys, keyAccess))
+            let source = try KeySource(keys, keyAccess)
+            source.noteSlowClock(at: timeOptions.time)
+            return try OpeningKeys(source)
         } again: {
             try $0.readAgain(allowsDemoKeys: allowsDemoKeys)
         }

@@ -12,7 +12,8 @@ struct Rotate: ParsableCommand {
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line.
 
-            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due; 75 a step is due but blocked; \
+            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due; 75 a step is due but blocked, or the \
+            clock seems wrong, so that nobody knows what is due; \
             anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
@@ -68,7 +69,8 @@ struct Rotate: ParsableCommand {
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if !remaining.blocked.isEmpty { return Outcome.blocked }
+        if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
+        if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
         return isDryRun && !remaining.due.isEmpty ? Outcome.due : Outcome.done
     }
 
@@ -120,10 +122,10 @@ struct Rotate: ParsableCommand {
 
 /// ```
 /// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null,
-///  ["signedSet": SET], ["exemption": TEXT]}
+///  ["signedSet": SET], ["exemption": TEXT], ["clock": TEXT]}
 /// STEP = {"step": "add" | "promote" | "destroy" | "renew", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
 /// ```
-/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated.
+/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated. "clock" says why the clock seems wrong.
 struct RotationReport {
     let keyset: String
     let plan: RotationPlan
@@ -136,7 +138,7 @@ struct RotationReport {
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
-        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty {
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty, plan.clockObjection == nil {
             lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
         }
         if let signedSet {
@@ -152,7 +154,9 @@ struct RotationReport {
             "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
             "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
         ]
-        return json.adding(ifKnown: ["signedSet": signedSet?.json, "exemption": plan.exemption])
+        return json.adding(ifKnown: [
+            "signedSet": signedSet?.json, "exemption": plan.exemption, "clock": plan.clockObjection,
+        ])
     }
 
     private static func lines(

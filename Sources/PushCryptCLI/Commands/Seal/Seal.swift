@@ -74,6 +74,7 @@ struct Seal: ParsableCommand {
     var recipients: String?
 
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -99,7 +100,9 @@ struct Seal: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+    }
 
     func run() throws {
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
