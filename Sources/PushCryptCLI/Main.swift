@@ -47,7 +47,7 @@ struct PushCrypt: ParsableCommand {
 
             To begin: pushcrypt demo
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [
             Demo.self, Seal.self, Open.self, Inspect.self, Simulate.self, Diagnose.self, Reseal.self, Blob.self,
             Keys.self,
