@@ -57,6 +57,7 @@ struct PushCrypt: ParsableCommand {
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Create, show and change keysets.",
         subcommands: [
             KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
