@@ -78,6 +78,7 @@ def spdx(arguments: argparse.Namespace, parts: list[dict[str, str]]) -> dict[str
     created = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
     own = {"name": "pushcrypt", "version": arguments.version, "licence": "Apache-2.0", "url": "NOASSERTION"}
     tool_hash = hashlib.sha256(content).hexdigest()
+    licences = sorted({own["licence"]} | {part["licence"] for part in parts if part.get("link") != "DYNAMIC_LINK"})
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
@@ -98,7 +99,7 @@ def spdx(arguments: argparse.Namespace, parts: list[dict[str, str]]) -> dict[str
                 {"algorithm": "SHA1", "checksumValue": hashlib.sha1(content).hexdigest()},
                 {"algorithm": "SHA256", "checksumValue": tool_hash},
             ],
-            "licenseConcluded": "Apache-2.0",
+            "licenseConcluded": " AND ".join(licences),
             "copyrightText": "NOASSERTION",
         }],
         "relationships": [
