@@ -4,6 +4,7 @@ import PushCryptExtension
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
             """

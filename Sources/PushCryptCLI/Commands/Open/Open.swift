@@ -4,6 +4,7 @@ import PushCryptExtension
 
 struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a sealed payload: outer payload on stdin or in FILE, the restored APNs payload on stdout.",
         discussion: """
             A failure writes the placeholder payload to stdout with "pushcrypt": {"status": "failed", "reason": CLASS}, \

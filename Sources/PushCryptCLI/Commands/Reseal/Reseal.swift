@@ -4,6 +4,7 @@ import PushCryptSender
 
 struct Reseal: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "reseal",
         abstract: "Seal queued payloads again under a shared keyset's primary, after a rotation.",
         discussion: """
             Reads JSON lines {"payload": OUTER PAYLOAD, "device"?: ID} from stdin and writes them to stdout in the same \

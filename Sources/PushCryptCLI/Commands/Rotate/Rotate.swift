@@ -5,6 +5,7 @@ import PushCryptKeystore
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rotate",
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \

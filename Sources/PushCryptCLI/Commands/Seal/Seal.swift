@@ -4,6 +4,7 @@ import PushCryptSender
 
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seal",
         abstract: "Seal an APNs payload: inner payload JSON on stdin or in FILE, outer payload JSON on stdout.",
         discussion: """
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
