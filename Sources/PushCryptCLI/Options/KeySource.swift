@@ -115,6 +115,14 @@ struct KeySource: Sendable {
     /// The keys to open with. Refuses a set in which no key can open.
     func openingKeyset(device: DeviceID?) throws -> Keyset {
         let chosen = try forDevice(device)
+        if chosen.kind == .recipient, let entry = chosen.entries.first,
+            !chosen.entries.contains(where: \.record.isPrivateAsymmetric)
+        {
+            throw Failure(
+                .dataError,
+                "\(path): key \(entry.record.kid) is a public key, which can only seal; to open, give the keyset's folder "
+                    + "(Keys/NAME) or a file with the private key")
+        }
         if chosen.entries.allSatisfy({ entry in (try? RecipientKey(entry)) == nil }) {
             _ = try Self.naming(path) { try RecipientKey(chosen.entries[0]) }
         }
@@ -170,19 +178,6 @@ struct KeySource: Sendable {
             // An error in a file is bad data, even one that would be bad usage of an option.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
         }
-    }
-}
-
-extension Opener {
-    init(
-        topic: String, keys: String, device: String?, trust: @autoclosure () throws -> SenderTrust, _ access: KeyAccess,
-        at time: UnixTime
-    ) throws {
-        let source = try KeySource(keys, access)
-        source.noteSlowClock(at: time)
-        let keyset = try source.openingKeyset(device: DeviceID(option: device))
-        try self.init(
-            topic: Topic(option: topic).description, keyring: KeysetKeyring(keyset), senders: trust())
     }
 }
 

@@ -242,7 +242,7 @@ package struct KeysetEditor: Sendable {
     mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {
         self.losses += losses
         events.append(
-            AuditEvent(action, kid, detail: losses.isEmpty ? nil : "loses: " + losses.joined(separator: "; ")))
+            AuditEvent(action, kid, detail: losses.isEmpty ? nil : losses.joined(separator: "; ")))
     }
 
     private var newestTraits: KeysetMetadata.Traits? {
