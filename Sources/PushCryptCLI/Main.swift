@@ -62,7 +62,7 @@ struct PushCrypt: ParsableCommand {
 
             To begin: pushcrypt demo
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [Demo.self],
         groupedSubcommands: [
             CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
@@ -73,6 +73,7 @@ struct PushCrypt: ParsableCommand {
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Create, show and change keysets.",
         groupedSubcommands: [
             CommandGroup(
@@ -86,7 +87,7 @@ struct Keys: ParsableCommand {
                 name: "Change",
                 subcommands: [
                     KeysPolicy.self, KeysAdd.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self, KeysDestroy.self,
-                    KeysPrune.self, KeysPasswd.self,
+                    KeysPrune.self, KeysPasswd.self, KeysSecrets.self,
                 ]),
         ])
 }

@@ -16,6 +16,8 @@ struct DemoKeyOptions: ParsableArguments {
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
+    /// Whether an operator has confirmed a clock that seems wrong.
+    var confirmsClock = false
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users

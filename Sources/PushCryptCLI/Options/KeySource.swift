@@ -12,6 +12,7 @@ struct KeySource: Sendable {
     private let unlocked: UnlockedKeyset
     private let isKeyset: Bool
     private let requiresEncryption: Bool
+    private var confirmsClock = false
 
     var keyset: Keyset { unlocked.keyset }
 
@@ -21,6 +22,7 @@ struct KeySource: Sendable {
     init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
         let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
         try self.init(path, secret, allowsPublic: allowsPublic)
+        confirmsClock = access.confirmsClock
         try refuseDemoKeys(unless: access.allowsDemoKeys)
     }
 
@@ -72,13 +74,28 @@ struct KeySource: Sendable {
 
     /// The entry of the key to seal to, from which device keys are derived.
     func sealingEntry(device: DeviceID? = nil, at time: UnixTime) throws -> Keyset.Entry {
+        try refuseSlowClock(at: time)
         let chosen = try forDevice(device)
         return try Self.naming(path) {
             try (isKeyset ? chosen.publicKeyset(keepingPSK: true) : chosen).sealingEntry(at: time)
         }
     }
 
-    func senderKey(at time: UnixTime) throws -> SenderKey { try Self.naming(path) { try keyset.senderKey(at: time) } }
+    func senderKey(at time: UnixTime) throws -> SenderKey {
+        try refuseSlowClock(at: time)
+        return try Self.naming(path) { try keyset.senderKey(at: time) }
+    }
+
+    /// A message has the time of the clock. Under a slow clock it would have expired when it arrives. The record of a device has
+    /// the time of the device's clock, which may be ahead.
+    private func refuseSlowClock(at time: UnixTime) throws {
+        let isDevice = !isKeyset && keyset.kind == .recipient
+        guard !isDevice, !confirmsClock, let objection = keyset.timeline.clockIsBehind(at: time) else { return }
+        throw Failure(
+            .temporary,
+            "\(path): \(objection): a push sealed now could have expired when it arrives; set the clock, or use "
+                + "--confirm-clock if it is right")
+    }
 
     /// Follows the changes of the keys from now on. Keys from a pipe don't change. stderr shows a change, and why a new keyset
     /// is refused.
@@ -112,6 +129,12 @@ struct KeySource: Sendable {
             _ = try Self.naming(path) { try RecipientKey(chosen.entries[0]) }
         }
         return chosen
+    }
+
+    /// Notes a slow clock, under which a push seems to come from the future.
+    func noteSlowClock(at time: UnixTime) {
+        guard let objection = keyset.timeline.clockIsBehind(at: time) else { return }
+        StandardStreams.writeNote("\(path): \(objection): a push may seem to come from the future; set the clock")
     }
 
     func forDevice(_ device: DeviceID?) throws -> Keyset {

@@ -4,6 +4,7 @@ import PushCryptExtension
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
             """
@@ -70,7 +71,8 @@ struct Inspect: ParsableCommand {
         guard let keys, let topic else { return nil }
         let opener = try PayloadOpener(
             topic: topic, keys: keys, device: device,
-            senders: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess)
+            senders: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess,
+            at: timeOptions.time)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push
         case .failure(let failure):

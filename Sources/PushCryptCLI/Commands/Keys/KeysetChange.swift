@@ -97,8 +97,15 @@ struct KeysetChange {
                 at: time, confirmsClock: confirmsClock, by: options.actor, secret, body)
         }
         for notice in change.notices { StandardStreams.writeNote(notice) }
+        if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
         try report(change.events, change.metadata)
         return change.events
+    }
+
+    /// A change that can't wait, such as a revocation, is made under a slow clock, at the time of the change before it.
+    private func noteSlowClock(_ metadata: KeysetMetadata) {
+        guard let objection = metadata.timeline.clockIsBehind(at: time) else { return }
+        StandardStreams.writeNote("\(path): \(objection): the change has that time; set the clock")
     }
 
     /// Carries out the steps that are due, unless it is a dry run. Prints only notices about interrupted changes.

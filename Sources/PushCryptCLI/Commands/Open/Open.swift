@@ -4,6 +4,7 @@ import PushCryptExtension
 
 struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a sealed payload: outer payload on stdin or in FILE, the restored APNs payload on stdout.",
         discussion: """
             A failure writes the placeholder payload to stdout with "pushcrypt": {"status": "failed", "reason": CLASS}, \
@@ -61,7 +62,8 @@ struct Open: ParsableCommand {
 
     private func openOne() throws {
         let opener = try PayloadOpener(
-            topic: topic, keys: keys, device: device, senders: trustedFile().senders, keyAccess)
+            topic: topic, keys: keys, device: device, senders: trustedFile().senders, keyAccess,
+            at: timeOptions.time)
         let payload = try input.read(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
@@ -87,7 +89,9 @@ struct Open: ParsableCommand {
         let topic = try Topic(option: topic).description
         let (allowsDemoKeys, givenTime) = (demoKeys.isAllowed, timeOptions.givenTime)
         let keyset = try FollowedFiles([KeySource.file(of: keys)], named: keys) {
-            try OpeningKeys(KeySource(keys, keyAccess))
+            let source = try KeySource(keys, keyAccess)
+            source.noteSlowClock(at: timeOptions.time)
+            return try OpeningKeys(source)
         } again: {
             try $0.readAgain(allowsDemoKeys: allowsDemoKeys)
         }

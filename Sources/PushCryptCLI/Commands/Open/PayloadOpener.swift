@@ -22,9 +22,10 @@ struct PayloadOpener {
     /// - Parameter keys: a FILE or `Keys/NAME`.
     init(
         topic: String, keys: String, device: String?, senders: @autoclosure () throws -> TrustedSenders?,
-        _ access: KeyAccess
+        _ access: KeyAccess, at time: UnixTime
     ) throws {
         let source = try KeySource(keys, access)
+        source.noteSlowClock(at: time)
         let device = try DeviceID(option: device)
         // Also refuses keys that can't open, and a device for keys that aren't shared.
         _ = try source.openingKeyset(device: device)

@@ -5,6 +5,7 @@ import PushCryptKeystore
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rotate",
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
@@ -13,7 +14,7 @@ struct Rotate: ParsableCommand {
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked; anything else: see pushcrypt --help. With several keysets, the exit status is \
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: see pushcrypt --help. With several keysets, the exit status is \
             the most severe one.
 
             Example: pushcrypt rotate --all --passphrase-file /etc/pushcrypt/passphrase
@@ -88,7 +89,8 @@ struct Rotate: ParsableCommand {
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if !remaining.blocked.isEmpty { return Outcome.blocked }
+        if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
+        if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
         return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
     }
 
@@ -97,7 +99,7 @@ struct Rotate: ParsableCommand {
         let (metadata, plan) = (rotation.metadata, rotation.plan)
         let adds = (plan.due + plan.blocked).contains { if case .add = $0.action { true } else { false } }
         let pending = metadata.timeline.keys(in: .pending, at: plan.at).first
-        guard beginsNow, !adds, let pending else { return }
+        guard beginsNow, !adds, plan.clockObjection == nil, let pending else { return }
         let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
         StandardStreams.writeNote(
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
@@ -162,10 +164,10 @@ struct Rotate: ParsableCommand {
 
 /// ```
 /// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null,
-///  ["signedSet": SET], ["exemption": TEXT]}
+///  ["signedSet": SET], ["exemption": TEXT], ["clock": TEXT]}
 /// STEP = {"step": "add" | "promote" | "destroy" | "renew", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
 /// ```
-/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated.
+/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated. "clock" says why the clock seems wrong.
 struct RotationReport {
     let keyset: String
     let plan: RotationPlan
@@ -178,7 +180,7 @@ struct RotationReport {
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
-        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty {
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty, plan.clockObjection == nil {
             lines += terminal.wrapped(
                 "  ", "nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""), indent: 2,
                 width: StandardStreams.wrappingColumns)
@@ -199,7 +201,9 @@ struct RotationReport {
             "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
             "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
         ]
-        return json.adding(ifKnown: ["signedSet": signedSet?.json, "exemption": plan.exemption])
+        return json.adding(ifKnown: [
+            "signedSet": signedSet?.json, "exemption": plan.exemption, "clock": plan.clockObjection,
+        ])
     }
 
     private static func lines(

@@ -4,6 +4,7 @@ import PushCryptSender
 
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seal",
         abstract: "Seal an APNs payload: inner payload JSON on stdin or in FILE, outer payload JSON on stdout.",
         discussion: """
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
@@ -78,6 +79,7 @@ struct Seal: ParsableCommand {
     var recipients: String?
 
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -107,7 +109,9 @@ struct Seal: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+    }
 
     func run() throws {
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
