@@ -35,7 +35,8 @@ extension SimulatedPhones {
         describeCalls(in: &event)
         describe(before, Snapshot(phone.center), presented: presented.map(\.notification.id), in: &event)
         guard case .online = input.event else { return (event, []) }
-        return (event, await receiveKept(in: &event))
+        let pushes = await receiveKept(in: &event)
+        return (event, pushes)
     }
 
     /// Changes one phone.
@@ -138,7 +139,7 @@ extension SimulatedPhones {
         for index in request.content.attachments.indices {
             request.content.attachments[index].path = try copy(of: request.content.attachments[index].path)
         }
-        if case .calendar(let match, _) = request.trigger, match.timeZone == nil { hasUsedTimeZone = true }
+        if case .calendar(let match, _) = request.trigger, match.timeZone == nil { noteTimeZone() }
         noteCategory(of: request.content)
         let outcome = try await reporting { try await center.add(request) }
         let time = center.nextTime(of: request.id)

@@ -154,6 +154,7 @@ struct SettingsChange {
             if let isOn = try reader.boolean(name) { options.append((option, isOn)) }
         }
         (self.switches, self.options) = (switches, options)
+        try reader.refuseOthers()
         guard notifications != nil || previews != nil || location != nil || isOfApp else {
             throw MemberError(reason: "settings changes nothing: it needs a member such as \"notifications\": false")
         }
