@@ -17,7 +17,8 @@ import Testing
             {"id":"SHOW","title":"Show","options":["foreground"]},
             {"id":"PAY","title":"Pay","options":["authenticationRequired"]}]},
          {"id":"AUDIO","contentExtension":{"hidesDefaultContent":true,"response":"doNotDismiss",
-            "actions":[{"id":"PLAY","title":"Play"}]}}]
+            "actions":[{"id":"PLAY","title":"Play"}]}},
+         {"id":"CALL","actions":[{"id":"TAKE","title":"Take"}],"contentExtension":{"actions":[{"id":"PLAY","title":"Play"}]}}]
         """#
 
     /// Objects of lines after a push with a category.
@@ -243,9 +244,30 @@ import Testing
 
     @Test("after a content extension is closed, the actions are those of the category again") func collapse() throws {
         let id = #""id":"push-1""#
-        let output = try story.run([try story.push()] + ["expand", "collapse"].map { Self.event($0, id) })
+        let objects = try chat(
+            [Self.event("expand", id), Self.event("collapse", id), Self.event("expand", id)], "CALL")
+        #expect(objects.map { $0.ids("actions") } == [["PLAY"], [], ["PLAY"]])
+        let play = #""id":"push-1","action":"PLAY""#
+        let output = try story.run(
+            [
+                try story.push(#"{"aps":{"alert":"x","category":"CALL"}}"#), Self.event("expand", id),
+                Self.event("collapse", id), Self.event("respond", play),
+            ], ["--categories", "c.json"])
         #expect(
-            output.isSuccess && output.text.contains("line 3: collapse, id push-1\n    nothing changes"), "\(output)")
+            output.exit == 64 && output.stderr.contains("PLAY: the notification shows no such action; there are TAKE"),
+            "\(output)")
+    }
+
+    @Test("an event without effect says so, and one that only sets something says what") func unchanged() throws {
+        let output = try story.run(
+            ["lock", "mute", "unmute", "background", "terminate", "online"].map { Self.event($0) }
+                + [Self.event("move", #""latitude":1,"longitude":2"#)])
+        let facts = output.text.components(separatedBy: "\n").filter { $0.hasPrefix("    ") }
+        #expect(
+            facts.map { $0.trimmingCharacters(in: .whitespaces) } == [
+                "nothing changes", "only critical notifications have a sound", "notifications have their sounds",
+                "nothing changes", "the app isn't running", "nothing changes", "the phone is at 1.0, 2.0",
+            ], "\(output)")
     }
 
     @Test("the app's own settings open from a notification if the user has allowed the button") func openSettings()
