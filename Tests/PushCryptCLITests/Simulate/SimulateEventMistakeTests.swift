@@ -15,6 +15,7 @@ import Testing
             (#"{"event":1}"#, "event isn't a text"), (#"{"event":"Tap","id":"a"}"#, "do you mean tap?"),
             (#"{"event":"advance"}"#, "advance needs by, which is a duration"),
             (#"{"event":"advance","by":"soon"}"#, "advance: by isn't a duration"),
+            (#"{"event":"advance","by":"367d"}"#, "advance: by is at most 366d"),
             (#"{"event":"advance","by":7200}"#, "advance: by isn't a duration"),
             (#"{"event":"advance","by":"2h","to":"x"}"#, "advance has no member to"),
             (#"{"event":"lock","now":true}"#, "lock has no member now"),

@@ -34,7 +34,7 @@ struct OptionEffects {
         let served = settings.files.map(\.address).filter { !requested.contains($0) }
             .map { "served and never requested: \($0)" }
         let limit = settings.timeLimit.map { $0 - settings.options.grace } ?? .zero
-        let isBelowUsualMemory =
+        let hasMemoryLimit =
             settings.options.memoryLimitInBytes != SimulatedDevice.Options().memoryLimitInBytes
         let options: [(isUnused: Bool, option: String, reason: String)] = [
             (settings.networkDelay > .zero && requested.isEmpty, "--slow-network", "no push has requested a file"),
@@ -44,7 +44,7 @@ struct OptionEffects {
             ),
             (longestDuration < limit, "--time-limit", "the extension was ready with each push before"),
             (
-                isBelowUsualMemory && !hasDied, "--memory-limit",
+                hasMemoryLimit && !hasDied, "--memory-limit",
                 "the extension used \(NumberText.grouped(phone.memory.peakInBytes)) bytes at most"
             ),
             (settings.options.hasFilteringEntitlement && !hasSuppressed, "--filtering", "no push was to stay hidden"),

@@ -115,6 +115,13 @@ extension MemberReader {
         try self.member(member, "a duration such as \"2h\"", Self.duration)
     }
 
+    /// How long `advance` lets pass. In a longer time a repeated notification would be shown millions of times.
+    mutating func advance() throws(MemberError) -> Duration {
+        let duration = try duration("by")
+        guard duration <= .seconds(366 * 86_400) else { throw MemberError(reason: "\(name): by is at most 366d") }
+        return duration
+    }
+
     mutating func time(_ member: String) throws(MemberError) -> UnixTime {
         try required(member, "a time such as \"2026-03-01T09:00:00Z\"") { json in
             json.string.flatMap(UnixTime.init(argument:))
