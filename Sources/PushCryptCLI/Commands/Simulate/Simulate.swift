@@ -6,6 +6,7 @@ import PushCryptSimulator
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Show what a push becomes on a phone, without a phone.",
         discussion: """
             Reads one payload from stdin or FILE, or one on each line: a payload, or {"payload": PAYLOAD, "headers"?: OBJECT} as \
