@@ -14,8 +14,8 @@ struct Rotate: ParsableCommand {
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: see pushcrypt --help. With several keysets, the exit status is \
-            the most severe one.
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: \
+            see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
