@@ -35,7 +35,8 @@ struct TokenTests {
         let rotated = try run("rotate Keys/push --at 2026-03-25T00:00:00Z")
         #expect(rotated.text.contains("done     add key"), "\(rotated)")
         let sealed = try run(
-            "seal --to Keys/push --device d --topic \(Workplace.topic) --at 2026-03-25T00:00:00Z", stdin: Workplace.inner)
+            "seal --to Keys/push --device d --topic \(Workplace.topic) --at 2026-03-25T00:00:00Z",
+            stdin: Workplace.inner)
         let opened = try run(
             "open --keys Keys/push --device d --topic \(Workplace.topic) --at 2026-03-25T00:00:00Z",
             stdin: sealed.stdout)
