@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 package import PushCryptPrimitives
 
 #if os(Linux) || os(macOS)
@@ -82,7 +82,7 @@ package struct SealedKeys {
     }
 
     /// - Throws: `KeystoreError` with `wrongSecret`, `damaged`, `wrapCommandFailed`.
-    func open(metadata: [UInt8], secret: KeysetSecret, path: String) throws -> [UInt8] {
+    package func open(metadata: [UInt8], secret: KeysetSecret, path: String) throws -> [UInt8] {
         guard let dataKey = try unwrappedDataKey(secret, path),
             let plaintext = try Self.decrypt(keys, under: dataKey.bytes, aad: Self.context(metadata))
         else {
@@ -152,7 +152,7 @@ package struct SealedKeys {
 
 extension SealedKeys {
     /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds.
-    init(_ member: JSONValue) throws(KeyError) {
+    package init(_ member: JSONValue) throws(KeyError) {
         guard member["v"]?.protocolInteger == 1 else {
             throw KeyError(.malformed, "this version of pushcrypt doesn't support the version in sealed.v")
         }

@@ -23,6 +23,7 @@ struct KeysPasswd: ParsableCommand {
     var allowsPlaintext = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -35,7 +36,7 @@ struct KeysPasswd: ParsableCommand {
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
         var new = SecretOptions()
         (new.passphraseFile, new.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)

@@ -33,13 +33,16 @@ struct Reseal: ParsableCommand {
     @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, expected: expected.state)
+    }
 
     func run() throws {
         let resealer = try resealer()

@@ -75,6 +75,7 @@ struct Seal: ParsableCommand {
 
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -99,7 +100,9 @@ struct Seal: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, expected: expected.state)
+    }
 
     func run() throws {
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
