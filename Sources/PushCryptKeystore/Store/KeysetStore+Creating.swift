@@ -13,7 +13,6 @@ extension KeysetStore {
         _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection, _ secret: KeysetSecret?,
         at time: UnixTime, by actor: Actor, as action: AuditEvent.Action = .created
     ) throws -> [String] {
-        let path = folder.path
         try requireNewName()
         let empty = KeysetMetadata(kind: record.kind, policy: policy)
         var editor = KeysetEditor(
