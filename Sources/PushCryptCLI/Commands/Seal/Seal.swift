@@ -110,6 +110,11 @@ struct Seal: ParsableCommand {
     }
 
     func run() throws {
+        if Topic.looksLikeExtension(topic) {
+            StandardStreams.writeNote(
+                "the topic \(topic) looks like the bundle identifier of an extension: the push opens only if it is the app's"
+            )
+        }
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
     }
 
