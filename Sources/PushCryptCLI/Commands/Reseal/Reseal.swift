@@ -33,6 +33,7 @@ struct Reseal: ParsableCommand {
 
     @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -40,7 +41,9 @@ struct Reseal: ParsableCommand {
         guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+    }
 
     func run() throws {
         let resealer = try resealer()
