@@ -70,6 +70,14 @@ struct SecretOptions: ParsableArguments {
         return .command(command)
     }
 
+    /// The option or variable that names the secret.
+    private var name: String {
+        if passphraseFile != nil { return "--passphrase-file" }
+        if passphraseDescriptor != nil { return "--passphrase-fd" }
+        if wrapCommand != nil { return "--wrap-command" }
+        return ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") ? "PUSHCRYPT_PASSPHRASE" : "PUSHCRYPT_WRAP_COMMAND"
+    }
+
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
         if let passphraseDescriptor {
@@ -93,7 +101,10 @@ struct SecretOptions: ParsableArguments {
     }
 
     private func secret(of path: String) throws -> KeysetSecret {
-        if let given = try given() { return given }
+        if let given = try given() {
+            StandardStreams.writeDetail("\(path): its secret is that of \(name)")
+            return given
+        }
         guard let terminal = Terminal() else {
             throw Failure(
                 .usage,

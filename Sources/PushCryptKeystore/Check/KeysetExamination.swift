@@ -183,12 +183,12 @@ extension KeysetExamination {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
-                "\(step.description) has been due since \(step.dueAt)", advice: command("rotate"))
+                "it has been due since \(step.dueAt) \(step.description)", advice: command("rotate"))
         }
         for step in plan.blocked {
             add(
                 .warning, "rotation-blocked",
-                "\(step.description) has been due since \(step.dueAt) and is blocked: \(step.blockedBy ?? "")",
+                "it has been due since \(step.dueAt) \(step.description), which is blocked: \(step.blockedBy ?? "")",
                 advice: command("rotate --dry-run"))
         }
     }

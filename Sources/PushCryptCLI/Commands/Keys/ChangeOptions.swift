@@ -36,9 +36,11 @@ struct ConfirmationOptions: ParsableArguments {
     @Flag(name: .customLong("yes"), help: AgreementOptions.help) var isAgreed = false
     @Flag(help: "Skip the check and the question; prints what is lost.") var force = false
 
+    var skipsQuestion: Bool { isAgreed || force }
+
     func confirm(_ what: String, _ losses: [String]) throws {
         var agreement = AgreementOptions()
-        agreement.isAgreed = isAgreed || force
+        agreement.isAgreed = skipsQuestion
         try agreement.confirm(what, losses)
     }
 }
@@ -58,7 +60,9 @@ struct AgreementOptions: ParsableArguments {
             throw Failure(
                 .usage, "\(what) \(losses.joined(separator: "; ")). Nothing was changed; to confirm, add --yes")
         }
-        guard terminal.agrees(TerminalText.harmless(lines: text) + "\n") else {
+        let question = TerminalText.wrap(
+            lines: TerminalText.inLocale(TerminalText.harmless(lines: text)), width: StandardStreams.messageColumns)
+        guard terminal.agrees(question + "\n") else {
             throw Failure(.usage, "not confirmed; nothing was changed")
         }
     }
@@ -70,7 +74,16 @@ struct ClockOptions: ParsableArguments {
 }
 
 struct KeyIDArgument: ParsableArguments {
-    @Argument(help: .init("The key's id.", "KID")) var kid: KeyID
+    @Argument(
+        help: .init(
+            "The key's id, or its first 4 or more characters; with --yes or --force the whole id. An id that begins with a dash "
+                + "is the last argument, after --.", "KID"))
+    var prefix: KeyIDPrefix
+
+    /// - Parameter mustBeWhole: whether the command makes its change without a question.
+    func kid(in change: KeysetChange, mustBeWhole: Bool) throws -> KeyID {
+        try prefix.kid(among: change.metadata().timeline.keys.map(\.kid), of: change.path, mustBeWhole: mustBeWhole)
+    }
 }
 
 extension KeyID: ExpressibleByArgument {

@@ -19,6 +19,8 @@ struct KeysExport: ParsableCommand {
             --pins-for it prints what an app bundles to verify that set; the exported keyset is then the publisher's. \
             --publisher-passphrase-file, -fd and --publisher-wrap-command name the publisher keyset's secret if the two \
             keysets have different ones.
+
+            Example: pushcrypt keys export Keys/backend > sender-keys.json
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -36,6 +38,7 @@ struct KeysExport: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Signed sender sets") var signedSet: SignedSetOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {

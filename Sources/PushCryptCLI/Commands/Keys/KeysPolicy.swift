@@ -13,6 +13,8 @@ struct KeysPolicy: ParsableCommand {
             The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
             keyset issues the set again, and `rotate` does so when half of its validity has passed. Then export the set \
             and publish it.
+
+            Example: pushcrypt keys policy Keys/backend --rotate-every 180d --publish-lead 14d
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -22,11 +24,15 @@ struct KeysPolicy: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
+        if !policyOptions.isEmpty {
+            policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy))
+        }
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
         try change.make(edit)
@@ -66,11 +72,13 @@ struct KeysPolicy: ParsableCommand {
                 ("epoch", String(publication.epoch), "apps that pin it accept the signed set"),
             ]
         }
-        try StandardStreams.write(
-            (rows + (published ?? [])).map { name, value, meaning in
-                name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n"
-            }
-            .joined())
+        let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+        let lines = (rows + (published ?? [])).flatMap { name, value, meaning in
+            terminal.wrapped(
+                name.padded(to: 14) + value.padded(to: 11) + " ", meaning, indent: 26,
+                width: StandardStreams.wrappingColumns)
+        }
+        try StandardStreams.write(lines.map { $0 + "\n" }.joined())
     }
 }
 
@@ -90,6 +98,18 @@ struct PolicyOptions: ParsableArguments {
 
     var isEmpty: Bool {
         rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
+    }
+
+    /// Says that an overlap has no effect that is shorter than what the longest lifetime of a push or `keep` demands.
+    func noteIdleOverlap(_ policy: RotationPolicy) {
+        let opens = policy.opensAfterRetiringInSeconds
+        guard let overlap, overlap.seconds + Freshness.toleranceInSeconds < opens else { return }
+        let isForKeep = Int64(policy.keep - 1) * policy.rotateEveryInSeconds + Freshness.toleranceInSeconds == opens
+        let reason =
+            isForKeep ? "so that \(policy.keep) keys can open (keep)" : "because a push is valid for up to 30d"
+        StandardStreams.writeNote(
+            "--overlap \(DurationText.human(overlap.seconds)) has no effect: a retired key opens for "
+                + "\(DurationText.human(opens)), \(reason)")
     }
 
     func policy(over policy: RotationPolicy) throws -> RotationPolicy {

@@ -11,13 +11,20 @@ struct KeysList: ParsableCommand {
             For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
             encrypted keys. With --pins it verifies a signed sender set and shows it. The timeline is as wide as COLUMNS \
             or the terminal.
+
+            Example: pushcrypt keys list Keys/backend
             """)
 
-    @Argument(help: .init("A keyset, a file or a keystore.", "Keys/NAME|FILE|Keys")) var path: String
+    @Argument(
+        help: .init("A keyset, a file or a keystore. (default: PUSHCRYPT_KEYS, else Keys)", "Keys/NAME|FILE|Keys"))
+    var givenPath: String?
     @Option(help: .init("The app's pins; needed if the file is a signed sender set.", "FILE")) var pins: String?
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
+
+    private var path: String { givenPath ?? Defaults.keystore }
 
     func run() throws {
         let time = timeOptions.time
@@ -43,8 +50,15 @@ struct KeysetDescription {
     let width: Int
 
     var text: String {
-        [table, plan, TimelineText(view, terminal, width: width).lines].filter { !$0.isEmpty }
+        [table, plan, timeline].filter { !$0.isEmpty }
             .map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+
+    private var timeline: [String] {
+        guard width >= TimelineText.smallestWidth else {
+            return TerminalText.wrap("The timeline needs \(TimelineText.smallestWidth) columns.", width: width)
+        }
+        return TimelineText(view, terminal, width: width).lines
     }
 
     private var table: [String] {
