@@ -17,7 +17,7 @@ struct KeysDoctor: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
 
     func run() throws {
-        let found = try KeystoreExamination(path, at: timeOptions.time)
+        let found = try KeystoreExamination(path, at: timeOptions.time, writer: Writer.ofThisHost())
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
