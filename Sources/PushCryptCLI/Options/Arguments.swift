@@ -25,6 +25,13 @@ extension Topic {
         }
     }
 
+    /// Whether the name is probably an extension's. A topic is the app's.
+    static func looksLikeExtension(_ name: String) -> Bool {
+        let parts = name.lowercased().split(separator: ".")
+        guard parts.count > 2, let last = parts.last else { return false }
+        return last.contains("notificationservice") || last.hasSuffix("extension") || last == "nse"
+    }
+
     static func hasEmptyPart(_ text: String) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).contains("")
     }
@@ -73,7 +80,7 @@ struct TimeOptions: ParsableArguments {
 
     @Option(name: .customLong("at"), help: help, transform: Self.time(option:)) var givenTime: UnixTime?
 
-    private static func time(option argument: String) throws -> UnixTime {
+    static func time(option argument: String) throws -> UnixTime {
         guard let time = UnixTime(argument: argument) else {
             throw ValidationError("A time is RFC 3339, as in 2026-03-01T09:00:00Z, or a number of Unix seconds.")
         }

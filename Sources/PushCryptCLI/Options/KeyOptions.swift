@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushCryptFiles
 import PushCryptKeysets
+import PushCryptKeystore
 import PushCryptPrimitives
 
 // No option group contains another one: in a debug build, the parser validates a nested group three times for each
@@ -16,6 +17,8 @@ struct DemoKeyOptions: ParsableArguments {
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
+    /// Whether an operator has confirmed a clock that seems wrong.
+    var confirmsClock = false
     var expected = ExpectedState.anything
 }
 
@@ -49,6 +52,12 @@ struct SecretOptions: ParsableArguments {
     }
 
     var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
+
+    /// The options as they are repeated in a command that reads the same keyset. A descriptor can't be read again.
+    var repeatedArguments: String {
+        let file = passphraseFile.map { " --passphrase-file " + ShellArgument.quoted($0) }
+        return file ?? wrapCommand.map { " --wrap-command " + ShellArgument.quoted($0) } ?? ""
+    }
 
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }

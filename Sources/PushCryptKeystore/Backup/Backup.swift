@@ -156,7 +156,7 @@ extension Backup {
             }
             return keysets
         }
-        var plaintext = try SealedKeys(sealed).open(
+        var (plaintext, _) = try SealedKeys(sealed).open(
             metadata: Array(member.rawBytes), secret: secret.secret(), path: path)
         defer { wipe(&plaintext) }
         guard let root = try? JSONText(plaintext).root else { throw KeyError(.malformed, "the keysets are not JSON") }

@@ -5,15 +5,17 @@ import PushCryptKeystore
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rotate",
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
             with `keys export --signed-by` and publish it. Publisher keys are never rotated. \
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
-            keysets, --json prints one object per line.
+            keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
-            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due; 75 a step is due but blocked; \
-            anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
+            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: \
+            see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
@@ -21,6 +23,8 @@ struct Rotate: ParsableCommand {
     var isForAll = false
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
+    @Flag(name: .customLong("exit-code"), help: "Exit 10 if a step was carried out, and 0 if there was nothing to do.")
+    var hasExitCode = false
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
@@ -43,6 +47,9 @@ struct Rotate: ParsableCommand {
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
             throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
         }
+        guard !(hasExitCode && isDryRun) else {
+            throw ValidationError("--dry-run exits 10 if a step is due; --exit-code doesn't apply.")
+        }
         guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
     }
 
@@ -58,6 +65,7 @@ struct Rotate: ParsableCommand {
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
+                if options.json { try StandardStreams.writeJSON(["keyset": path, "error": failure.message], []) }
                 statuses.append(failure.status.rawValue)
             }
         }
@@ -70,8 +78,9 @@ struct Rotate: ParsableCommand {
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if !remaining.blocked.isEmpty { return Outcome.blocked }
-        return isDryRun && !remaining.due.isEmpty ? Outcome.due : Outcome.done
+        if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
+        if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
+        return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
     }
 
     private func plan(
@@ -87,15 +96,23 @@ struct Rotate: ParsableCommand {
     private func replace(_ kid: KeyID) throws {
         let change = try KeysetChange(paths[0], options, clock, secrets, expected.state)
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
-        guard state == nil || state == .primary else {
-            throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary; use `keys revoke`")
-        }
+        if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {
             let losses = try change.losses { try $0.revoke(kid, successor: promote) }
             try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
             throw ExitCode(Outcome.due)
         }
         try change.revoke(kid, successor: promote, agreement.confirm)
+        if hasExitCode { throw ExitCode(Outcome.due) }
+    }
+
+    private func notPrimary(_ kid: KeyID, _ state: KeyState) -> String {
+        let path = paths[0]
+        if [.revoked, .destroyed].contains(state) {
+            return "\(path): key \(kid) is already \(state), and another key seals: nothing is left to revoke"
+        }
+        return "\(path): key \(kid) is \(state) and doesn't seal, so it needs no successor; to revoke it: "
+            + "`pushcrypt keys revoke \(ShellArgument.quoted(path)) \(kid)`"
     }
 
     private func keysets() throws -> [String] {
@@ -111,6 +128,7 @@ struct Rotate: ParsableCommand {
     /// The exit statuses of a keyset, from the least to the most severe. Every other one is an error and more severe.
     private enum Outcome {
         static let done: Int32 = 0
+        /// Something was to do: it is due, or with --exit-code it was done.
         static let due: Int32 = 10
         static let blocked: Int32 = 75
 
@@ -122,10 +140,10 @@ struct Rotate: ParsableCommand {
 
 /// ```
 /// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null,
-///  ["signedSet": SET], ["exemption": TEXT]}
+///  ["signedSet": SET], ["exemption": TEXT], ["clock": TEXT]}
 /// STEP = {"step": "add" | "promote" | "destroy" | "renew", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
 /// ```
-/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated.
+/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated. "clock" says why the clock seems wrong.
 struct RotationReport {
     let keyset: String
     let plan: RotationPlan
@@ -138,7 +156,7 @@ struct RotationReport {
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
-        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty {
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty, plan.clockObjection == nil {
             lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
         }
         if let signedSet {
@@ -154,7 +172,9 @@ struct RotationReport {
             "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
             "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
         ]
-        return json.adding(ifKnown: ["signedSet": signedSet?.json, "exemption": plan.exemption])
+        return json.adding(ifKnown: [
+            "signedSet": signedSet?.json, "exemption": plan.exemption, "clock": plan.clockObjection,
+        ])
     }
 
     private static func lines(

@@ -6,6 +6,7 @@ import PushCryptSimulator
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Show what a push becomes on a phone, without a phone.",
         discussion: """
             Reads one payload from stdin or FILE, or one on each line: a payload, or {"payload": PAYLOAD, "headers"?: OBJECT} as \
@@ -16,19 +17,27 @@ struct Simulate: AsyncParsableCommand {
             extension makes of it. Simulated time costs no real time. Nothing is sent, and no address is contacted: \
             attachments come from --serve.
 
+            A line may also be an event, which happens to the phone after the pushes before it: {"event": NAME, MEMBERS}. \
+            docs/simulator.md describes them. NAME is one of: \(PhoneEvent.names.joined(separator: ", ")). An event that isn't \
+            known, or that can't happen, ends the command with exit status 64.
+
             Without --keys and --topic the phone has no keys, so no push is restored.
 
             With --json, each line on stdout is {"version": 1, "number", "line", "bytes", "outcome", "restored", "failure", \
-            "refused", "verdict", "before", "after", "seconds", "badge"?, "sound"?, "category"?, "thread"?, "attachments"?, \
-            "interruptionLevel"?, "missing"?, "missingTexts"?, "notes"?}, and "id", "token", "device", "to" and "tag" as they are beside \
-            "payload" in the input. "line" is the number of the line in the input. "outcome" is what is shown: "restored" \
+            "refused", "verdict", "before", "after", "seconds", "identifier"?, "places"?, "badge"?, "sound"?, "category"?, \
+            "thread"?, "attachments"?, "interruptionLevel"?, "replaced"?, "missing"?, "missingTexts"?, "notes"?}, and "id", \
+            "token", "device", "to" and "tag" as they are beside "payload" in the input. "line" is the number of the line in \
+            the input. "outcome" is what is shown: "restored" \
             (the sealed text; "restored" is false if an attachment or a text is missing), "placeholder", "original", \
-            "nothing", or "refused" by APNs.
+            "nothing", "refused" by APNs, "stored" by APNs for a phone that is off line, or "dropped" instead. "identifier" is \
+            the notification's name: push- and the number of the push, or its apns-collapse-id. A push that APNs has stored \
+            has a second line when the phone receives it. The line of an event has "event"; docs/cli.md lists its members.
 
             With --picture the page has all pushes: what was sent, what is on the wire with its byte budget, and both lock \
             screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
 
-            Exit status: 0 every push was restored with all its texts and attachments; 65 one wasn't; anything else: see \
+            Exit status: 0 every push was restored with all its texts and attachments, or hidden with --filtering; 65 one \
+            wasn't; 64 also an event that can't happen; anything else: see \
             pushcrypt --help.
             """)
 
@@ -52,6 +61,7 @@ struct Simulate: AsyncParsableCommand {
             "outer|bundled"))
     var fallback: FallbackChoice?
     @OptionGroup(title: "The phone") var phone: PhoneOptions
+    @OptionGroup(title: "The app at the start") var app: AppOptions
     @OptionGroup(title: "The app's texts") var texts: TextOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -68,6 +78,9 @@ struct Simulate: AsyncParsableCommand {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
+        guard !phone.locked || app.foreground == nil else {
+            throw ValidationError("--foreground and --locked exclude each other: a locked phone shows no app.")
+        }
     }
 
     private static func page(_ argument: String) throws -> PictureFile {
@@ -81,34 +94,44 @@ struct Simulate: AsyncParsableCommand {
         try picture.map { try FileSystem.checkReplaceable($0.path) }
         let phones = try await SimulatedPhones(settings())
         let reader = try PayloadReader(input)
-        if keys == nil {
-            StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
+        var output = SimulationOutput(asJSON: json, appName: appName)
+        var results: [Int: SimulatedPush] = [:]
+        while let line = try reader.next() {
+            switch line {
+            case .push(let input):
+                if keys == nil, results.isEmpty {
+                    StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
+                }
+                let push = await phones.receive(input)
+                results[push.number] = push
+                try output.write(push)
+            case .event(let input):
+                let (event, pushes) = try await phones.apply(input)
+                try output.write(event)
+                for push in pushes {
+                    results[push.number] = push
+                    try output.write(push)
+                }
+            }
         }
-        var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
-        var isUnexplained = false
-        while let payload = try reader.next() {
-            let push = await phones.receive(payload)
-            count += 1
-            if push.isRestored { restoredCount += 1 }
-            isUnexplained = isUnexplained || push.isUnexplained
-            if picture != nil { pictured.append(push) }
-            try write(push)
-        }
-        guard count > 0 else { throw Failure(.dataError, "\(input.name) has no payload") }
+        guard output.count > 0 else { throw Failure(.dataError, "\(input.name) has no payload") }
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
-        try writePicture(of: pictured, phones.lockScreens)
-        guard restoredCount == count else {
-            let next = isUnexplained ? "; pushcrypt diagnose can say why" : ""
-            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored\(next)")
+        let pushes = results.values.sorted { $0.number < $1.number }
+        noteKept(phones.keptNumbers)
+        try writePicture(of: pushes, phones.lockScreens)
+        let lost = pushes.count { !$0.isRestored }
+        guard lost == 0 else {
+            let next = pushes.contains(where: \.isUnexplained) ? "; pushcrypt diagnose can say why" : ""
+            throw Failure(.dataError, "\(lost) of \(pushes.count) payloads not completely restored\(next)")
         }
     }
 
-    private func write(_ push: SimulatedPush) throws {
-        if json { return try StandardStreams.writeJSON(push.json, []) }
-        let text = push.text(
-            TerminalText(isColourful: StandardStreams.isColourful), appName: TerminalText.harmless(appName.utf8),
-            columns: StandardStreams.columns(atLeast: BannerText.smallestWidth))
-        try StandardStreams.write((push.number > 1 ? "\n" : "") + text)
+    /// Names the pushes that APNs still keeps.
+    private func noteKept(_ numbers: [Int]) {
+        guard !numbers.isEmpty else { return }
+        StandardStreams.writeNote(
+            "APNs still keeps push \(numbers.map { "\($0)" }.joined(separator: ", ")): the phone receives what it keeps with "
+                + "{\"event\": \"online\"}")
     }
 
     private func writePicture(of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen)) throws
@@ -137,6 +160,7 @@ struct Simulate: AsyncParsableCommand {
         settings.lacksDevice =
             keyset?.entries.contains { $0.record.kind == .shared && !$0.record.isDeviceKey } ?? false
         try phone.apply(to: &settings)
+        try app.apply(to: &settings)
         if let path = texts.strings {
             let (strings, note) = try LocalizedStrings.read(path, language: texts.language)
             settings.strings = strings
@@ -146,94 +170,31 @@ struct Simulate: AsyncParsableCommand {
     }
 }
 
-/// The state of the phone and its network.
-struct PhoneOptions: ParsableArguments {
-    @Flag(help: "The phone was restarted and not unlocked since: keys can't be read.") var locked = false
-    @Option(help: .init("Whether the lock screen shows the text. (default: shown)", "hidden|shown"))
-    var previews: Previews?
-    @Option(
-        help: .init("A file on the simulated network; may be repeated.", "URL=FILE"),
-        transform: ServedFile.init(option:))
-    var serve: [ServedFile] = []
-    @Option(
-        help: .init("How long each transfer takes. (default: 0s)", "DURATION"),
-        transform: DurationArgument.init(option:))
-    var slowNetwork: DurationArgument?
-    @Option(
-        help: .init("A member of the payload with an attachment's address, such as image_url; may be repeated.", "NAME")
-    )
-    var attachmentMember: [String] = []
-    @Option(
-        help: .init("The system ends the extension this long after each push.", "DURATION"),
-        transform: DurationArgument.init(option:))
-    var killAt: DurationArgument?
-    @Option(
-        help: .init("How long the system waits for the extension, 30s at most. (default: 30s)", "DURATION"),
-        transform: DurationArgument.init(option:))
-    var timeLimit: DurationArgument?
+/// Writes what became of pushes and what events did, one after the other.
+private struct SimulationOutput {
+    let asJSON: Bool
+    let appName: String
+    private(set) var count = 0
 
-    enum Previews: String, ExpressibleByArgument { case hidden, shown }
-
-    func validate() throws {
-        // The default is the system's own limit.
-        let longest = SimulatedDevice.Options().timeLimit.components.seconds
-        let limit = timeLimit?.seconds ?? longest
-        guard (1...longest).contains(limit) else { throw ValidationError("--time-limit is 1s to \(longest)s.") }
-        guard killAt.map({ $0.seconds <= limit }) ?? true else {
-            throw ValidationError("--kill-at is after the time limit of \(limit)s: nothing runs then.")
-        }
-        let addresses = serve.map(\.address)
-        if let twice = addresses.first(where: { address in addresses.count { $0 == address } > 1 }) {
-            throw ValidationError("--serve has \(twice) more than once: an address has one file.")
-        }
+    init(asJSON: Bool, appName: String) {
+        self.asJSON = asJSON
+        self.appName = TerminalText.harmless(appName.utf8)
     }
 
-    func apply(to settings: inout SimulatedPhones.Settings) throws {
-        settings.isBeforeFirstUnlock = locked
-        settings.hidesPreviews = previews == .hidden
-        settings.networkDelay = .seconds(slowNetwork?.seconds ?? 0)
-        settings.plainMembers = attachmentMember
-        settings.files = try serve.map { ($0.address, try $0.read()) }
-        settings.options.endsProcessAfter = killAt.map { .seconds($0.seconds) }
-        settings.timeLimit = timeLimit.map { .seconds($0.seconds) }
-        if let limit = settings.timeLimit { settings.options.timeLimit = limit }
-    }
-}
-
-/// A file on the simulated network. The address may contain `=`, and the name of the file may not.
-struct ServedFile {
-    /// More than the system's largest limit, 50 MB for a film.
-    private static let limitInBytes = 64 << 20
-
-    let address: String
-    let path: String
-
-    init(option argument: String) throws {
-        let split = argument.lastIndex(of: "=") ?? argument.startIndex
-        (address, path) = (String(argument[..<split]), String(argument[split...].dropFirst()))
-        guard !address.isEmpty, !path.isEmpty else {
-            throw ValidationError("An address and a file are needed, as in https://example.com/p.png=p.png.")
-        }
+    mutating func write(_ push: SimulatedPush) throws {
+        try write(push.json, push.text)
     }
 
-    func read() throws -> [UInt8] { try FileSystem.readFile(path, limitInBytes: Self.limitInBytes) }
-}
+    mutating func write(_ event: SimulatedEvent) throws {
+        try write(event.json, event.text)
+    }
 
-struct TextOptions: ParsableArguments {
-    @Option(help: .init("The app's texts: Localizable.strings, a string catalog or a JSON object.", "FILE"))
-    var strings: String?
-    @Option(
-        help: .init(
-            "The user's language, such as de-CH, for a string catalog. (default: its source language)", "LANGUAGE"))
-    var language: String?
-    @Option(help: .init("The app's name on the lock screen. (default: the end of TOPIC)", "NAME")) var appName: String?
-
-    func validate() throws {
-        guard appName?.isVisible ?? true else { throw ValidationError("--app-name has no visible character.") }
-        guard language?.isEmpty != true else { throw ValidationError("--language is a language such as de or de-CH.") }
-        guard language == nil || strings.map(LocalizedStrings.isCatalog) == true else {
-            throw ValidationError(
-                "--language needs --strings with a string catalog (.xcstrings): other files have one language.")
-        }
+    private mutating func write(_ object: JSONObject, _ text: (TerminalText, String, Int) -> String) throws {
+        defer { count += 1 }
+        if asJSON { return try StandardStreams.writeJSON(object, []) }
+        let text = text(
+            TerminalText(isColourful: StandardStreams.isColourful), appName,
+            StandardStreams.columns(atLeast: BannerText.smallestWidth))
+        try StandardStreams.write((count > 0 ? "\n" : "") + text)
     }
 }
