@@ -8,10 +8,13 @@ package struct KeysetExamination {
     let snapshot: KeysetSnapshot
     let now: UnixTime
     let user: UInt32
+    /// This host; nil if it has no name.
+    let writer: String?
     package internal(set) var findings: [Finding] = []
 
     /// - Parameter snapshot: read with `requiringPrivacy: false`.
-    package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32) {
+    package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32, writer: String?) {
+        self.writer = writer
         self.snapshot = snapshot
         now = time
         self.user = user
@@ -33,7 +36,10 @@ package struct KeysetExamination {
         examineContent(file)
         if !snapshot.isDemo { examineProtection(file.protection) }
         examineLifecycles(file.metadata.timeline)
-        if !snapshot.isDemo { examineRotation(file.metadata) }
+        if !snapshot.isDemo {
+            examineRotation(file.metadata)
+            examineWriter(file.metadata)
+        }
         if let set = file.metadata.signedSet { examineSignedSet(set) }
         examineLog(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
@@ -78,6 +84,21 @@ package struct KeysetExamination {
                 .warning, "unknown-member", "no command reads \(path) in \(KeysetFolder.keysetName)",
                 advice: "save it in another place: the next change writes the file without it")
         }
+    }
+
+    private mutating func examineWriter(_ metadata: KeysetMetadata) {
+        guard let recorded = metadata.writer else {
+            return add(
+                .note, "no-writer", "the keyset doesn't record which host changes it, so a second host is not refused",
+                advice: writer == nil
+                    ? "set \(Writer.variable) on the host that changes it: it has no machine id"
+                    : "nothing, if this is the only host: the next change records it")
+        }
+        guard recorded != writer else { return }
+        add(
+            .note, "other-writer",
+            "\(recorded) changes the keyset, and this is \(writer ?? "a host without a machine id and \(Writer.variable)")",
+            advice: "nothing, unless this host shall change it from now on: \(command("keys policy --writer this"))")
     }
 
     private mutating func examineProtection(_ protection: Protection) {
@@ -242,7 +263,9 @@ package enum UnknownMembers {
     }
 
     private static let keyMembers: Set = ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device", "role"]
-    private static let metadataMembers: Set = ["seq", "updatedAt", "kind", "policy", "publication", "audit", "keys"]
+    private static let metadataMembers: Set = [
+        "seq", "updatedAt", "kind", "writer", "policy", "publication", "audit", "keys",
+    ]
     private static let publicationMembers: Set = ["set", "topics", "epoch", "validFor"]
     private static let policyMembers: Set = ["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"]
     private static let lifecycleMembers: Set = [

@@ -12,10 +12,13 @@ struct ChangeOptions: ParsableArguments {
 
     var time: UnixTime { givenTime ?? .now }
 
-    /// The account that runs the command and, with sudo, the account that called it.
+    /// The account that runs the command and, with sudo, the account that called it; the host.
     var actor: Actor {
-        let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
-        return Actor(name: ProcessEnvironment.accountName + caller, reason: reason)
+        get throws {
+            let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
+            return Actor(
+                name: ProcessEnvironment.accountName + caller, reason: reason, writer: try Writer.ofThisHost())
+        }
     }
 
     /// Makes a keyset of one key and prints the key's id.

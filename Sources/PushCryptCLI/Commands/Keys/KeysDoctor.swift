@@ -23,7 +23,7 @@ struct KeysDoctor: ParsableCommand {
     private var path: String { givenPath ?? Defaults.keystore }
 
     func run() throws {
-        let found = try KeystoreExamination(path, at: timeOptions.time)
+        let found = try KeystoreExamination(path, at: timeOptions.time, writer: Writer.ofThisHost())
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }

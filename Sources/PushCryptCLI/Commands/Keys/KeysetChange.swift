@@ -176,6 +176,7 @@ extension AuditEvent.Action {
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
         case .restored: "restored"
+        case .writerChanged: "changed the writer"
         case .publicationChanged: "changed the signed set"
         case .renewed: "issued the signed set again"
         default: rawValue
