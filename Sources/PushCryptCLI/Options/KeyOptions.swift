@@ -12,12 +12,14 @@ struct DemoKeyOptions: ParsableArguments {
     var isAllowed = false
 }
 
-/// How a command reads keys: the secret of encrypted keysets, and whether it accepts the published demo keys.
+/// How a command reads keys: the secret of encrypted keysets, whether it accepts the published demo keys, and what it expects of
+/// a keyset.
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
     /// Whether an operator has confirmed a clock that seems wrong.
     var confirmsClock = false
+    var expected = ExpectedState.anything
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
@@ -68,6 +70,14 @@ struct SecretOptions: ParsableArguments {
         return .command(command)
     }
 
+    /// The option or variable that names the secret.
+    private var name: String {
+        if passphraseFile != nil { return "--passphrase-file" }
+        if passphraseDescriptor != nil { return "--passphrase-fd" }
+        if wrapCommand != nil { return "--wrap-command" }
+        return ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") ? "PUSHCRYPT_PASSPHRASE" : "PUSHCRYPT_WRAP_COMMAND"
+    }
+
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
         if let passphraseDescriptor {
@@ -91,7 +101,10 @@ struct SecretOptions: ParsableArguments {
     }
 
     private func secret(of path: String) throws -> KeysetSecret {
-        if let given = try given() { return given }
+        if let given = try given() {
+            StandardStreams.writeDetail("\(path): its secret is that of \(name)")
+            return given
+        }
         guard let terminal = Terminal() else {
             throw Failure(
                 .usage,

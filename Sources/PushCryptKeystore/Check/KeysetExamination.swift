@@ -8,10 +8,13 @@ package struct KeysetExamination {
     let snapshot: KeysetSnapshot
     let now: UnixTime
     let user: UInt32
+    /// This host; nil if it has no name.
+    let writer: String?
     package internal(set) var findings: [Finding] = []
 
     /// - Parameter snapshot: read with `requiringPrivacy: false`.
-    package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32) {
+    package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32, writer: String?) {
+        self.writer = writer
         self.snapshot = snapshot
         now = time
         self.user = user
@@ -33,9 +36,12 @@ package struct KeysetExamination {
         examineContent(file)
         if !snapshot.isDemo { examineProtection(file.protection) }
         examineLifecycles(file.metadata.timeline)
-        if !snapshot.isDemo { examineRotation(file.metadata) }
+        if !snapshot.isDemo {
+            examineRotation(file.metadata)
+            examineWriter(file.metadata)
+        }
         if let set = file.metadata.signedSet { examineSignedSet(set) }
-        examineLog(file.metadata.audit)
+        examineLog(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
     }
 
@@ -80,6 +86,21 @@ package struct KeysetExamination {
         }
     }
 
+    private mutating func examineWriter(_ metadata: KeysetMetadata) {
+        guard let recorded = metadata.writer else {
+            return add(
+                .note, "no-writer", "the keyset doesn't record which host changes it, so a second host is not refused",
+                advice: writer == nil
+                    ? "set \(Writer.variable) on the host that changes it: it has no machine id"
+                    : "nothing, if this is the only host: the next change records it")
+        }
+        guard recorded != writer else { return }
+        add(
+            .note, "other-writer",
+            "\(recorded) changes the keyset, and this is \(writer ?? "a host without a machine id and \(Writer.variable)")",
+            advice: "nothing, unless this host shall change it from now on: \(command("keys policy --writer this"))")
+    }
+
     private mutating func examineProtection(_ protection: Protection) {
         if protection == .plaintext {
             add(
@@ -102,10 +123,10 @@ package struct KeysetExamination {
 
     private static func cost(_ parameters: ScryptParameters) -> Int { parameters.n * parameters.r * parameters.p }
 
-    private mutating func examineLog(_ head: AuditHead) {
+    private mutating func examineLog(_ metadata: KeysetMetadata) {
         let condition: AuditLog.Condition
         switch snapshot.log {
-        case .success(let log): condition = log.condition(head)
+        case .success(let log): condition = log.condition(metadata.audit)
         case .failure(let error) where snapshot.files[KeysetFolder.auditName]?.kind == .file:
             return add(.error, "unreadable", "\(error)", advice: "run this as the keyset's owner")
         case .failure: return
@@ -114,6 +135,12 @@ package struct KeysetExamination {
         case .whole: break
         case .interrupted(let missing):
             add(.warning, "unfinished", Verification.missingLines(missing.count), advice: Verification.verify(snapshot))
+        case .newer(let later):
+            let advice = Verification.restoreOlder(snapshot)
+            add(.error, "rolled-back", "\(later)", advice: advice)
+            for (kid, entry) in later.givenUp(in: metadata) {
+                add(.error, "rolled-back", Verification.givenUp(kid, entry, metadata, at: now), advice: advice)
+            }
         case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
         }
     }
@@ -177,12 +204,12 @@ extension KeysetExamination {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
-                "\(step.description) has been due since \(step.dueAt)", advice: command("rotate"))
+                "it has been due since \(step.dueAt) \(step.description)", advice: command("rotate"))
         }
         for step in plan.blocked {
             add(
                 .warning, "rotation-blocked",
-                "\(step.description) has been due since \(step.dueAt) and is blocked: \(step.blockedBy ?? "")",
+                "it has been due since \(step.dueAt) \(step.description), which is blocked: \(step.blockedBy ?? "")",
                 advice: command("rotate --dry-run"))
         }
     }
@@ -236,7 +263,9 @@ package enum UnknownMembers {
     }
 
     private static let keyMembers: Set = ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device", "role"]
-    private static let metadataMembers: Set = ["seq", "updatedAt", "kind", "policy", "publication", "audit", "keys"]
+    private static let metadataMembers: Set = [
+        "seq", "updatedAt", "kind", "writer", "policy", "publication", "audit", "keys",
+    ]
     private static let publicationMembers: Set = ["set", "topics", "epoch", "validFor"]
     private static let policyMembers: Set = ["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"]
     private static let lifecycleMembers: Set = [

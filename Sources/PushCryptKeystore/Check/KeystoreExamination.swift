@@ -9,10 +9,12 @@ package struct KeystoreExamination {
     package private(set) var keysetCount = 0
     private let now: UnixTime
     private let user: UInt32
+    private let writer: String?
 
     /// - Throws: `KeystoreError` if the folder can't be read.
-    package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser) throws {
+    package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser, writer: String? = nil) throws {
         now = time
+        self.writer = writer
         self.user = user
         let path = KeysetFolder(path).path
         if KeysetFolder(path).exists {
@@ -33,7 +35,7 @@ package struct KeystoreExamination {
         keysetCount += 1
         do {
             let snapshot = try KeysetSnapshot(path, requiringPrivacy: false)
-            findings += KeysetExamination(snapshot, at: now, user: user).findings
+            findings += KeysetExamination(snapshot, at: now, user: user, writer: writer).findings
         } catch {
             let isLink = FileStatus(path)?.kind == .symbolicLink
             add(

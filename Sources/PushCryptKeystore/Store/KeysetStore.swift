@@ -56,7 +56,15 @@ package struct KeysetStore: Sendable {
         }
         let finished = try editor.finished(by: actor)
         try write(finished, folder)
-        return Change(result: result, metadata: finished.metadata, events: editor.events, notices: notices)
+        let adoption = Self.adoption(of: stored, finished).map { ["\(folder.path): \($0)"] } ?? []
+        return Change(
+            result: result, metadata: finished.metadata, events: editor.events, notices: notices + adoption)
+    }
+
+    /// What the first change that records a writer says.
+    private static func adoption(of old: StoredKeyset, _ new: StoredKeyset) -> String? {
+        guard old.metadata.writer == nil, let writer = new.metadata.writer else { return nil }
+        return "from now on only \(writer) changes this keyset; another host needs `keys policy --writer`"
     }
 
     /// Asks for the secret, locks the folder and unlocks the keys.
@@ -167,7 +175,7 @@ extension KeysetStore {
             let file = try self.folder.file(in: folder)
             let isReadable = secret.isGiven || file.protection == .plaintext
             let stored = isReadable ? try file.unlocked(secret) : nil
-            let plan = plan(file.metadata)
+            let plan = try plan(stored?.metadata ?? file.metadata(secret))
             guard !plan.due.isEmpty else {
                 return (Rotation(plan: plan, done: [], metadata: file.metadata, notices: []), file)
             }

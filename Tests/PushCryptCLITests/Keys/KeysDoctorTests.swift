@@ -57,7 +57,8 @@ struct KeysDoctorTests {
         if test.settles { try place.settle("Keys") }
         let before = try place.contents(of: "Keys")
         let examination = try KeystoreExamination(
-            place.folder.file("Keys").path, at: #require(UnixTime(argument: test.time)))
+            place.folder.file("Keys").path, at: #require(UnixTime(argument: test.time)),
+            writer: CLI.writer)
         let json = String(decoding: try JSONEncoder().encode(examination.findings), as: UTF8.self)
             .replacing("\\/", with: "/").replacing(place.folder.path + "/", with: "")
         let findings = try findings(Data(json.utf8))

@@ -12,10 +12,13 @@ struct ChangeOptions: ParsableArguments {
 
     var time: UnixTime { givenTime ?? .now }
 
-    /// The account that runs the command and, with sudo, the account that called it.
+    /// The account that runs the command and, with sudo, the account that called it; the host.
     var actor: Actor {
-        let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
-        return Actor(name: ProcessEnvironment.accountName + caller, reason: reason)
+        get throws {
+            let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
+            return Actor(
+                name: ProcessEnvironment.accountName + caller, reason: reason, writer: try Writer.ofThisHost())
+        }
     }
 
     /// Makes a keyset of one key and prints the key's id.
@@ -36,9 +39,11 @@ struct ConfirmationOptions: ParsableArguments {
     @Flag(name: .customLong("yes"), help: AgreementOptions.help) var isAgreed = false
     @Flag(help: "Skip the check and the question; prints what is lost.") var force = false
 
+    var skipsQuestion: Bool { isAgreed || force }
+
     func confirm(_ what: String, _ losses: [String]) throws {
         var agreement = AgreementOptions()
-        agreement.isAgreed = isAgreed || force
+        agreement.isAgreed = skipsQuestion
         try agreement.confirm(what, losses)
     }
 }
@@ -58,7 +63,9 @@ struct AgreementOptions: ParsableArguments {
             throw Failure(
                 .usage, "\(what) \(losses.joined(separator: "; ")). Nothing was changed; to confirm, add --yes")
         }
-        guard terminal.agrees(TerminalText.harmless(lines: text) + "\n") else {
+        let question = TerminalText.wrap(
+            lines: TerminalText.inLocale(TerminalText.harmless(lines: text)), width: StandardStreams.messageColumns)
+        guard terminal.agrees(question + "\n") else {
             throw Failure(.usage, "not confirmed; nothing was changed")
         }
     }
@@ -70,7 +77,16 @@ struct ClockOptions: ParsableArguments {
 }
 
 struct KeyIDArgument: ParsableArguments {
-    @Argument(help: .init("The key's id.", "KID")) var kid: KeyID
+    @Argument(
+        help: .init(
+            "The key's id, or its first 4 or more characters; with --yes or --force the whole id. An id that begins with a dash "
+                + "is the last argument, after --.", "KID"))
+    var prefix: KeyIDPrefix
+
+    /// - Parameter mustBeWhole: whether the command makes its change without a question.
+    func kid(in change: KeysetChange, mustBeWhole: Bool) throws -> KeyID {
+        try prefix.kid(among: change.metadata().timeline.keys.map(\.kid), of: change.path, mustBeWhole: mustBeWhole)
+    }
 }
 
 extension KeyID: ExpressibleByArgument {

@@ -9,6 +9,8 @@ struct KeysAdd: ParsableCommand {
         discussion: """
             The key is published now. It seals after the policy's publishLead, and then the previous key retires. \
             `pushcrypt rotate` does this when it is due. A publisher key signs at once, beside the others.
+
+            Example: pushcrypt keys add Keys/backend --reason "planned change"
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -17,10 +19,12 @@ struct KeysAdd: ParsableCommand {
     var force = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.checkClock()
         try change.make { editor in try editor.add(activatesAt: try activation(editor)) }
     }

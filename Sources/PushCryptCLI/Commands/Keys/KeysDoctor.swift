@@ -10,14 +10,20 @@ struct KeysDoctor: ParsableCommand {
             keyset with its secret.
 
             Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
+
+            Example: pushcrypt keys doctor Keys
             """)
 
-    @Argument(help: .init("A keystore or a keyset.", "Keys")) var path = "Keys"
+    @Argument(help: .init("A keystore or a keyset. (default: PUSHCRYPT_KEYS, else Keys)", "Keys")) var givenPath:
+        String?
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
+
+    private var path: String { givenPath ?? Defaults.keystore }
 
     func run() throws {
-        let found = try KeystoreExamination(path, at: timeOptions.time)
+        let found = try KeystoreExamination(path, at: timeOptions.time, writer: Writer.ofThisHost())
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
         }
@@ -27,8 +33,11 @@ struct KeysDoctor: ParsableCommand {
 
     private static func text(_ finding: Finding, _ terminal: TerminalText) -> String {
         let label = terminal.label(finding.severity.rawValue, finding.severity.style, width: 9)
-        let message = TerminalText.harmless("\(finding.keyset): \(finding.message)".utf8)
-        return "\(label)\(message)\n         \(TerminalText.harmless(finding.advice.utf8))\n"
+        let lines =
+            terminal.wrapped(
+                label, "\(finding.keyset): \(finding.message)", indent: 9, width: StandardStreams.wrappingColumns)
+            + terminal.advice(finding.advice, indent: 9)
+        return lines.map { $0 + "\n" }.joined()
     }
 
     private static func summary(_ found: KeystoreExamination) -> String {

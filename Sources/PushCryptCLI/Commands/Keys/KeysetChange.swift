@@ -17,14 +17,14 @@ struct KeysetChange {
     /// - Parameter answer: the secret typed for another keyset of the same command.
     init(
         _ path: String, _ options: ChangeOptions, _ clock: ClockOptions, _ secrets: SecretOptions,
-        _ answer: Remembered<KeysetSecret> = Remembered()
+        _ expected: ExpectedState = .anything, _ answer: Remembered<KeysetSecret> = Remembered()
     ) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
         confirmsClock = clock.isConfirmed
         self.secrets = secrets
-        secret = secrets.source(of: path, remembering: answer)
+        secret = secrets.source(of: path, remembering: answer).expecting(expected)
     }
 
     var time: UnixTime { options.time }
@@ -41,7 +41,15 @@ struct KeysetChange {
     }
 
     /// The file as of the first call, without the lock. The change reads it again under the lock.
-    private func file() throws -> KeysetFile { try knownFile.value { try KeysetFolder(path).file() } }
+    private func file() throws -> KeysetFile {
+        try knownFile.value {
+            let file = try KeysetFolder(path).file()
+            StandardStreams.writeDetail(
+                "\(path): \(file.metadata.kind.rawValue) keyset, seq \(file.metadata.sequence), \(file.protection.name)"
+            )
+            return file
+        }
+    }
 
     /// Refuses the change if the clock seems wrong: before the last change or far after it. Every change is refused far
     /// after the last one; this also refuses it before.
@@ -112,19 +120,16 @@ struct KeysetChange {
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
-        let done = events.map { event -> JSONObject in
-            let json: JSONObject = ["what": event.action.rawValue]
-            return json.adding(ifKnown: ["kid": event.kid?.description, "detail": event.detail])
-        }
-        let json: JSONObject = ["keyset": path, "at": "\(metadata.timeline.effective(time))", "done": done]
+        let json: JSONObject = [
+            "keyset": path, "at": "\(metadata.timeline.effective(time))", "done": events.map(\.json),
+        ]
         try StandardStreams.write(json, asJSON: options.json) { _ in
-            let lines = events.map { event in
-                [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
-                    + (event.detail.map { ": " + $0 } ?? "") + "\n"
-            }
+            let lines = events.map(\.line)
             guard !lines.isEmpty else { return "nothing to change\n" }
-            return lines.joined()
+            let text =
+                lines.joined()
                 + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path))\n" } ?? "")
+            return TerminalText.wrap(lines: text, width: StandardStreams.wrappingColumns)
         }
     }
 
@@ -138,12 +143,40 @@ struct KeysetChange {
     }
 }
 
+extension AuditEvent {
+    /// A line that says what was done.
+    var line: String {
+        [action.text, kid?.description].compactMap(\.self).joined(separator: " ")
+            + (detail.map { ": " + Self.text(ofDetail: $0) } ?? "") + "\n"
+    }
+
+    /// `{"what", ["kid"], ["detail"]}`
+    var json: JSONObject {
+        let json: JSONObject = ["what": action.rawValue]
+        return json.adding(ifKnown: ["kid": kid?.description, "detail": detail])
+    }
+
+    /// A detail with the durations of a policy as they are typed, instead of its JSON.
+    static func text(ofDetail detail: String) -> String {
+        guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
+            let policy = try? JSONText(Array(detail[...end].utf8)).root
+        else { return detail }
+        let members = policy.members.map { member in
+            let value = member.value.string ?? String(decoding: member.value.rawBytes, as: UTF8.self)
+            return "\(member.name) " + (DurationText.seconds(value).map(DurationText.human) ?? value)
+        }
+        return members.joined(separator: ", ") + detail[detail.index(after: end)...]
+    }
+}
+
 extension AuditEvent.Action {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
+        case .restored: "restored"
+        case .writerChanged: "changed the writer"
         case .publicationChanged: "changed the signed set"
         case .renewed: "issued the signed set again"
         default: rawValue

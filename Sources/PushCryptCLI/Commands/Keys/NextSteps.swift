@@ -13,7 +13,7 @@ struct NextSteps {
         self.keyset = ShellArgument.quoted(keyset)
         self.kind = kind
         secret = secrets.repeatedArguments
-        topic = "TOPIC"
+        topic = Defaults.topic ?? "TOPIC"
     }
 
     /// - Parameters:

@@ -15,12 +15,15 @@ struct KeysCoverage: ParsableCommand {
             outdated (seen, but the newest key no longer opens), unknownKid (seen, but the newest key is not in the \
             keyset), keys [{kid, state, newest (devices whose newest key it is), holding, seen}]; if the policy requires \
             coverage, also requireCoverage and isCovered of each key.
+
+            Example: pushcrypt keys coverage Keys/fleet --reports reports.jsonl
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Option(help: .init("The devices' reports; - is stdin.", "FILE|-")) var reports: String
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup var pictureOptions: PictureOptions
 
     func run() throws {

@@ -14,12 +14,16 @@ struct Rotate: ParsableCommand {
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: see pushcrypt --help. With several keysets, the exit status is \
-            the most severe one.
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: \
+            see pushcrypt --help. With several keysets, the exit status is the most severe one.
+
+            Example: pushcrypt rotate --all --passphrase-file /etc/pushcrypt/passphrase
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
-    @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
+    @Flag(
+        name: .customLong("all"),
+        help: "Rotate every keyset of the keystores. The default keystore is PUSHCRYPT_KEYS, else Keys.")
     var isForAll = false
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
@@ -36,6 +40,8 @@ struct Rotate: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -54,12 +60,16 @@ struct Rotate: ParsableCommand {
 
     func run() throws {
         if let revoke { return try replace(revoke) }
+        if agreement.isAgreed { StandardStreams.writeNote("--yes has no effect: rotate asks only with --emergency") }
         let answer = Remembered<KeysetSecret>()
         let deviceReports = try reports.map { try DeviceReports(file: $0) }
         var statuses = [Int32]()
+        var requiresCoverage = false
         for path in try keysets() {
             do {
-                statuses.append(try rotate(KeysetChange(path, options, clock, secrets, answer), deviceReports))
+                let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
+                statuses.append(try rotate(change, deviceReports))
+                requiresCoverage = try requiresCoverage || change.metadata().policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
@@ -67,11 +77,15 @@ struct Rotate: ParsableCommand {
                 statuses.append(failure.status.rawValue)
             }
         }
+        if reports != nil, !requiresCoverage {
+            StandardStreams.writeNote("--reports has no effect: no policy requires coverage")
+        }
         if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
     private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
         let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, reports) }
+        noteIdleStart(change.path, rotation)
         let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, reports, isAfter: true)
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
@@ -79,6 +93,18 @@ struct Rotate: ParsableCommand {
         if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
         if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
         return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
+    }
+
+    /// Says that --now changed nothing.
+    private func noteIdleStart(_ path: String, _ rotation: KeysetStore.Rotation) {
+        let (metadata, plan) = (rotation.metadata, rotation.plan)
+        let adds = (plan.due + plan.blocked).contains { if case .add = $0.action { true } else { false } }
+        let pending = metadata.timeline.keys(in: .pending, at: plan.at).first
+        guard beginsNow, !adds, let pending else { return }
+        let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
+        StandardStreams.writeNote(
+            "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
+                + "`pushcrypt keys promote \(ShellArgument.quoted(path)) \(pending.kid)`")
     }
 
     private func plan(
@@ -92,7 +118,7 @@ struct Rotate: ParsableCommand {
     }
 
     private func replace(_ kid: KeyID) throws {
-        let change = try KeysetChange(paths[0], options, clock, secrets)
+        let change = try KeysetChange(paths[0], options, clock, secrets, expected.state)
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {
@@ -115,10 +141,11 @@ struct Rotate: ParsableCommand {
 
     private func keysets() throws -> [String] {
         guard isForAll else { return paths }
-        let keystores = paths.isEmpty ? ["Keys"] : paths
+        let keystores = paths.isEmpty ? [Defaults.keystore] : paths
         // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
         // ones.
         let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
+        StandardStreams.writeDetail("rotating \(found.joined(separator: ", ")) of \(keystores.joined(separator: ", "))")
         guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
         return found
     }
@@ -155,13 +182,18 @@ struct RotationReport {
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
         if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty, plan.clockObjection == nil {
-            lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
+            lines += terminal.wrapped(
+                "  ", "nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""), indent: 2,
+                width: StandardStreams.wrappingColumns)
+        }
+        func row(_ label: String, _ text: String, _ style: TerminalText.Style = .plain) -> [String] {
+            Self.row(terminal.label(label, style, width: 9), text, terminal)
         }
         if let signedSet {
-            lines.append("  \(terminal.label("set", signedSet.style, width: 9))\(signedSet.text)")
-            if !done.isEmpty { lines.append("  publish  \(PublicationStatus.publishing(keyset))") }
+            lines += row("set", signedSet.text, signedSet.style)
+            if !done.isEmpty { lines += row("publish", PublicationStatus.publishing(keyset)) }
         }
-        if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
+        if let next = plan.next { lines += row("next", "\(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")
     }
 
@@ -180,10 +212,12 @@ struct RotationReport {
         kid: KeyID? = nil
     ) -> [String] {
         let reason = step.blockedBy.map { "because \($0)" } ?? "safe: \(step.why)"
-        return [
-            "  \(terminal.label(heading, style, width: 9))\(step.text(kid: kid))",
-            "           \(TerminalText.harmless(reason.utf8))",
-        ]
+        return row(terminal.label(heading, style, width: 9), step.text(kid: kid), terminal)
+            + row(String(repeating: " ", count: 9), reason, terminal)
+    }
+
+    private static func row(_ label: String, _ text: String, _ terminal: TerminalText) -> [String] {
+        terminal.wrapped("  " + label, text, indent: 11, width: StandardStreams.wrappingColumns)
     }
 }
 
