@@ -62,7 +62,7 @@ struct Keys: ParsableCommand {
         subcommands: [
             KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
             KeysRetire.self, KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self,
-            KeysPasswd.self, KeysSecrets.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysRehearse.self,
-            KeysCoverage.self,
+            KeysPasswd.self, KeysSecrets.self, KeysBackup.self, KeysRestore.self, KeysLog.self, KeysVerify.self,
+            KeysDoctor.self, KeysRehearse.self, KeysCoverage.self,
         ])
 }

@@ -12,12 +12,14 @@ struct DemoKeyOptions: ParsableArguments {
     var isAllowed = false
 }
 
-/// How a command reads keys: the secret of encrypted keysets, and whether it accepts the published demo keys.
+/// How a command reads keys: the secret of encrypted keysets, whether it accepts the published demo keys, and what it expects of
+/// a keyset.
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
     /// Whether an operator has confirmed a clock that seems wrong.
     var confirmsClock = false
+    var expected = ExpectedState.anything
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users

@@ -73,12 +73,20 @@ struct SignedSetOptions: ParsableArguments {
 
     /// The signed document of `path` or the pins with the publishers of `path`.
     ///
-    /// - Parameter secrets: the secret of both keysets, or of the sender keyset if the publisher's has its own.
-    func exported(_ path: String, _ secrets: SecretOptions, at time: UnixTime) throws -> [UInt8] {
+    /// - Parameters:
+    ///   - secrets: the secret of both keysets, or of the sender keyset if the publisher's has its own.
+    ///   - expected: what the keyset `path` must be at least.
+    func exported(
+        _ path: String, _ secrets: SecretOptions, _ expected: ExpectedState, at time: UnixTime
+    ) throws -> [UInt8] {
         let (senders, publishers) = (pinsFor ?? path, signedBy ?? path)
         let own = publisherSecrets
-        let signing = try Self.unlocked(publishers, (own.isNamed ? own : secrets).source(of: publishers))
-        let published = try Self.unlocked(senders, secrets.source(of: senders))
+        func unlocked(_ keyset: String, _ secrets: SecretOptions) throws -> StoredKeyset {
+            let secret = secrets.source(of: keyset)
+            return try Self.unlocked(keyset, keyset == path ? secret.expecting(expected) : secret)
+        }
+        let signing = try unlocked(publishers, own.isNamed ? own : secrets)
+        let published = try unlocked(senders, secrets)
         return try KeySource.naming("\(senders) with the publisher \(publishers)") {
             let set = try PublishedSet(of: published, by: signing)
             return try pinsFor == nil ? set.document(epoch: epoch, at: time) : set.pins()

@@ -70,6 +70,7 @@ struct Failure: Error {
         .invalidName: .usage, .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission,
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
-        .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput,
+        .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
+        .unexpectedState: .temporary,
     ]
 }

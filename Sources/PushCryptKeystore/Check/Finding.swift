@@ -42,6 +42,21 @@ extension Verification {
         "an interrupted change didn't write \(count) line\(count == 1 ? "" : "s") to the audit log"
     }
 
+    /// What the log says of a key, and what the keyset does with it.
+    static func givenUp(_ kid: KeyID, _ entry: AuditEntry, _ metadata: KeysetMetadata, at time: UnixTime) -> String {
+        let verb = entry.what == "revoked" ? "revokes" : "destroys"
+        let state = metadata.timeline.state(of: kid, at: time)
+        let work = metadata.kind == .sender ? "signs" : "seals"
+        let use =
+            state == .primary
+            ? "the keyset \(work) with it" : "in the keyset it is \(state.map { "\($0)" } ?? "unknown")"
+        return "the audit log \(verb) key \(kid) at \(entry.at), and \(use)"
+    }
+
+    static func restoreOlder(_ snapshot: KeysetSnapshot) -> String {
+        "pushcrypt keys restore \(ShellArgument.quoted(snapshot.path))  # or with --from FILE, the newest backup"
+    }
+
     static func verify(_ snapshot: KeysetSnapshot) -> String {
         "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))"
     }

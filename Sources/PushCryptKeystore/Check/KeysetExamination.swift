@@ -35,7 +35,7 @@ package struct KeysetExamination {
         examineLifecycles(file.metadata.timeline)
         if !snapshot.isDemo { examineRotation(file.metadata) }
         if let set = file.metadata.signedSet { examineSignedSet(set) }
-        examineLog(file.metadata.audit)
+        examineLog(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
     }
 
@@ -102,10 +102,10 @@ package struct KeysetExamination {
 
     private static func cost(_ parameters: ScryptParameters) -> Int { parameters.n * parameters.r * parameters.p }
 
-    private mutating func examineLog(_ head: AuditHead) {
+    private mutating func examineLog(_ metadata: KeysetMetadata) {
         let condition: AuditLog.Condition
         switch snapshot.log {
-        case .success(let log): condition = log.condition(head)
+        case .success(let log): condition = log.condition(metadata.audit)
         case .failure(let error) where snapshot.files[KeysetFolder.auditName]?.kind == .file:
             return add(.error, "unreadable", "\(error)", advice: "run this as the keyset's owner")
         case .failure: return
@@ -114,6 +114,12 @@ package struct KeysetExamination {
         case .whole: break
         case .interrupted(let missing):
             add(.warning, "unfinished", Verification.missingLines(missing.count), advice: Verification.verify(snapshot))
+        case .newer(let later):
+            let advice = Verification.restoreOlder(snapshot)
+            add(.error, "rolled-back", "\(later)", advice: advice)
+            for (kid, entry) in later.givenUp(in: metadata) {
+                add(.error, "rolled-back", Verification.givenUp(kid, entry, metadata, at: now), advice: advice)
+            }
         case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
         }
     }

@@ -66,10 +66,12 @@ extension KeysetStore {
     ///
     /// - Parameter secret: a given secret authenticates the keyset's record of the log.
     /// - Throws: `KeystoreError`, `KeyError`, also if only the keyset can't be read.
-    package func log(_ secret: SecretSource) throws -> (log: AuditLog, condition: AuditLog.Condition) {
+    package func log(_ secret: SecretSource) throws -> (
+        log: AuditLog, condition: AuditLog.Condition, metadata: KeysetMetadata
+    ) {
         let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true)
-        let metadata = try snapshot.keyset.get().metadata(secret)
+        let metadata = try snapshot.keyset.get().metadata(secret, evenIfOlder: true)
         let log = try snapshot.log.get()
-        return (log, log.condition(metadata.audit))
+        return (log, log.condition(metadata.audit), metadata)
     }
 }

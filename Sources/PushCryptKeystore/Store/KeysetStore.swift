@@ -167,7 +167,7 @@ extension KeysetStore {
             let file = try self.folder.file(in: folder)
             let isReadable = secret.isGiven || file.protection == .plaintext
             let stored = isReadable ? try file.unlocked(secret) : nil
-            let plan = plan(file.metadata)
+            let plan = try plan(stored?.metadata ?? file.metadata(secret))
             guard !plan.due.isEmpty else {
                 return (Rotation(plan: plan, done: [], metadata: file.metadata, notices: []), file)
             }

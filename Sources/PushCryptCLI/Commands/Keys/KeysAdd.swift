@@ -17,10 +17,11 @@ struct KeysAdd: ParsableCommand {
     var force = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.checkClock()
         try change.make { editor in try editor.add(activatesAt: try activation(editor)) }
     }

@@ -17,10 +17,11 @@ struct KeysDestroy: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.checkClock()
         let nothing = ["no push that is still on its way needs the key"]
         try change.make("destroying key \(key.kid) for good:", orNothing: nothing, confirmation.confirm) {
@@ -37,10 +38,11 @@ struct KeysPrune: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         let kids = Self.prunable(try change.metadata(), at: change.time)
         guard !kids.isEmpty else {
             try change.make { _ in }

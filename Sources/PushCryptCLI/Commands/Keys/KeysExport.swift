@@ -35,6 +35,7 @@ struct KeysExport: ParsableCommand {
     @Flag(help: "Print JSON in every format.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Signed sender sets") var signedSet: SignedSetOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -60,7 +61,7 @@ struct KeysExport: ParsableCommand {
     }
 
     private func exported() throws -> [UInt8] {
-        if signedSet.isGiven { return try signedSet.exported(path, secrets, at: timeOptions.time) }
+        if signedSet.isGiven { return try signedSet.exported(path, secrets, expected.state, at: timeOptions.time) }
         if format != nil || kid != nil || isPrivate { return try oneKey() }
         guard registration || device != nil else { return try publicSet() }
         let source = try source()
@@ -77,7 +78,9 @@ struct KeysExport: ParsableCommand {
         return try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
     }
 
-    private func source() throws -> KeySource { try KeySource(path, secrets.source(of: path)) }
+    private func source() throws -> KeySource {
+        try KeySource(path, secrets.source(of: path).expecting(expected.state))
+    }
 
     private func registrationRecord(_ keyset: Keyset) throws -> [UInt8] {
         guard keyset.kind == .recipient else {

@@ -16,6 +16,7 @@ struct KeysPasswd: ParsableCommand {
     var allowsPlaintext = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -25,7 +26,7 @@ struct KeysPasswd: ParsableCommand {
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
         let (protection, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: allowsPlaintext, replaces: true

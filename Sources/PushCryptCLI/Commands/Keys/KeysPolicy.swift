@@ -21,10 +21,11 @@ struct KeysPolicy: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }

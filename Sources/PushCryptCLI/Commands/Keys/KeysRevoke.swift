@@ -16,10 +16,12 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        try KeysetChange(path, options, clock, secrets).revoke(key.kid, successor: promote, confirmation.confirm)
+        try KeysetChange(path, options, clock, secrets, expected.state).revoke(
+            key.kid, successor: promote, confirmation.confirm)
     }
 }
 
@@ -34,10 +36,11 @@ struct KeysRetire: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.make("retiring key \(key.kid):", confirmation.confirm) { try $0.retire(key.kid) }
     }
 }

@@ -17,14 +17,14 @@ struct KeysetChange {
     /// - Parameter answer: the secret typed for another keyset of the same command.
     init(
         _ path: String, _ options: ChangeOptions, _ clock: ClockOptions, _ secrets: SecretOptions,
-        _ answer: Remembered<KeysetSecret> = Remembered()
+        _ expected: ExpectedState = .anything, _ answer: Remembered<KeysetSecret> = Remembered()
     ) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
         confirmsClock = clock.isConfirmed
         self.secrets = secrets
-        secret = secrets.source(of: path, remembering: answer)
+        secret = secrets.source(of: path, remembering: answer).expecting(expected)
     }
 
     var time: UnixTime { options.time }
@@ -112,16 +112,11 @@ struct KeysetChange {
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
-        let done = events.map { event -> JSONObject in
-            let json: JSONObject = ["what": event.action.rawValue]
-            return json.adding(ifKnown: ["kid": event.kid?.description, "detail": event.detail])
-        }
-        let json: JSONObject = ["keyset": path, "at": "\(metadata.timeline.effective(time))", "done": done]
+        let json: JSONObject = [
+            "keyset": path, "at": "\(metadata.timeline.effective(time))", "done": events.map(\.json),
+        ]
         try StandardStreams.write(json, asJSON: options.json) { _ in
-            let lines = events.map { event in
-                [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
-                    + (event.detail.map { ": " + $0 } ?? "") + "\n"
-            }
+            let lines = events.map(\.line)
             guard !lines.isEmpty else { return "nothing to change\n" }
             return lines.joined()
                 + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path))\n" } ?? "")
@@ -138,12 +133,27 @@ struct KeysetChange {
     }
 }
 
+extension AuditEvent {
+    /// A line that says what was done.
+    var line: String {
+        [action.text, kid?.description].compactMap(\.self).joined(separator: " ") + (detail.map { ": " + $0 } ?? "")
+            + "\n"
+    }
+
+    /// `{"what", ["kid"], ["detail"]}`
+    var json: JSONObject {
+        let json: JSONObject = ["what": action.rawValue]
+        return json.adding(ifKnown: ["kid": kid?.description, "detail": detail])
+    }
+}
+
 extension AuditEvent.Action {
     fileprivate var text: String {
         switch self {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
+        case .restored: "restored"
         case .publicationChanged: "changed the signed set"
         case .renewed: "issued the signed set again"
         default: rawValue

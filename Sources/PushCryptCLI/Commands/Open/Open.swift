@@ -34,6 +34,7 @@ struct Open: ParsableCommand {
     @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -47,7 +48,9 @@ struct Open: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, expected: expected.state)
+    }
 
     func run() throws {
         if batch.isOn { try openBatch() } else { try openOne() }

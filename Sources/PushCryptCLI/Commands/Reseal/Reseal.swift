@@ -35,6 +35,7 @@ struct Reseal: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -42,7 +43,9 @@ struct Reseal: ParsableCommand {
     }
 
     var keyAccess: KeyAccess {
-        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+        KeyAccess(
+            secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed,
+            expected: expected.state)
     }
 
     func run() throws {

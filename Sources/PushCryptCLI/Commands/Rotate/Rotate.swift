@@ -14,8 +14,8 @@ struct Rotate: ParsableCommand {
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: see pushcrypt --help. With several keysets, the exit status is \
-            the most severe one.
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: \
+            see pushcrypt --help. With several keysets, the exit status is the most severe one.
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
@@ -36,6 +36,7 @@ struct Rotate: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -59,7 +60,8 @@ struct Rotate: ParsableCommand {
         var statuses = [Int32]()
         for path in try keysets() {
             do {
-                statuses.append(try rotate(KeysetChange(path, options, clock, secrets, answer), deviceReports))
+                statuses.append(
+                    try rotate(KeysetChange(path, options, clock, secrets, expected.state, answer), deviceReports))
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
@@ -92,7 +94,7 @@ struct Rotate: ParsableCommand {
     }
 
     private func replace(_ kid: KeyID) throws {
-        let change = try KeysetChange(paths[0], options, clock, secrets)
+        let change = try KeysetChange(paths[0], options, clock, secrets, expected.state)
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {
