@@ -25,7 +25,8 @@ enum Main {
             } catch {
                 end(error)
             }
-        case .failure:
+        // Every error but those of the parser. `status` ends with exit status 1, too.
+        case .failure where !(error is ExitCode):
             let failure = Failure(error)
             StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
@@ -42,8 +43,8 @@ struct PushCrypt: ParsableCommand {
             DURATION is a number with s, m, h, d or w. A FILE with keys is one JWK or a JWK set; Keys/NAME is a keyset.
 
             Exit status: 0 done, 10 rotate --dry-run: a step is due, 64 bad usage, 65 bad data, 66 missing input, \
-            70 internal error, 73 can't create, 74 reading or writing failed, 75 blocked for now, 77 permission, \
-            130 and 143 interrupted.
+            69 --exec-on-change failed, 70 internal error, 73 can't create, 74 reading or writing failed, 75 blocked for now, 77 permission, \
+            130 and 143 interrupted. status is an exception, for monitors: 0 ok, 1 warning, 2 critical, 3 unknown.
 
             To begin: pushcrypt demo
             """,
@@ -51,7 +52,7 @@ struct PushCrypt: ParsableCommand {
         subcommands: [
             Demo.self, Seal.self, Open.self, Inspect.self, Simulate.self, Diagnose.self, Reseal.self, Blob.self,
             Keys.self,
-            Rotate.self, Recipients.self,
+            Rotate.self, Status.self, Recipients.self,
         ])
 }
 
@@ -61,6 +62,7 @@ struct Keys: ParsableCommand {
         subcommands: [
             KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
             KeysRetire.self, KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self,
+            KeysPublish.self,
             KeysPasswd.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysRehearse.self, KeysCoverage.self,
         ])
 }

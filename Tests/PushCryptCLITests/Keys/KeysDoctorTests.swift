@@ -16,7 +16,8 @@ struct KeysDoctorTests {
         try place.createEncrypted("Keys/push", .sender, scrypt: .standard)
         try place.write(Data(), to: "Keys/README.md", mode: 0o644)
         try place.settle("Keys")
-        let output = try place.run("keys", "doctor", "--at", Workplace.now)
+        let secret = ["--passphrase-file", "passphrase"]
+        let output = try place.run(["keys", "doctor", "--at", Workplace.now] + secret)
         #expect(output.isSuccess, "\(output)")
         #expect(output.text == "2 keysets: nothing found\n")
         #expect(
@@ -57,7 +58,7 @@ struct KeysDoctorTests {
         if test.settles { try place.settle("Keys") }
         let before = try place.contents(of: "Keys")
         let examination = try KeystoreExamination(
-            place.folder.file("Keys").path, at: #require(UnixTime(argument: test.time)))
+            place.folder.file("Keys").path, .init(at: #require(UnixTime(argument: test.time))))
         let json = String(decoding: try JSONEncoder().encode(examination.findings), as: UTF8.self)
             .replacing("\\/", with: "/").replacing(place.folder.path + "/", with: "")
         let findings = try findings(Data(json.utf8))

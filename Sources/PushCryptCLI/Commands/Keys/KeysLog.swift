@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysLog: ParsableCommand {
@@ -30,6 +31,9 @@ struct KeysLog: ParsableCommand {
             throw ValidationError("--start-new needs --reason: the new log starts with it.")
         }
         guard startsNew || options.reason == nil else { throw ValidationError("--reason needs --start-new.") }
+        guard startsNew || options.execOnChange == nil else {
+            throw ValidationError("--exec-on-change needs --start-new: nothing else changes the keyset.")
+        }
     }
 
     func run() throws {
@@ -80,6 +84,7 @@ struct KeysLog: ParsableCommand {
         try StandardStreams.write(["keyset": path, "oldLog": oldName], asJSON: options.json) { _ in
             "started a new audit log; the old one is \(path)/\(oldName)\n"
         }
+        try change.runHook(after: KeysetFolder(path).file().metadata)
     }
 }
 

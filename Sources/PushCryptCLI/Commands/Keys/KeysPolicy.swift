@@ -10,9 +10,8 @@ struct KeysPolicy: ParsableCommand {
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
 
-            The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
-            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then export the set \
-            and publish it.
+            The --publish options make the sender keys a set that `keys publish --signed-by` signs. Every change of the \
+            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then publish it.
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -23,9 +22,18 @@ struct KeysPolicy: ParsableCommand {
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var showsOnly: Bool { policyOptions.isEmpty && publicationOptions.isEmpty }
+
+    func validate() throws {
+        guard !showsOnly || options.execOnChange == nil else {
+            throw ValidationError(
+                "--exec-on-change needs a change, and without an option of the policy it is only shown.")
+        }
+    }
+
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets)
-        if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
+        if showsOnly { return try show(change.metadata()) }
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
         try change.make(edit)
