@@ -18,9 +18,14 @@ struct TranscriptTests {
         }
     }
 
-    @Test("The README and four guides have a transcript of at least five steps, and two pages a shorter one")
+    @Test(
+        "The README and four guides have a transcript of at least five steps, two pages a shorter one, and runbooks one"
+    )
     func found() throws {
-        let found = Dictionary(grouping: try Transcript.all(), by: \.document)
+        let all = Dictionary(grouping: try Transcript.all(), by: \.document)
+        let runbooks = Documents.files(in: "docs/runbooks", withSuffix: ".md")
+        #expect(runbooks.count >= 3 && runbooks.allSatisfy { all[$0] != nil })
+        let found = all.filter { !runbooks.contains($0.key) }
         let guides = ["README.md"] + ["attachments", "campaigns", "rotation", "simulator"].map { "docs/\($0).md" }
         #expect(Set(found.keys) == Set(guides + ["docs/diagnose.md", "docs/sidecar.md"]))
         #expect(guides.allSatisfy { found[$0]?.contains { $0.steps.count >= 5 } == true })
@@ -119,7 +124,7 @@ struct TranscriptTests {
     private final class Marker {}
 
     /// Replaces key ids and ciphertext, which differ from run to run. A new key id is the only word of a line or follows
-    /// "add key".
+    /// "add key" or "added".
     private struct StableLines {
         private var keyIDs: [(shown: String, printed: String)] = []
 
@@ -145,7 +150,7 @@ struct TranscriptTests {
         }
 
         private static func newKeyID(_ line: String) -> String? {
-            line.wholeMatch(of: #/(?: *done +add key )?([A-Za-z0-9_-]{11})(?:, .*)?/#).map { String($0.1) }
+            line.wholeMatch(of: #/(?: *done +add key |added )?([A-Za-z0-9_-]{11})(?:[,:] .*)?/#).map { String($0.1) }
         }
     }
 }
