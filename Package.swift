@@ -162,7 +162,8 @@ let package = Package(
             name: "pushcrypt",
             dependencies: [
                 "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
-                "PushCryptNotifications", "PushCryptRecipients", "PushCryptSimulator",
+                "PushCryptNotifications", "PushCryptRecipients", "PushCryptSimulator", "PushCryptSQLite",
+                .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
                 .target(name: "CPushCryptPrctl", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Sender"])),

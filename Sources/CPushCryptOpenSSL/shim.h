@@ -37,6 +37,16 @@ static inline int pushcrypt_clear_errors(void) {
     return lacks_memory;
 }
 
+#if defined(__linux__)
+// Whether OpenSSL is in the program's own file, and not in a shared library. The linker defines where the program begins and
+// ends. Here and not in Swift, because Swift has no addresses of functions.
+static inline int pushcrypt_openssl_is_built_in(void) {
+    extern const char __executable_start __attribute__((visibility("hidden"))), _end __attribute__((visibility("hidden")));
+    const char *function = (const char *)OpenSSL_version;
+    return function >= &__executable_start && function < &_end;
+}
+#endif
+
 // An X25519 key object from bytes, with the public key only where there is no private one. Here and not in Swift, because
 // an OSSL_PARAM keeps the pointer to its name, and so that no array is made for every message.
 static inline int pushcrypt_x25519_fromdata(

@@ -48,7 +48,7 @@ struct PushCrypt: ParsableCommand {
 
             To begin: pushcrypt demo
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [
             Demo.self, Seal.self, Open.self, Inspect.self, Simulate.self, Diagnose.self, Reseal.self, Blob.self,
             Keys.self,
@@ -58,11 +58,12 @@ struct PushCrypt: ParsableCommand {
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keys",
         abstract: "Create, show and change keysets.",
         subcommands: [
             KeysCreate.self, KeysList.self, KeysShow.self, KeysPolicy.self, KeysAdd.self, KeysPromote.self,
             KeysRetire.self, KeysRevoke.self, KeysDestroy.self, KeysPrune.self, KeysImport.self, KeysExport.self,
-            KeysPublish.self,
-            KeysPasswd.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysRehearse.self, KeysCoverage.self,
+            KeysPublish.self, KeysPasswd.self, KeysSecrets.self, KeysLog.self, KeysVerify.self, KeysDoctor.self,
+            KeysRehearse.self, KeysCoverage.self,
         ])
 }

@@ -68,7 +68,8 @@ package struct KeysetFile: Sendable {
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
         let secret = try source.secret()
-        var plaintext = try SealedKeys(sealed).open(metadata: Array(member.rawBytes), secret: secret, path: path)
+        var (plaintext, secrets) = try SealedKeys(sealed).open(
+            metadata: Array(member.rawBytes), secret: secret, path: path)
         defer { wipe(&plaintext) }
         let keys: [KeyID: KeyRecord]
         do {
@@ -77,7 +78,8 @@ package struct KeysetFile: Sendable {
             throw KeyError(.malformed, "the decrypted keys are not a JSON text: \(error)")
         }
         try Self.requireEveryKey(of: metadata, in: keys)
-        return StoredKeyset(metadata: metadata, records: keys, protection: protection, secret: secret)
+        return StoredKeyset(
+            metadata: metadata, records: keys, protection: protection, secret: secret, secrets: secrets)
     }
 
     /// The metadata, authenticated if a secret was given.
@@ -152,12 +154,18 @@ package struct StoredKeyset: Sendable {
     package var protection: Protection
     /// The secret that unlocked it, for writing it again; nil for plain text.
     package var secret: KeysetSecret?
+    /// All secrets of a keyset that has several; otherwise nil.
+    package var secrets: KeysetSecrets?
 
-    package init(metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?) {
+    package init(
+        metadata: KeysetMetadata, records: [KeyID: KeyRecord], protection: Protection, secret: KeysetSecret?,
+        secrets: KeysetSecrets? = nil
+    ) {
         self.metadata = metadata
         self.records = records
         self.protection = protection
         self.secret = secret
+        self.secrets = secrets
     }
 
     /// The keys that aren't destroyed, for sealing and opening.
@@ -178,12 +186,30 @@ package enum Protection: Hashable, Sendable {
     case passphrase(ScryptParameters)
     /// The keys are encrypted with a data key, which an external command wraps.
     case command
+    /// Each of several secrets opens the keys.
+    case several([Named])
+
+    package struct Named: Hashable, Sendable {
+        package let name: SecretName
+        /// A passphrase or a command.
+        package let protection: Protection
+    }
 
     package var name: String {
         switch self {
         case .plaintext: "plain text"
         case .passphrase: "passphrase"
         case .command: "external command"
+        case .several(let secrets): "\(secrets.count) secrets"
+        }
+    }
+
+    /// The secrets: one without a name, or several with names.
+    package var secrets: [(name: SecretName?, protection: Protection)] {
+        switch self {
+        case .plaintext: []
+        case .passphrase, .command: [(nil, self)]
+        case .several(let secrets): secrets.map { ($0.name, $0.protection) }
         }
     }
 }

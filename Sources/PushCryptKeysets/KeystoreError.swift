@@ -11,6 +11,8 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
 
         /// The name is taken.
         public static let alreadyExists = Code(name: "alreadyExists")
+        /// A keyset of this name would not be found by commands for all keysets.
+        public static let invalidName = Code(name: "invalidName")
         /// The file or folder can't be created.
         public static let cannotCreate = Code(name: "cannotCreate")
         /// There is no such file or keyset.

@@ -70,7 +70,8 @@ package struct SecretSource {
         throw KeystoreError(
             .notEncrypted,
             "\(source) is not encrypted, though a passphrase or wrap command was given: another user may have replaced "
-                + "the encrypted keyset. Restore it; for keys that are meant to be unencrypted, give neither")
+                + "the encrypted keyset. Restore it. For keys that are meant to be unencrypted, give neither; if other keys "
+                + "of the command need a secret, encrypt these too (`keys passwd`)")
     }
 }
 

@@ -4,7 +4,7 @@ public import PushCryptPrimitives
 public struct NotificationError: DescribedError, Hashable, Sendable {
     /// The kind of failure; more may be added.
     public struct Code: Hashable, Sendable {
-        let name: String
+        package let name: String
 
         /// The user doesn't allow notifications, or wasn't asked.
         public static let notAllowed = Code(name: "notAllowed")

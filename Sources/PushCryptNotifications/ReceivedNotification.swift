@@ -38,7 +38,7 @@ public enum ReceivedNotification: Hashable, Sendable {
 
     /// Why a notification isn't verified; more may be added.
     public struct Reason: Hashable, Sendable {
-        let name: String
+        package let name: String
 
         /// It has a sealed message: the extension didn't run, couldn't open it, or was out of time. ``KeptNotifications`` can
         /// open it.

@@ -62,13 +62,11 @@ extension SimulatedNotificationCenter {
         return LockScreen(groups: groups, time: clock.time)
     }
 
-    /// The notification of a request as the lock screen shows it; nil if it doesn't.
-    package func banner(of requestID: String) -> LockScreen.Banner? {
-        let listed = notificationsOnLockScreen
-        guard let notification = listed.last(where: { $0.id == requestID }) else { return nil }
+    /// A notification as a banner or the list shows it, which may not be on the lock screen.
+    package func banner(_ notification: DeliveredNotification) -> LockScreen.Banner {
         let thread = notification.request.content.threadID
-        return banner(
-            notification, groupCount: listed.count { $0.request.content.threadID == thread }, currentSettings)
+        let count = shownNotifications.count { $0.notification.request.content.threadID == thread }
+        return banner(notification, groupCount: max(count, 1), currentSettings)
     }
 
     private var notificationsOnLockScreen: [DeliveredNotification] {

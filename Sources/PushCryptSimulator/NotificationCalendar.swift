@@ -33,3 +33,8 @@ extension CalendarMatch {
         }
     }
 }
+
+extension NotificationError {
+    package static let unknownTimeZone = NotificationError(
+        .invalidTrigger, "the time zone isn't known; a name is like Europe/Zurich")
+}

@@ -17,6 +17,12 @@ public struct ResponseError: DescribedError, Hashable, Sendable {
     /// The user must unlock the device first: see ``SimulatedNotificationCenter/open(_:)`` and
     /// ``SimulatedNotificationCenter/choose(_:of:text:)``.
     public static let locked = ResponseError(description: "the device must be unlocked first")
+    /// No scheduled notification has such a region.
+    public static let noRegion = ResponseError(description: "no scheduled notification has this region")
+    /// The device is in the region already.
+    public static let inRegion = ResponseError(description: "the device is in the region already")
+    /// The device isn't in the region.
+    public static let notInRegion = ResponseError(description: "the device isn't in the region")
 }
 
 extension SimulatedNotificationCenter {

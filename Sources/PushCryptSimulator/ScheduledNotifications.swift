@@ -1,17 +1,6 @@
 public import PushCryptNotifications
 import PushCryptPrimitives
 
-/// A place on the earth, in degrees.
-public struct Position: Hashable, Sendable {
-    /// The latitude, from -90 to 90.
-    public let latitude: Double
-    /// The longitude, from -180 to 180.
-    public let longitude: Double
-
-    /// Creates a position.
-    public init(latitude: Double, longitude: Double) { (self.latitude, self.longitude) = (latitude, longitude) }
-}
-
 extension SimulatedNotificationCenter {
     /// The shortest interval of a repeated trigger, in seconds: `UNTimeIntervalNotificationTrigger`,
     /// `init(timeInterval:repeats:)`.
@@ -75,27 +64,6 @@ extension SimulatedNotificationCenter {
 
     /// Removes all scheduled notifications: `UNUserNotificationCenter`.
     public func removeAllPending() { removePending(pendingRequests.map(\.id)) }
-
-    /// Moves the device. Notifications with a region that it enters or leaves are shown: `UNLocationNotificationTrigger`.
-    public func move(to position: Position) async {
-        let fired = state.withLock { state -> [NotificationRequest] in
-            let last = state.position
-            state.position = position
-            return state.scheduled.values.sorted { $0.number < $1.number }.compactMap { scheduled in
-                guard state.allowsLocation, case .location(let region, _) = scheduled.request.trigger else {
-                    return nil
-                }
-                // The first position is no crossing.
-                guard let last, region.contains(last) != region.contains(position) else { return nil }
-                let fires = region.contains(position) ? region.notifiesOnEntry : region.notifiesOnExit
-                return fires ? scheduled.request : nil
-            }
-        }
-        for request in fired {
-            if request.trigger?.repeats != true { removePending([request.id]) }
-            await deliver(DeliveredNotification(request, at: clock.time))
-        }
-    }
 
     /// Waits until the notifications that the clock has made due are presented. Call it after `clock.advance`.
     public func settle() async {
@@ -180,23 +148,5 @@ extension SimulatedNotificationCenter {
     private func dropLatest() {
         let dropped = pendingRequests.dropFirst(Self.scheduledLimit).map(\.id)
         if !dropped.isEmpty { removePending(dropped) }
-    }
-}
-
-extension NotificationTrigger.Region {
-    /// The earth's mean radius in metres.
-    private static let earthRadius = 6_371_008.8
-
-    /// Whether a position is in the circle, by the haversine formula on a sphere.
-    func contains(_ position: Position) -> Bool {
-        let radians = Double.pi / 180
-        let half = (
-            sin((position.latitude - latitude) * radians / 2), sin((position.longitude - longitude) * radians / 2)
-        )
-        let across: Double = cos(latitude * radians) * cos(position.latitude * radians) * half.1 * half.1
-        let h: Double = half.0 * half.0 + across
-        // The chord's half against that of the radius: no inverse function is needed.
-        let limit = sin(min(radius / Self.earthRadius, .pi) / 2)
-        return h <= limit * limit
     }
 }

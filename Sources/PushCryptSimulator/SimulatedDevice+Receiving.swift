@@ -4,7 +4,10 @@ import PushCryptPrimitives
 
 /// How the device receives a push: APNs refuses, stores or delivers it, and the notification centre shows it.
 extension SimulatedDevice {
-    struct StoredPush {
+    /// A request that APNs has accepted.
+    package struct AcceptedPush: Sendable {
+        /// Its number among the requests for this device, from 1.
+        package let number: Int
         let payload: [UInt8]
         let headers: PushHeaders
         let time: UnixTime
@@ -36,16 +39,26 @@ extension SimulatedDevice {
 
     /// Switches airplane mode off, and receives the pushes that APNs has kept and that haven't expired, in their order.
     public func goOnlineReceivingAll() async -> [Reception] {
+        var receptions: [Reception] = []
+        for push in leaveAirplaneMode() { receptions.append(await deliver(push)) }
+        return receptions
+    }
+
+    /// Switches airplane mode off.
+    ///
+    /// - Returns: the pushes that APNs has kept and that haven't expired, in their order, to hand to ``deliver(_:)``.
+    package func leaveAirplaneMode() -> [AcceptedPush] {
         network.isOffline = false
-        let stored = state.withLock { state in
+        let kept = state.withLock { state in
             state.isOffline = false
             defer { state.stored = [] }
             return state.stored
         }
-        var receptions: [Reception] = []
-        for push in stored where clock.time < push.expiration { receptions.append(await deliver(push)) }
-        return receptions
+        return kept.filter { clock.time < $0.expiration }
     }
+
+    /// The numbers of the pushes that APNs keeps, in their order.
+    package var keptPushNumbers: [Int] { state.withLock { $0.stored.map(\.number) } }
 
     /// Receives a request to APNs for this device.
     ///
@@ -54,11 +67,15 @@ extension SimulatedDevice {
     ///   - headers: those of an alert for this app if nil.
     public func receive(_ payload: [UInt8], _ headers: PushHeaders? = nil) async -> Reception {
         let headers = headers ?? PushHeaders(topic: topic)
+        let number = state.withLock { state in
+            state.requestCount += 1
+            return state.requestCount
+        }
         let installed = state.withLock { $0.isInstalled } ? topic : nil
         if let refusal = PushService.refusal(of: payload, headers, installed: installed) {
             return Reception(refusal: refusal)
         }
-        let push = StoredPush(payload: payload, headers: headers, time: clock.time)
+        let push = AcceptedPush(number: number, payload: payload, headers: headers, time: clock.time)
         guard !isOffline else {
             // "Sending notification requests to APNs": with the expiration 0 a push isn't stored.
             guard headers.expiration != UnixTime(0) else { return Reception(isDropped: true) }
@@ -69,7 +86,7 @@ extension SimulatedDevice {
     }
 
     /// All that the device does with a push is one run of the clock.
-    private func deliver(_ push: StoredPush) async -> Reception {
+    package func deliver(_ push: AcceptedPush) async -> Reception {
         let ranOut = Locked(false)
         let onImpatience: @Sendable () -> Void = { ranOut.withLock { $0 = true } }
         var reception = await clock.run(patience: options.patience, onImpatience: onImpatience) { [self] in
@@ -79,7 +96,7 @@ extension SimulatedDevice {
         return reception
     }
 
-    private func received(_ push: StoredPush) async -> Reception {
+    private func received(_ push: AcceptedPush) async -> Reception {
         var reception = Reception(pushType: push.headers.pushType)
         guard reception.pushType == "alert" else { return reception }
         guard let original = NotificationContent(unmodified: push.payload) else {
@@ -119,7 +136,7 @@ extension SimulatedDevice {
     }
 
     /// "Generating a remote notification": a push may only set the badge or play a sound. No extension receives it.
-    private func deliverWithoutText(_ push: StoredPush) async {
+    private func deliverWithoutText(_ push: AcceptedPush) async {
         guard let content = NotificationContent(withoutText: push.payload) else { return }
         await present(content, requestID(of: push))
     }
@@ -131,11 +148,5 @@ extension SimulatedDevice {
     }
 
     /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.
-    private func requestID(of push: StoredPush) -> String {
-        let number = state.withLock { state in
-            state.pushCount += 1
-            return state.pushCount
-        }
-        return push.headers.collapseID ?? "push-\(number)"
-    }
+    private func requestID(of push: AcceptedPush) -> String { push.headers.collapseID ?? "push-\(push.number)" }
 }

@@ -56,11 +56,12 @@ public final class SimulatedDevice: Sendable {
         var isBeforeFirstUnlock = false
         var clockError: Duration = .zero
         /// The pushes that APNs keeps, in their order.
-        var stored: [StoredPush] = []
-        var pushCount = 0
+        var stored: [AcceptedPush] = []
+        /// How many requests for this device APNs has received.
+        var requestCount = 0
 
         /// "Sending notification requests to APNs": a push replaces the one with the same collapse id.
-        mutating func keep(_ push: StoredPush, _ storage: OfflineStorage) {
+        mutating func keep(_ push: AcceptedPush, _ storage: OfflineStorage) {
             if storage == .last { stored = [] }
             if let id = push.headers.collapseID { stored.removeAll { $0.headers.collapseID == id } }
             stored.append(push)

@@ -17,7 +17,7 @@ public struct SimulatedPresentation: Hashable, Sendable {
     public let badge: Int
 
     /// Whether the user sees the notification anywhere.
-    var isVisible: Bool { isBanner || isListed || isOnLockScreen }
+    package var isVisible: Bool { isBanner || isListed || isOnLockScreen }
 }
 
 extension SimulatedNotificationCenter {

@@ -17,35 +17,12 @@ public struct GregorianCalendar: NotificationCalendar {
     ///
     /// - Throws: `NotificationError` with `invalidTrigger` for an unknown time zone.
     public func next(after time: UnixTime, matching match: CalendarMatch) throws -> UnixTime? {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = timeZone
-        if let name = match.timeZone {
-            guard let named = TimeZone(identifier: name) else {
-                throw NotificationError(.invalidTrigger, "the time zone isn't known; a name is like Europe/Zurich")
-            }
-            calendar.timeZone = named
+        let named = try match.timeZone.map { name in
+            guard let named = TimeZone(identifier: name) else { throw NotificationError.unknownTimeZone }
+            return named
         }
-        let components = DateComponents(
-            year: match.year, month: match.month, day: match.day, hour: match.hour, minute: match.minute,
-            second: match.second, weekday: match.weekday)
-        var date = Date(timeIntervalSince1970: TimeInterval(time.seconds))
-        // The day of a found time may be another one: Foundation moves the 31st of a shorter month to the 1st of the next.
-        for _ in 1...Self.searchLimit {
-            guard
-                let next = calendar.nextDate(
-                    after: date, matching: components, matchingPolicy: .nextTime, repeatedTimePolicy: .first)
-            else { return nil }
-            let found = calendar.dateComponents([.month, .day, .weekday], from: next)
-            if (match.month ?? found.month, match.day ?? found.day) == (found.month, found.day),
-                (match.weekday ?? found.weekday) == found.weekday
-            {
-                return UnixTime(Int64(next.timeIntervalSince1970.rounded()))
-            }
-            date = next
-        }
-        return nil
+        let zone = named ?? timeZone
+        return LocalTime { Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0.seconds)))) }
+            .next(after: time, matching: match)
     }
-
-    /// The longest search: 29 February of a century year without one, on a certain weekday.
-    private static let searchLimit = 100
 }

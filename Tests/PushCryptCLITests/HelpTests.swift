@@ -1,5 +1,9 @@
+import ArgumentParser
 import Foundation
+import RegexBuilder
 import Testing
+
+@testable import pushcrypt
 
 @Suite("help", .ownThreads)
 struct HelpTests {
@@ -66,11 +70,33 @@ struct HelpTests {
         #expect(try !CLI.run(["--generate-completion-script", "bash"]).text.contains("P-256"))
     }
 
-    @Test("--version prints three numbers with dots")
+    @Test("--version prints the version, that a plain build knows no commit, and the libraries with their origin")
     func version() throws {
         let output = try CLI.run(["--version"])
         #expect(output.isSuccess, "\(output)")
-        #expect(output.text.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+        let library = #/\d+\.\d+\.\d+.*, the system's/#
+        let expected = Regex {
+            #/pushcrypt \d+\.\d+\.\d+\ncommit unknown: a development build\nOpenSSL /#
+            library
+            "\nSQLite "
+            library
+            "\n"
+        }
+        #expect(output.text.wholeMatch(of: expected) != nil, "\(output)")
+    }
+
+    @Test("each command has its name in its configuration: to make one from the type takes a twentieth of the start")
+    func names() {
+        var unnamed: [String] = []
+        var count = 0
+        func visit(_ command: any ParsableCommand.Type) {
+            count += 1
+            if command.configuration.commandName == nil { unnamed.append("\(command)") }
+            command.configuration.subcommands.forEach(visit)
+        }
+        visit(PushCrypt.self)
+        #expect(unnamed.isEmpty)
+        #expect(count >= 34)
     }
 }
 

@@ -33,7 +33,7 @@ struct CommandLinePageTests {
         ("keys doctor", "pushcrypt keys doctor Keys --json"),
         ("keys rehearse", "pushcrypt keys rehearse Keys/fleet --devices 50 --refresh-p50 6h --refresh-p99 10d --json"),
         ("keys coverage", "pushcrypt keys coverage Keys/fleet --reports reports --json"),
-        ("rotate", "pushcrypt rotate Keys/fleet --dry-run --at 2026-03-25T00:00:00Z --json"),
+        ("rotate", "pushcrypt rotate Keys/fleet --dry-run --at $(date -u -d +200days +%Y-%m-%dT%H:%M:%SZ) --json"),
         ("inspect", "pushcrypt inspect --keys Keys/fleet --topic com.example.app --json < sealed"),
         ("recipients import", "pushcrypt recipients import records --into database --json"),
         ("recipients check", "pushcrypt recipients check database --json"),

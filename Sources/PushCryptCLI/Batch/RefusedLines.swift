@@ -22,7 +22,7 @@ package struct LineRefusal: Error {
 
     init(_ error: SenderError) { self.init(error.code.description, error.reason) }
 
-    init(_ failure: FailureClass) { self.init(failure.rawValue, "not opened: \(failure)") }
+    init(_ failure: OpeningFailure) { self.init(failure.failure.rawValue, failure.text) }
 
     /// The refusal for an error of sealing; nil for an error that doesn't concern this line only.
     init?(_ error: any Error) {

@@ -73,7 +73,7 @@ struct TimeOptions: ParsableArguments {
 
     @Option(name: .customLong("at"), help: help, transform: Self.time(option:)) var givenTime: UnixTime?
 
-    private static func time(option argument: String) throws -> UnixTime {
+    static func time(option argument: String) throws -> UnixTime {
         guard let time = UnixTime(argument: argument) else {
             throw ValidationError("A time is RFC 3339, as in 2026-03-01T09:00:00Z, or a number of Unix seconds.")
         }

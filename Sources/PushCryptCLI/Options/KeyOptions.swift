@@ -16,6 +16,8 @@ struct DemoKeyOptions: ParsableArguments {
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
+    /// Whether an operator has confirmed a clock that seems wrong.
+    var confirmsClock = false
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
@@ -48,6 +50,12 @@ struct SecretOptions: ParsableArguments {
     }
 
     var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
+
+    /// The options as they are repeated in a command that reads the same keyset. A descriptor can't be read again.
+    var repeatedArguments: String {
+        let file = passphraseFile.map { " --passphrase-file " + ShellArgument.quoted($0) }
+        return file ?? wrapCommand.map { " --wrap-command " + ShellArgument.quoted($0) } ?? ""
+    }
 
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }

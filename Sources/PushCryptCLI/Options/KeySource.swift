@@ -12,6 +12,7 @@ struct KeySource: Sendable {
     private let unlocked: UnlockedKeyset
     private let isKeyset: Bool
     private let requiresEncryption: Bool
+    private var confirmsClock = false
 
     var keyset: Keyset { unlocked.keyset }
 
@@ -21,6 +22,7 @@ struct KeySource: Sendable {
     init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
         let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
         try self.init(path, secret, allowsPublic: allowsPublic)
+        confirmsClock = access.confirmsClock
         try refuseDemoKeys(unless: access.allowsDemoKeys)
     }
 
@@ -70,13 +72,28 @@ struct KeySource: Sendable {
 
     /// The entry of the key to seal to, from which device keys are derived.
     func sealingEntry(device: DeviceID? = nil, at time: UnixTime) throws -> Keyset.Entry {
+        try refuseSlowClock(at: time)
         let chosen = try forDevice(device)
         return try Self.naming(path) {
             try (isKeyset ? chosen.publicKeyset(keepingPSK: true) : chosen).sealingEntry(at: time)
         }
     }
 
-    func senderKey(at time: UnixTime) throws -> SenderKey { try Self.naming(path) { try keyset.senderKey(at: time) } }
+    func senderKey(at time: UnixTime) throws -> SenderKey {
+        try refuseSlowClock(at: time)
+        return try Self.naming(path) { try keyset.senderKey(at: time) }
+    }
+
+    /// A message has the time of the clock. Under a slow clock it would have expired when it arrives. The record of a device has
+    /// the time of the device's clock, which may be ahead.
+    private func refuseSlowClock(at time: UnixTime) throws {
+        let isDevice = !isKeyset && keyset.kind == .recipient
+        guard !isDevice, !confirmsClock, let objection = keyset.timeline.clockIsBehind(at: time) else { return }
+        throw Failure(
+            .temporary,
+            "\(path): \(objection): a push sealed now could have expired when it arrives; set the clock, or use "
+                + "--confirm-clock if it is right")
+    }
 
     /// Follows the changes of the keys from now on. Keys from a pipe don't change. stderr shows a change, and why a new keyset
     /// is refused.
@@ -98,10 +115,24 @@ struct KeySource: Sendable {
     /// The keys to open with. Refuses a set in which no key can open.
     func openingKeyset(device: DeviceID?) throws -> Keyset {
         let chosen = try forDevice(device)
+        if chosen.kind == .recipient, let entry = chosen.entries.first,
+            !chosen.entries.contains(where: \.record.isPrivateAsymmetric)
+        {
+            throw Failure(
+                .dataError,
+                "\(path): key \(entry.record.kid) is a public key, which can only seal; to open, give the keyset's folder "
+                    + "(Keys/NAME) or a file with the private key")
+        }
         if chosen.entries.allSatisfy({ entry in (try? RecipientKey(entry)) == nil }) {
             _ = try Self.naming(path) { try RecipientKey(chosen.entries[0]) }
         }
         return chosen
+    }
+
+    /// Notes a slow clock, under which a push seems to come from the future.
+    func noteSlowClock(at time: UnixTime) {
+        guard let objection = keyset.timeline.clockIsBehind(at: time) else { return }
+        StandardStreams.writeNote("\(path): \(objection): a push may seem to come from the future; set the clock")
     }
 
     func forDevice(_ device: DeviceID?) throws -> Keyset {
@@ -147,16 +178,6 @@ struct KeySource: Sendable {
             // An error in a file is bad data, even one that would be bad usage of an option.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
         }
-    }
-}
-
-extension Opener {
-    init(
-        topic: String, keys: String, device: String?, trust: @autoclosure () throws -> SenderTrust, _ access: KeyAccess
-    ) throws {
-        let keyset = try KeySource(keys, access).openingKeyset(device: DeviceID(option: device))
-        try self.init(
-            topic: Topic(option: topic).description, keyring: KeysetKeyring(keyset), senders: trust())
     }
 }
 

@@ -33,7 +33,8 @@ struct TrustedFile: Sendable {
         case signed(path: String, pins: String, SenderSetState, issuedAt: UnixTime)
     }
 
-    let trust: SenderTrust
+    /// nil for unsigned payloads.
+    let senders: TrustedSenders?
     private let topic: String
     private let source: Source
 
@@ -42,7 +43,7 @@ struct TrustedFile: Sendable {
     ///   - pins: the value of `--pins`. With it, the keys must be those of a signed set that the app accepts now.
     init(_ path: String?, pins: String?, topic: String, at time: UnixTime, _ access: KeyAccess) throws {
         guard let path else {
-            self.init(trust: .unsigned, topic: topic, source: .none)
+            self.init(senders: nil, topic: topic, source: .none)
             return
         }
         guard let pins else {
@@ -52,12 +53,14 @@ struct TrustedFile: Sendable {
         try self.init(path, pins: pins, topic: topic, at: time, stored: nil, storedIssuedAt: nil)
     }
 
-    private init(trust: SenderTrust, topic: String, source: Source) {
-        (self.trust, self.topic, self.source) = (trust, topic, source)
+    private init(senders: TrustedSenders?, topic: String, source: Source) {
+        (self.senders, self.topic, self.source) = (senders, topic, source)
     }
 
+    var trust: SenderTrust { senders.map { .pinned($0) } ?? .unsigned }
+
     private init(_ keys: KeySource, topic: String) throws {
-        self.init(trust: .pinned(try keys.trustedSenders()), topic: topic, source: .keys(keys))
+        self.init(senders: try keys.trustedSenders(), topic: topic, source: .keys(keys))
     }
 
     private init(
@@ -71,7 +74,7 @@ struct TrustedFile: Sendable {
                 storedIssuedAt: storedIssuedAt, at: time)
             let trusted = try TrustedSenders(signed.set, revoked: state.revoked, graceInSeconds: 0)
             return TrustedFile(
-                trust: .pinned(trusted), topic: topic,
+                senders: trusted, topic: topic,
                 source: .signed(path: path, pins: pins, state, issuedAt: signed.set.publication.issuedAt))
         }
     }

@@ -73,7 +73,8 @@ struct Failure: Error, CustomStringConvertible {
         .cannotCreate: .cannotCreate, .changedMeanwhile: .temporary, .busy: .temporary, .inputOutput: .inputOutput,
     ]
     private static let keystoreStatuses: [KeystoreError.Code: ExitStatus] = [
-        .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission, .changedMeanwhile: .temporary,
+        .invalidName: .usage, .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission,
+        .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
         .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput,
         .hookFailed: .hookFailed,

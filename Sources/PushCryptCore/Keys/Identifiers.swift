@@ -57,7 +57,7 @@ extension UInt8 {
     var isLowercaseOrDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
 
     /// Whether this is an ASCII digit.
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// Whether this is one of these ASCII characters.
     package func isOne(of characters: String) -> Bool { characters.utf8.contains(self) }

@@ -19,6 +19,10 @@ extension Keyset {
     }
 
     package init(json: [UInt8], backend: any CryptoBackend) throws {
+        guard !json.starts(with: "-----BEGIN".utf8) else {
+            throw KeyError(
+                .malformed, "this is PEM, and a key is read as a JWK: import PEM with `pushcrypt keys import`")
+        }
         let root: JSONValue
         do {
             root = try JSONText(json).root

@@ -71,7 +71,10 @@ extension Recipient {
     /// - Throws: `KeyError` with `pskMissing`.
     package func requirePSK() throws(KeyError) {
         guard proof(isSigned: false).isEmpty else { return }
-        throw KeyError(.pskMissing, "key \(kid) has no psk: everyone with the public key could seal to it")
+        throw KeyError(
+            .pskMissing,
+            "key \(kid) has no psk: everyone with the public key could seal to it. Use the whole registration record that "
+                + "the app uploaded; if its psk was removed on the way, the device can't open the push")
     }
 }
 

@@ -64,6 +64,9 @@ extension KeyTimeline {
     package mutating func revoke(
         _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy
     ) throws(LifecycleError) -> [String] {
+        if let revokedAt = key(kid)?.lifecycle.revokedAt, revokedAt <= now, self.state(of: kid, at: now) == .revoked {
+            throw LifecycleError(.wrongState, "key \(kid) has been revoked since \(revokedAt)")
+        }
         try require(kid, in: .pending, .primary, .retiring, .expired, at: now, "revoke")
         let state = state(of: kid, at: now)
         change(kid) { lifecycle in

@@ -55,6 +55,9 @@ package struct RotationPlan: Hashable, Sendable {
     package private(set) var exemption: String?
     /// Whether an operator has confirmed a clock that seems wrong.
     package private(set) var confirmsClock = false
+    /// Why the clock seems wrong; nil if it doesn't, or if an operator has confirmed it. Then `due` is empty, and nobody knows
+    /// what is due.
+    package private(set) var clockObjection: String?
 
     /// The plan for publisher keys: no step is ever due (PROTOCOL section 10).
     package init(publishers timeline: KeyTimeline, at time: UnixTime) {
@@ -81,7 +84,7 @@ package struct RotationPlan: Hashable, Sendable {
         let planner = RotationPlanner(
             timeline: timeline, policy: policy, publication: publication, now: at, beginsNow: beginsNow,
             coverage: coverage)
-        let clockObjection = confirmsClock ? nil : timeline.clockObjection(to: time, policy)
+        clockObjection = confirmsClock ? nil : timeline.clockObjection(to: time, policy)
         for var step in planner.steps() {
             if step.dueAt > at {
                 if next.map({ step.dueAt < $0.dueAt }) ?? true { next = step }
@@ -98,8 +101,15 @@ package struct RotationPlan: Hashable, Sendable {
 extension KeyTimeline {
     /// Why the clock seems wrong; nil if it doesn't. A host with a wrong clock would destroy keys (PROTOCOL section 9).
     package func clockObjection(to time: UnixTime, _ policy: RotationPolicy) -> String? {
-        guard let updatedAt, time < updatedAt else { return clockIsAhead(at: time, policy) }
-        return "the clock is at \(time), which is before the last change at \(updatedAt): \(Self.clockAdvice)"
+        let objection = clockIsBehind(at: time) ?? clockIsAhead(at: time, policy)
+        return objection.map { "\($0): set it, or use --confirm-clock if it is right" }
+    }
+
+    /// Why the clock seems to be behind; nil if it doesn't. The clocks of two hosts may differ by
+    /// `Freshness.toleranceInSeconds`.
+    package func clockIsBehind(at time: UnixTime) -> String? {
+        guard let updatedAt, time + Freshness.toleranceInSeconds < updatedAt else { return nil }
+        return "the clock is at \(time), which is before the last change at \(updatedAt)"
     }
 
     /// Why the clock seems to be far ahead; nil if it doesn't. A change under such a clock would set ``updatedAt`` for good,
@@ -108,10 +118,8 @@ extension KeyTimeline {
         let longestSilence = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
         guard let updatedAt, time > updatedAt + longestSilence else { return nil }
         return "the clock is at \(time), more than \(DurationText.human(longestSilence)) after the last change at "
-            + "\(updatedAt): \(Self.clockAdvice)"
+            + "\(updatedAt)"
     }
-
-    private static let clockAdvice = "set it, or use --confirm-clock if it is right"
 }
 
 /// Computes the steps of a plan, whether they are due or not.

@@ -73,15 +73,17 @@ extension UnixTime: CustomStringConvertible {
 }
 
 /// A day of the proleptic Gregorian calendar.
-private struct CivilDate: Equatable {
-    let year: Int64
-    let month: Int64
-    let day: Int64
+package struct CivilDate: Equatable {
+    package let year: Int64
+    package let month: Int64
+    package let day: Int64
     /// Years begin in March, so that the leap day is the last of its year. The first year is -400, so that no number is
     /// negative. It begins 865,565 days before 1970-01-01.
     private static let daysBefore1970: Int64 = 865_565
 
-    var daysSince1970: Int64 {
+    package init(year: Int64, month: Int64, day: Int64) { (self.year, self.month, self.day) = (year, month, day) }
+
+    package var daysSince1970: Int64 {
         let marchYear = (month > 2 ? year : year - 1) + 400
         let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
@@ -90,7 +92,7 @@ private struct CivilDate: Equatable {
 }
 
 extension CivilDate {
-    init(daysSince1970: Int64) {
+    package init(daysSince1970: Int64) {
         let (era, dayOfEra) = (daysSince1970 + Self.daysBefore1970).quotientAndRemainder(dividingBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

@@ -77,9 +77,9 @@ extension PublicCondition {
 }
 
 /// Quotes an argument of a command that a person pastes into a shell.
-enum ShellArgument {
+package enum ShellArgument {
     /// Adds quotes if the shell would split or expand the argument, and `./` to a path that begins with `-`.
-    static func quoted(_ argument: String) -> String {
+    package static func quoted(_ argument: String) -> String {
         let argument = argument.hasPrefix("-") ? "./" + argument : argument
         guard argument.isEmpty || !argument.utf8.allSatisfy(isPlain) else { return argument }
         return "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"

@@ -140,18 +140,22 @@ package struct KeysetExamination {
     }
 
     private mutating func examineProtection(_ protection: Protection) {
-        switch protection {
-        case .plaintext:
+        if protection == .plaintext {
             add(
                 .warning, "plain-text",
                 "the private keys are not encrypted: a user who can read the file or a copy has them",
                 advice: command("keys passwd"))
-        case .passphrase(let parameters) where Self.cost(parameters) < Self.cost(.standard):
+        }
+        for (name, protection) in protection.secrets {
+            guard case .passphrase(let parameters) = protection, Self.cost(parameters) < Self.cost(.standard) else {
+                continue
+            }
             add(
                 .warning, "weak-scrypt",
-                "the passphrase is cheap to guess: scrypt with N \(parameters.n), r \(parameters.r), p \(parameters.p)",
-                advice: command("keys passwd"))
-        default: break
+                "the passphrase\(name.map { " \($0)" } ?? "") is cheap to guess: scrypt with N \(parameters.n), "
+                    + "r \(parameters.r), p \(parameters.p)",
+                advice: name.map { "add it again under another name, and remove \($0): " + command("keys secrets") }
+                    ?? command("keys passwd"))
         }
     }
 

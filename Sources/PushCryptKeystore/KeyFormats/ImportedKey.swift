@@ -51,7 +51,7 @@ package enum ImportedKey {
             return try KeyContainer.read(bytes.bytes, passphrase: passphrase)
         } catch let error as KeyContainerError {
             switch error.code {
-            case .passphraseNeeded: throw KeystoreError(.secretNeeded, error.reason)
+            case .passphraseNeeded: throw KeystoreError(.secretNeeded, "\(error.reason) (--key-passphrase-file FILE)")
             case .wrongPassphrase: throw KeystoreError(.wrongSecret, error.reason)
             case .unsupportedKey, .unsupportedEncryption: throw KeyError(.unsupportedKey, error.reason)
             case .invalidKey, .inconsistentKeyPair: throw KeyError(.invalidKey, error.reason)

@@ -80,7 +80,7 @@ extension KeysetEditor {
             stored.metadata.sequence = sequence - 1
         }
         let lost = old.map { Self.losses(from: $0, to: new) } ?? []
-        if !lost.isEmpty { details.append("loses: " + lost.joined(separator: "; ")) }
+        details += lost
         losses += lost
         stored.metadata.publication = new
         events.append(AuditEvent(.publicationChanged, detail: details.joined(separator: "; ")))

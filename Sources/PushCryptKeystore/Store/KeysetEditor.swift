@@ -1,6 +1,6 @@
 package import PushCryptCore
 package import PushCryptKeysets
-import PushCryptPrimitives
+package import PushCryptPrimitives
 
 /// Changes an unlocked keyset. Every change is made by this type, which checks it and adds a line to the audit log.
 package struct KeysetEditor: Sendable {
@@ -21,7 +21,8 @@ package struct KeysetEditor: Sendable {
         self.stored = stored
         old = stored.metadata
         now = old.timeline.effective(time)
-        clockObjection = confirmsClock ? nil : old.timeline.clockIsAhead(at: time, old.policy)
+        let isBehind = old.timeline.clockIsBehind(at: time) != nil
+        clockObjection = confirmsClock || isBehind ? nil : old.timeline.clockObjection(to: time, old.policy)
     }
 
     /// The losses of changes, computed without keys and without writing.
@@ -139,9 +140,55 @@ package struct KeysetEditor: Sendable {
 
     /// Changes how the keys are encrypted from now on.
     package mutating func protect(_ protection: Protection, _ secret: KeysetSecret?) {
+        var detail = protection.name
+        if let names = stored.secrets?.names {
+            detail += ", instead of the secrets " + names.map(\.description).joined(separator: ", ")
+        }
         stored.protection = protection
         stored.secret = secret
-        events.append(AuditEvent(.protectionChanged, detail: protection.name))
+        stored.secrets = nil
+        events.append(AuditEvent(.protectionChanged, detail: detail))
+    }
+
+    /// Adds a secret that opens the keys like the others.
+    ///
+    /// - Parameter firstName: the name of the only secret until now.
+    package mutating func addSecret(
+        _ name: SecretName, _ secret: KeysetSecret, namingFirst firstName: SecretName,
+        _ parameters: ScryptParameters = .standard
+    ) throws {
+        guard let first = stored.secret else {
+            throw KeystoreError(.notEncrypted, "the keys are not encrypted: use keys passwd, which gives them a secret")
+        }
+        var secrets = try stored.secrets ?? KeysetSecrets([(firstName, first)], stored.parameters)
+        try secrets.add(name, secret, parameters)
+        keep(secrets, "added secret \(name) (\(secret.isCommand ? "external command" : "passphrase"))")
+    }
+
+    /// Removes a secret and makes a new keyset key, which a user with an old copy and the removed secret doesn't have.
+    ///
+    /// - Parameter others: the remaining secrets; the one that unlocked the keys is known.
+    package mutating func removeSecret(
+        _ name: SecretName, others: [KeysetSecret], _ parameters: ScryptParameters = .standard
+    ) throws {
+        guard let secrets = stored.secrets, let secret = stored.secret else {
+            throw KeystoreError(.notFound, "the keyset has one secret, which has no name: keys passwd replaces it")
+        }
+        let remaining = try secrets.remaining(without: name, [secret] + others, "the keyset")
+        if remaining.count == 1 {
+            stored.secrets = nil
+            stored.secret = remaining[0].secret
+            stored.protection = remaining[0].secret.isCommand ? .command : .passphrase(parameters)
+            events.append(AuditEvent(.protectionChanged, detail: "removed secret \(name); one is left"))
+        } else {
+            keep(try KeysetSecrets(remaining, parameters), "removed secret \(name)")
+        }
+    }
+
+    private mutating func keep(_ secrets: KeysetSecrets, _ detail: String) {
+        stored.secrets = secrets
+        stored.protection = secrets.protection
+        events.append(AuditEvent(.protectionChanged, detail: detail))
     }
 
     mutating func restartLog(_ oldName: String, _ flaw: String) {
@@ -195,7 +242,7 @@ package struct KeysetEditor: Sendable {
     mutating func note(_ action: AuditEvent.Action, _ kid: KeyID, _ losses: [String]) {
         self.losses += losses
         events.append(
-            AuditEvent(action, kid, detail: losses.isEmpty ? nil : "loses: " + losses.joined(separator: "; ")))
+            AuditEvent(action, kid, detail: losses.isEmpty ? nil : losses.joined(separator: "; ")))
     }
 
     private var newestTraits: KeysetMetadata.Traits? {

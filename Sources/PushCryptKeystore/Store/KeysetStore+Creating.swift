@@ -14,7 +14,7 @@ extension KeysetStore {
         at time: UnixTime, by actor: Actor, as action: AuditEvent.Action = .created
     ) throws -> [String] {
         let path = folder.path
-        guard !FileSystem.exists(path) else { throw KeystoreError(.alreadyExists, "\(path) exists already") }
+        try requireNewName()
         let empty = KeysetMetadata(kind: record.kind, policy: policy)
         var editor = KeysetEditor(
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
@@ -34,6 +34,52 @@ extension KeysetStore {
         }
         FaultPoint.reach("create-published")
         return notices
+    }
+
+    /// Refuses a name that is taken, and one under which `rotate --all` would not find the keyset: it looks at the folders in a
+    /// keystore, without the hidden ones, and not into them.
+    ///
+    /// - Throws: `KeystoreError` with `invalidName`, `alreadyExists`.
+    package func requireNewName() throws(KeystoreError) {
+        let (path, name) = (folder.path, FileSystem.name(of: folder.path))
+        func refusal(_ reason: String) -> KeystoreError { KeystoreError(.invalidName, "\(path): \(reason)") }
+        guard !FileSystem.exists(path) else { throw KeystoreError(.alreadyExists, "\(path) exists already") }
+        guard !name.hasPrefix(".") else {
+            throw refusal("`rotate --all` skips hidden folders: choose a name without the dot")
+        }
+        guard !name.hasPrefix("-") else {
+            throw refusal("the name of a keyset can't begin with a hyphen, as options do")
+        }
+        let above = Self.foldersAbove(path)
+        if let keyset = above.first(where: { KeysetFolder($0).exists }) {
+            throw refusal("\(keyset) is a keyset, and `rotate --all` finds none below it: choose another folder")
+        }
+        for keystore in above.dropFirst() where keystore != "." {
+            guard let neighbour = Self.keyset(inKeystore: keystore) else { continue }
+            throw refusal(
+                "\(keystore) is a keystore, which contains \(neighbour), and `rotate --all` looks only at the folders in it: "
+                    + "choose \(keystore)/\(name), or a folder outside of \(keystore)")
+        }
+    }
+
+    /// A keyset in the folder, if it is a keystore: one that has the usual name or contains nothing but keysets. A home folder with
+    /// a keyset in it isn't one.
+    private static func keyset(inKeystore path: String) -> String? {
+        guard let keysets = try? Keystore(path).keysets(includingDemoKeys: false), let first = keysets.first else {
+            return nil
+        }
+        let names = (try? FileSystem.names(in: path).filter { !$0.hasPrefix(".") }) ?? []
+        return FileSystem.name(of: path) == "Keys" || names.count == keysets.count ? first : nil
+    }
+
+    /// The folders that a path names, from the nearest one. A relative path also has the current folder.
+    private static func foldersAbove(_ path: String) -> [String] {
+        var (folders, rest) = ([String](), KeysetFolder(FileSystem.parent(of: path)).path)
+        while !rest.isEmpty, rest != "/" {
+            folders.append(rest)
+            rest = KeysetFolder(FileSystem.parent(of: rest)).path
+        }
+        return rest.isEmpty && folders.last != "." ? folders + ["."] : folders
     }
 }
 

@@ -267,10 +267,14 @@ extension StoredKeyset {
         return output
     }
 
+    /// The parameters of its passphrase, if it has one.
+    var parameters: ScryptParameters {
+        if case .passphrase(let own) = protection { own } else { .standard }
+    }
+
     private func sealedKeys(_ keys: [UInt8], _ metadata: [UInt8]) throws -> SealedKeys {
+        if let secrets { return try SealedKeys.seal(keys, metadata: metadata, secrets: secrets) }
         guard let secret else { throw KeystoreError(.secretNeeded, "encrypting the keys needs a secret") }
-        var parameters = ScryptParameters.standard
-        if case .passphrase(let own) = protection { parameters = own }
         return try SealedKeys.seal(keys, metadata: metadata, secret: secret, parameters: parameters)
     }
 

@@ -60,6 +60,7 @@ final class KeysetReloader: @unchecked Sendable {
         version = text.version
         choice = Locked(try SealingChoice(watched.keyset(text), at: clock()))
         check = Locked((clock(), nil))
+        warnOfSlowClock(choice.withLock { $0 }.keyset)
     }
 
     func check(_ cause: Cause) -> Outcome {
@@ -118,7 +119,15 @@ final class KeysetReloader: @unchecked Sendable {
             metadata["primary"] = "\(new.entry.record.kid)"
             logger.notice("new keyset in use", metadata: metadata)
         }
+        warnOfSlowClock(keyset)
         return .taken(sequence: keyset.sequence)
+    }
+
+    private func warnOfSlowClock(_ keyset: Keyset) {
+        guard let objection = keyset.timeline.clockIsBehind(at: clock()) else { return }
+        logger.error(
+            "the clock seems wrong: a push sealed now could have expired when it arrives",
+            metadata: ["keyset": "\(watched.place.path)", "reason": "\(objection)", "seq": "\(keyset.sequence)"])
     }
 
     /// Whether `keyset` revokes the key that the set in use would seal with now. That isn't the last key that sealed if another

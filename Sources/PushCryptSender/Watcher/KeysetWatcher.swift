@@ -36,6 +36,7 @@ import PushCryptPrimitives
 /// error    keyset rejected; keeping the previous one    keyset, reason; seq and primary of the previous one
 /// error    the key in use was revoked and no other key  keyset, seq, previousSeq, previousPrimary
 ///          seals: nothing is sealed
+/// error    the clock seems wrong                        keyset, reason, seq
 /// ```
 public final class KeysetWatcher: Sendable {
     private let path: String
@@ -139,10 +140,12 @@ public final class KeysetWatcher: Sendable {
     /// The state of the keyset at this moment, for a health check.
     public var status: Status {
         let (time, refusal) = check.withLock { $0 }
-        let choice = try? choice(at: clock())
+        let (now, keyset) = (clock(), current)
+        let choice = try? choice(at: now)
         return Status(
-            sequence: current.sequence, primary: choice?.entry.record.kid,
-            activatedAt: choice?.entry.lifecycle.activatesAt, endsAt: choice?.endsAt, checkedAt: time, refusal: refusal)
+            sequence: keyset.sequence, primary: choice?.entry.record.kid,
+            activatedAt: choice?.entry.lifecycle.activatesAt, endsAt: choice?.endsAt, checkedAt: time, refusal: refusal,
+            clockObjection: keyset.timeline.clockIsBehind(at: now))
     }
 
     /// The state of a watched keyset.
@@ -159,6 +162,10 @@ public final class KeysetWatcher: Sendable {
         public let checkedAt: UnixTime
         /// Why the current file isn't in use; nil if it is.
         public let refusal: String?
+        /// Why the clock seems to be behind: it is more than 10 minutes before the last change of the keyset. A push that is
+        /// sealed now could have expired when it arrives. nil if the clock seems right. It doesn't affect ``isHealthy``,
+        /// because the clock of the host that changed the keyset may be the wrong one.
+        public let clockObjection: String?
 
         /// Whether the current file is in use, and one of its keys seals or signs.
         public var isHealthy: Bool { refusal == nil && primary != nil }

@@ -40,6 +40,22 @@ class KeysetAtRest(unittest.TestCase):
                 else:
                     self.assertEqual(self.refusal(entry["text"], vectors["passphrase"]), entry["failure"])
 
+    def test_a_keyset_with_several_secrets_opens_with_each_passphrase(self) -> None:
+        with open(VECTORS.replace("-v1", "-v2"), encoding="utf-8") as file:
+            vector = json.load(file)
+        text = vector["text"]
+        for passphrase in vector["passphrases"]:
+            self.assertEqual(support.open_keyset(text, passphrase), vector["keys"])
+        self.assertEqual(self.refusal(text, "x"), "wrongSecret")
+        passphrase = vector["passphrases"][0]
+        for old, new in [('"seq": 3', '"seq": 4'), ('"second"', '"third"')]:
+            start = text.rindex(",\n  \"digest\"")
+            changed = text[:start].replace(old, new) + "\n}"
+            self.assertEqual(self.refusal(changed, passphrase), "damaged")
+        for old, new in [('"v": 2', '"v": 3'), ('"second"', '"first"'), ('"second"', '"a b"'), ('"command": true', '"command": 1')]:
+            changed = text[:text.rindex(",\n  \"digest\"")].replace(old, new) + "\n}"
+            self.assertEqual(self.refusal(changed, passphrase), "malformed")
+
     def test_a_backend_signs_with_the_primary_key_of_its_encrypted_keyset(self) -> None:
         key = _keys.generate("ed25519")
         metadata = {"seq": 1, "updatedAt": "2027-01-01T00:00:00Z", "keys": {

@@ -96,12 +96,14 @@ struct KeysChangeTests {
     func revoke() throws {
         #expect(try change("add", "Keys/app").isSuccess)
         let pending = try newest()
-        expectRefusal(try change("revoke", "Keys/app", pending), 64, saying: "Keys/app: no push is lost; to do it")
+        expectRefusal(
+            try change("revoke", "Keys/app", pending), 64,
+            saying: "Keys/app: no push is lost. Nothing was changed; to confirm")
         #expect(try change("revoke", "Keys/app", pending, "--yes").exit == 0)
         #expect(try place.states("Keys/app", at: "2026-02-20T00:00:00Z") == ["primary", "revoked"])
         #expect(try change("revoke", "Keys/app", first, "--yes").exit == 0)
         #expect(try place.states("Keys/app", at: Self.time) == ["revoked", "revoked", "primary"])
-        expectRefusal(try change("revoke", "Keys/app", first, "--yes"), 65, saying: "is revoked")
+        expectRefusal(try change("revoke", "Keys/app", first, "--yes"), 65, saying: "has been revoked since")
     }
 
     @Test("keys destroy refuses a key that a push may need, and always the primary key")

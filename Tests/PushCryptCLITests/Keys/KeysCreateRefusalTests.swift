@@ -27,6 +27,37 @@ struct KeysCreateRefusalTests {
         #expect((try? place.read("Keys/ios/keyset.json")) == before)
     }
 
+    @Test(
+        "keys create refuses a name under which rotate --all wouldn't find the keyset, before it asks for a secret",
+        arguments: [
+            ("Keys/.hidden", "skips hidden folders"), ("Keys/ios/inner", "Keys/ios is a keyset"),
+            ("Keys/ios/deep/inner", "Keys/ios is a keyset"), ("Keys/team/ios", "choose Keys/ios, or a folder outside"),
+            ("-", "can't begin with a hyphen"), ("./-x", "can't begin with a hyphen"),
+        ])
+    func unfindable(_ path: String, _ reason: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/first", "recipient")
+        try place.move("Keys/first", to: "Keys/ios")
+        let before = try place.contents(of: ".")
+        let output = try place.run("keys", "create", path, "--kind", "shared")
+        expectRefusal(output, 64, saying: reason)
+        try place.write(Data(repeating: 7, count: 32).base64EncodedData(), to: "key")
+        let imported = try place.run("keys", "import", path, "--from", "key", "--kind", "shared")
+        expectRefusal(imported, 64, saying: reason)
+        try place.remove("key")
+        #expect(try place.contents(of: ".") == before)
+        #expect(try place.names() == ["Keys"])
+    }
+
+    @Test("keys create refuses a keyset in the current folder if that is a keyset")
+    func below() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let output = try place.shell(
+            #"cd Keys/ios && "$PUSHCRYPT" keys create inner --kind shared --insecure-plaintext"#)
+        expectRefusal(output, 64, saying: ". is a keyset")
+    }
+
     @Test("keys create refuses a path below a file", arguments: ["file/ios", "file/deep/ios", "/dev/null/ios"])
     func impossible(_ path: String) throws {
         let place = try Workplace()

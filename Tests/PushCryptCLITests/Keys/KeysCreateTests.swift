@@ -48,6 +48,15 @@ struct KeysCreateTests {
         #expect(try place.names(in: "new/deep/Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
     }
 
+    @Test("a keystore in a folder of its own is accepted beside others", arguments: ["Keys/prod/app", "a/b/c/app"])
+    func separate(_ path: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/test/app", "recipient")
+        let output = try place.run(
+            "keys", "create", path, "--kind", "shared", "--insecure-plaintext", "--at", Workplace.now)
+        #expect(output.isSuccess, "\(output)")
+    }
+
     @Test("keys create accepts a trailing slash and a name without a folder", arguments: ["Keys/ios/", "ios", "./ios"])
     func spellings(_ path: String) throws {
         let place = try Workplace()

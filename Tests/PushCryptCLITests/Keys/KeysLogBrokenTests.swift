@@ -74,7 +74,7 @@ struct KeysLogBrokenTests {
         expectRefusal(try place.run(command + ["--yes"]), 65, saying: "not broken; nothing was changed")
         try place.edit("Keys/ios/audit.jsonl") { $0 + "x\n" }
         let before = try place.contents(of: "Keys/ios")
-        expectRefusal(try place.run(command), 64, saying: "to do it, add --yes")
+        expectRefusal(try place.run(command), 64, saying: "to confirm, add --yes")
         #expect(try place.contents(of: "Keys/ios") == before)
     }
 

@@ -14,7 +14,7 @@ struct OpenFailureTests {
             .contains(test.testDescription)
         let isEmpty = ["empty", "a newline"].contains(test.testDescription)
         try expectPlaceholder(
-            output, isObject ? "notSealed" : "malformed", note: isEmpty ? ": stdin has no payload" : "")
+            output, isObject ? "notSealed" : "malformed", note: isEmpty ? ": stdin has no payload" : nil)
     }
 
     @Test("an unsealed payload shows the bundled text, not its own")
@@ -55,11 +55,20 @@ struct OpenFailureTests {
         try place.create("Keys/ios", kind)
         try place.create("Keys/other", kind)
         let sealed = try place.sealed(to: "Keys/ios")
-        try expectPlaceholder(try place.open(keys: "Keys/ios", payload: Payload.tampered(sealed)), "undecryptable")
+        let kid = try #require(try Payload.string("pushcrypt.kid", of: sealed))
+        let note = kind == "shared" ? Self.noteWithoutDevice(kid) : ""
+        try expectPlaceholder(
+            try place.open(keys: "Keys/ios", payload: Payload.tampered(sealed)), "undecryptable", note: note)
         try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed.dropLast(3)), "malformed")
         try expectPlaceholder(
-            try place.open(keys: "Keys/ios", "--topic", "com.example.App", payload: sealed), "undecryptable")
+            try place.open(keys: "Keys/ios", "--topic", "com.example.App", payload: sealed), "undecryptable", note: note
+        )
         try expectPlaceholder(try place.open(keys: "Keys/other", payload: sealed), "unknownKey")
+    }
+
+    /// It doesn't depend on what was decrypted.
+    private static func noteWithoutDevice(_ kid: String) -> String {
+        ": key \(kid) is a shared (master) key, and a push to one device opens only with --device ID"
     }
 
     @Test("a device's payload shows the placeholder with another device's key and with the bare key")
@@ -67,11 +76,12 @@ struct OpenFailureTests {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
         let sealed = try place.sealed(to: "Keys/ios", "--device", "one")
-        for options in [["--device", "two"], []] {
+        let kid = try #require(try Payload.string("pushcrypt.kid", of: sealed))
+        for (options, note) in [(["--device", "two"], ""), ([], Self.noteWithoutDevice(kid))] {
             let output = try place.run(
                 ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + options,
                 stdin: sealed)
-            try expectPlaceholder(output, "undecryptable")
+            try expectPlaceholder(output, "undecryptable", note: note)
         }
     }
 
@@ -84,7 +94,9 @@ struct OpenFailureTests {
         let signed = try place.sealed(to: "Keys/ios", "--sign-with", "Keys/push")
         let unsigned = try place.sealed(to: "Keys/ios")
         let trust = ["--trust", "Keys/push"]
-        try expectPlaceholder(try place.open(keys: "Keys/ios", trust[0], trust[1], payload: unsigned), "undecryptable")
+        let notSigned = try place.open(keys: "Keys/ios", trust[0], trust[1], payload: unsigned)
+        #expect(
+            notSigned.stderr.hasPrefix("pushcrypt: not opened: undecryptable: the push isn't signed"), "\(notSigned)")
         try expectPlaceholder(try place.open(keys: "Keys/ios", payload: signed), "unknownKey")
         try expectPlaceholder(
             try place.open(keys: "Keys/ios", "--trust", "Keys/stranger", payload: signed), "unknownKey")

@@ -32,8 +32,7 @@ struct EmergencyTests {
         #expect(keys.map(\.state) == ["revoked", "primary"])
         #expect(
             output.text == """
-                revoked \(old): loses: every push made with key \(old) that is still on its way shows a placeholder from \
-                now on
+                revoked \(old): every push made with key \(old) that is still on its way shows a placeholder from now on
                 added \(keys[1].kid): seals at once
 
                 """)
@@ -110,6 +109,14 @@ struct EmergencyTests {
         _ = try place.rotate("Keys/app", at: "2026-03-25T00:00:00Z")
         let retired = try place.run(
             "rotate", "Keys/app", "--emergency", "--revoke", old, "--yes", "--at", "2026-04-02T00:00:00Z")
-        expectRefusal(retired, 65, saying: "is retiring, not primary")
+        let advice = "pushcrypt keys revoke Keys/app \(old)"
+        expectRefusal(
+            retired, 65, saying: "is retiring and doesn't seal, so it needs no successor; to revoke it: `\(advice)`")
+        _ = try place.shell(advice.replacing("pushcrypt", with: "\"$PUSHCRYPT\"") + " --yes --at 2026-04-02T00:00:00Z")
+        let revoked = try place.run(
+            "rotate", "Keys/app", "--emergency", "--revoke", old, "--yes", "--at", "2026-04-02T00:00:00Z")
+        expectRefusal(revoked, 65, saying: "is already revoked, and another key seals: nothing is left to revoke")
+        let again = try place.run("keys", "revoke", "Keys/app", old, "--yes", "--at", "2026-04-02T00:00:00Z")
+        expectRefusal(again, 65, saying: "has been revoked since 2026-04-02T00:00:00Z")
     }
 }

@@ -45,7 +45,10 @@ struct SeveralKeysetsTests {
         let output = try place.run("rotate", "Keys/app", "Keys/backend", "--json", "--now", "--at", Self.due)
         #expect(output.exit == 65)
         #expect(output.hasOneLineOnStderr)
-        #expect(try plans(output).map { $0["keyset"] as? String } == ["Keys/backend"])
+        let plans = try plans(output)
+        #expect(plans.map { $0["keyset"] as? String } == ["Keys/app", "Keys/backend"])
+        #expect(Set(plans[0].keys) == ["keyset", "error"])
+        #expect((plans[0]["error"] as? String).map(output.stderr.contains) == true, "\(output)")
         #expect(try place.states("Keys/backend", at: Self.due) == ["primary", "pending"])
     }
 
@@ -54,10 +57,18 @@ struct SeveralKeysetsTests {
         try FileManager.default.removeItem(at: place.folder.file("Keys/app/keyset.json"))
         let rotated = try place.run("rotate", "--all", "--json", "--at", Self.due)
         #expect(rotated.exit == 66 && rotated.stderr.contains("Keys/app"), "\(rotated)")
-        #expect(try plans(rotated).map { $0["keyset"] as? String } == ["Keys/backend"])
+        #expect(try plans(rotated).map { $0["keyset"] as? String } == ["Keys/app", "Keys/backend"])
         let listed = try place.run("keys", "list", "Keys", "--at", Self.due)
         #expect(listed.exit == 66 && (listed.text + listed.stderr).contains("Keys/app"), "\(listed)")
         #expect(listed.text.contains("backend"))
+    }
+
+    @Test("--exit-code: rotate exits 10 if a step was carried out and 0 if there was nothing to do")
+    func exitCode() throws {
+        let command = ["rotate", "--all", "--exit-code", "--at", Self.due]
+        #expect(try place.run(command).exit == 10)
+        #expect(try place.run(command).exit == 0)
+        expectUsageError(try place.run(command + ["--dry-run"]))
     }
 
     @Test("a blocked keyset and a due one together exit 75")

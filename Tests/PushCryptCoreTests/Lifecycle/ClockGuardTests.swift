@@ -7,11 +7,12 @@ import Testing
     private let b = TimelineInDays.b
 
     @Test(
-        "a clock before the last change, or too long after it, is objected to",
+        "a clock more than 10 minutes before the last change, or too long after it, is objected to",
         arguments: [
             // 400 days for rotations up to 133 days, three rotations for longer ones.
-            (90, 100, -1, false), (90, 100, 0, true), (90, 100, 86_400, true), (90, 500, 0, true), (90, 500, 1, false),
-            (200, 100, -1, false), (200, 700, 0, true), (200, 700, 1, false), (1, 500, 0, true), (1, 500, 1, false),
+            (90, 100, -601, false), (90, 100, -600, true), (90, 100, 0, true), (90, 100, 86_400, true),
+            (90, 500, 0, true), (90, 500, 1, false),
+            (200, 100, -601, false), (200, 700, 0, true), (200, 700, 1, false), (1, 500, 0, true), (1, 500, 1, false),
         ] as [(Int64, Int64, Int64, Bool)])
     func objections(rotateEvery: Int64, edge: Int64, offset: Int64, isBelieved: Bool) {
         var sample = TimelineInDays(.days(rotateEvery, lead: 0))
@@ -20,6 +21,7 @@ import Testing
         #expect((sample.timeline.clockObjection(to: time, sample.policy) == nil) == isBelieved)
         let plan = RotationPlan(sample.timeline, sample.policy, at: time)
         #expect(isBelieved ? plan.blocked.isEmpty : plan.due.isEmpty)
+        #expect((plan.clockObjection == nil) == isBelieved)
         #expect(RotationPlan(sample.timeline, sample.policy, at: time, confirmsClock: true).blocked.isEmpty)
     }
 

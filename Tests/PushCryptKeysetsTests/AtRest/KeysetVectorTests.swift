@@ -86,6 +86,21 @@ struct KeysetVectorTests {
         #expect(Set(vectors.compactMap(\.failure)) == codes)
     }
 
+    struct SeveralSecrets: Decodable, Sendable {
+        let passphrases: [String]
+        let keys: [[String: String]]
+        let text: String
+    }
+
+    @Test("The keyset with several secrets opens with each of its passphrases", arguments: 0..<2)
+    func severalSecrets(_ number: Int) throws {
+        let vector = try PushCryptTestSupport.Vectors.loadOwn("keyset-at-rest-v2.json", as: SeveralSecrets.self)
+        let stored = try EditedText(vector.text).unlocked(SealedSample.passphrase(vector.passphrases[number]))
+        #expect(try jwks(stored) == vector.keys)
+        let names = ["first", "second", "kms"]
+        #expect(stored.protection.secrets.map(\.name?.description) == names)
+    }
+
     /// The keys in the order of the file.
     private func jwks(_ stored: StoredKeyset) throws -> [[String: String]] {
         let jwks = try stored.jwks().mapValues { try JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }

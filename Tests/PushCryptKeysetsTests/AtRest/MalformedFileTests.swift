@@ -81,7 +81,7 @@ struct MalformedFileTests {
 
     @Test("a keyset of a later version is refused, and the error names the version")
     func version() throws {
-        let text = try EditedText(SealedSample.text()).setting("sealed.v", to: "2").withDigest()
+        let text = try EditedText(SealedSample.text()).setting("sealed.v", to: "3").withDigest()
         let error = #expect(throws: KeyError.self) { try text.file() }
         #expect(error?.reason.contains("version") == true)
     }

@@ -42,6 +42,22 @@ import Testing
         #expect(try watch.watcher.recipient().kid == kid)
     }
 
+    @Test("a clock more than 10 minutes before the last change is logged as an error and is in the status")
+    func slowClock() throws {
+        let place = try Operator()
+        let clock = TestClock(Operator.start - 601)
+        let watch = try Watch(KeysetPlace(folder: place.path), clock: clock)
+        #expect(watch.errors.count == 1)
+        #expect(watch.errors.first?["reason"]?.contains("before the last change") == true)
+        #expect(watch.watcher.status.clockObjection != nil && watch.watcher.status.isHealthy)
+        clock.now = Operator.start - 600
+        #expect(watch.watcher.status.clockObjection == nil)
+        clock.now = Operator.start - 100_000
+        try place.rotate()
+        #expect(watch.check() == .taken(sequence: 2))
+        #expect(watch.errors.count == 2)
+    }
+
     @Test("a time without a sealing key ends when the next key activates") func aTimeWithoutAKeyEnds() throws {
         let place = try Operator()
         let gap = try place.edited { stored in

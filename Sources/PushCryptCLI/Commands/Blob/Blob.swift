@@ -6,6 +6,7 @@ import PushCryptSender
 
 struct Blob: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "blob",
         abstract: "Seal and open blobs: attachments and long payloads, which a push refers to.",
         subcommands: [BlobSeal.self, BlobOpen.self])
 }

@@ -7,6 +7,7 @@ import PushCryptSender
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "demo",
         abstract: "Seal, open and tamper with a notification, with the published demo keys.",
         discussion: "Every run seals the notification again. The demo needs no files and no device."
     )

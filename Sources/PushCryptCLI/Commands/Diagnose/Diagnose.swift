@@ -13,6 +13,7 @@ import Foundation
 
 struct Diagnose: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "diagnose",
         abstract: "Say why a push isn't shown as it should be: the cause, the evidence, and what to do.",
         discussion: """
             Reads the payload from stdin or FILE: as it was sent to APNs, or as a relay or the device received it. Give what you \

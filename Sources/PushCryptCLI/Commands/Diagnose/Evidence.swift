@@ -83,6 +83,14 @@ struct Evidence {
     /// The device whose key is derived from a shared key: that of --device, of --keys, or of the record.
     var recipientDevice: DeviceID? { device ?? keyDevice ?? registration?.entry?.record.deviceID }
 
+    /// Whether the payload's key is a shared (master) key, and nothing names the device whose key is derived from it.
+    var lacksDevice: Bool {
+        guard recipientDevice == nil, let record = payload.kid.flatMap({ keys?.entry($0) })?.record else {
+            return false
+        }
+        return record.kind == .shared && !record.isDeviceKey
+    }
+
     /// The app's bundle identifier, from the best source.
     var expectedTopic: String? {
         topic ?? report.flatMap { $0.topic.isEmpty ? nil : $0.topic } ?? app?.app?.identifier

@@ -54,6 +54,17 @@ enum Diagnosis {
         PayloadFaults.all + RequestFaults.all + KeyFaults.all + SenderFaults.all + TimeFaults.all + AppFaults.all
         + DeviceFaults.all
 
+    /// The cause of a failure that the payload and the keys show without a decryption; nil if they don't show one.
+    ///
+    /// - Parameter evidence: without a topic, so that nothing is tried.
+    static func visibleCause(of failure: FailureClass, in evidence: Evidence) -> Fault? {
+        let found = detectors.compactMap { $0(evidence) }
+        let hidden = Set(found.flatMap(\.hides))
+        return found.first {
+            $0.severity == .error && !hidden.contains($0.name) && $0.explains.contains(.failure(failure))
+        }
+    }
+
     /// The faults, errors first. A consequence of another fault is left out.
     static func faults(in evidence: Evidence) -> [Fault] {
         let found = detectors.compactMap { $0(evidence) }

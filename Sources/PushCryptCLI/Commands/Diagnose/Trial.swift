@@ -70,8 +70,7 @@ struct Trial {
         guard let kid = evidence.payload.kid, let sealed = evidence.payload.sealed?.bytes,
             let entry = evidence.keys?.entry(kid), let topic = evidence.expectedTopic
         else { return nil }
-        let isMaster = entry.record.kind == .shared && !entry.record.isDeviceKey
-        lacksDevice = isMaster && evidence.recipientDevice == nil
+        lacksDevice = evidence.lacksDevice
         let keys = Self.keyVariants(entry, evidence)
         guard let first = keys.first, let usual = try? RecipientKey(first.entry) else { return nil }
         suite = usual.suite

@@ -4,6 +4,7 @@ import PushCryptExtension
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Show what an observer of a payload can see, and its byte budget.",
         discussion:
             """
@@ -60,13 +61,14 @@ struct Inspect: ParsableCommand {
     /// The opened payload; nil if no keys are given.
     private func opened(_ payload: [UInt8]) throws -> OpenedPush? {
         guard let keys, let topic else { return nil }
-        let opener = try Opener(
+        let opener = try PayloadOpener(
             topic: topic, keys: keys, device: device,
-            trust: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust, keyAccess)
+            senders: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess,
+            at: timeOptions.time)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push
         case .failure(let failure):
-            throw Failure(.dataError, "the payload was not opened, so its padding is unknown: \(failure)")
+            throw Failure(.dataError, "\(failure.text); without --keys and --topic its padding isn't shown")
         }
     }
 

@@ -79,7 +79,8 @@ struct AgreementOptions: ParsableArguments {
         let text = ([what] + losses).joined(separator: "\n  - ")
         guard !isAgreed else { return StandardStreams.writeNote(text) }
         guard let terminal = Terminal(), StandardStreams.isInteractive else {
-            throw Failure(.usage, "\(what) \(losses.joined(separator: "; ")); to do it, add --yes")
+            throw Failure(
+                .usage, "\(what) \(losses.joined(separator: "; ")). Nothing was changed; to confirm, add --yes")
         }
         guard terminal.agrees(TerminalText.harmless(lines: text) + "\n") else {
             throw Failure(.usage, "not confirmed; nothing was changed")

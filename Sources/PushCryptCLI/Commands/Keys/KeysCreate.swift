@@ -1,6 +1,5 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
@@ -38,9 +37,7 @@ struct KeysCreate: ParsableCommand {
     func run() throws {
         let policy = try policyOptions.policy(over: .standard)
         let store = KeysetStore(path)
-        guard !FileSystem.exists(store.folder.path) else {
-            throw Failure(.cannotCreate, "\(store.folder.path) exists already")
-        }
+        try store.requireNewName()
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         let record = try KeyRecord.generate(kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
         try change.create(store, record, policy, protection, secret, as: .created)

@@ -22,8 +22,8 @@ struct KeysDestroy: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets)
         try change.checkClock()
-        let nothing = ["nothing: no push that is still on its way needs the key"]
-        try change.make("destroying key \(key.kid) loses:", orNothing: nothing, confirmation.confirm) {
+        let nothing = ["no push that is still on its way needs the key"]
+        try change.make("destroying key \(key.kid) for good:", orNothing: nothing, confirmation.confirm) {
             try $0.destroy(key.kid, force: confirmation.force)
         }
     }
@@ -47,7 +47,7 @@ struct KeysPrune: ParsableCommand {
             return
         }
         try change.checkClock()
-        try agreement.confirm("erasing for good:", kids.map { "key \($0), which opens nothing any more" })
+        try agreement.confirm("keys prune erases for good:", kids.map { "key \($0), which opens nothing any more" })
         try change.make { editor in
             for kid in Self.prunable(editor.metadata, at: editor.now) { try editor.destroy(kid, force: false) }
         }

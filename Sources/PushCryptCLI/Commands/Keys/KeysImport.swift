@@ -19,10 +19,11 @@ struct KeysImport: ParsableCommand {
     @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", "FILE|-")) var file: String
     @Option(
         help: .init(
-            "The kind of a key in base64. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",
+            "The kind of a key in base64; another file must contain this kind. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",
             "recipient|sender|shared|publisher"))
     var kind: KeyKind?
-    @Option(help: .init("The curve of a recipient key in base64.", "p256|x25519")) var suite: DHGroup?
+    @Option(help: .init("The curve of a recipient key in base64; another file must contain this curve.", "p256|x25519"))
+    var suite: DHGroup?
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
@@ -43,10 +44,9 @@ struct KeysImport: ParsableCommand {
     private func importedRecord() throws -> KeyRecord {
         var bytes = try file == "-" ? StandardStreams.readAll(limit: 1 << 20) : FileSystem.readFile(file)
         defer { wipe(&bytes) }
-        let passphrase = try keyPassphraseFile.map { try KeysetSecret.passphraseFile($0) }?.passphraseBytes
         let keyset: Keyset
         do {
-            keyset = try ImportedKey.read(bytes, rawKind: rawKind, passphrase: passphrase)
+            keyset = try read(bytes)
         } catch {
             let failure = Failure(error)
             throw Failure(failure.status, "\(file): \(failure.message)")
@@ -57,7 +57,34 @@ struct KeysImport: ParsableCommand {
         guard !DemoKeys.contains(keyset) else {
             throw Failure(.usage, "\(file) contains a published demo key, which protects nothing")
         }
-        return keyset.entries[0].record
+        let record = keyset.entries[0].record
+        try refuseContradiction(of: record)
+        return record
+    }
+
+    private func read(_ bytes: [UInt8]) throws -> Keyset {
+        guard let keyPassphraseFile else { return try ImportedKey.read(bytes, rawKind: rawKind, passphrase: nil) }
+        do {
+            let keyset = try ImportedKey.read(bytes, rawKind: rawKind, passphrase: nil)
+            StandardStreams.writeNote("\(file) is not encrypted, so --key-passphrase-file has no effect")
+            return keyset
+        } catch let error as KeystoreError where error.code == .secretNeeded {
+            let passphrase = try KeysetSecret.passphraseFile(keyPassphraseFile).passphraseBytes
+            return try ImportedKey.read(bytes, rawKind: rawKind, passphrase: passphrase)
+        }
+    }
+
+    /// The file contains the kind and the curve of a key, except those of a raw one.
+    private func refuseContradiction(of record: KeyRecord) throws {
+        if let kind, kind != record.kind {
+            throw Failure(
+                .usage,
+                "\(file) contains a \(record.kind.rawValue) key (\(record.algorithm)), not a \(kind.rawValue) key "
+                    + "(--kind)")
+        }
+        if let suite, suite != record.algorithm.group {
+            throw Failure(.usage, "\(file) contains a key of another curve (\(record.algorithm)) than --suite")
+        }
     }
 
     private var rawKind: ImportedKey.RawKind? {
@@ -85,8 +112,10 @@ struct KeysImport: ParsableCommand {
         guard record.kind != .publisher || policyOptions.isEmpty else {
             throw Failure(.usage, "publisher keys have no policy: they change with an app update")
         }
+        let store = KeysetStore(path)
+        try store.requireNewName()
         let policy = try policyOptions.policy(over: .standard)
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
-        try change.create(KeysetStore(path), record, policy, protection, secret, as: .imported)
+        try change.create(store, record, policy, protection, secret, as: .imported)
     }
 }

@@ -27,7 +27,7 @@ struct KeysPromote: ParsableCommand {
         let losses =
             try change.losses { try $0.promote(key.kid, force: confirmation.force) }
             + uncovered(change.metadata(), change)
-        if !losses.isEmpty { try confirmation.confirm("promoting key \(key.kid) loses:", losses) }
+        if !losses.isEmpty { try confirmation.confirm("promoting key \(key.kid) now:", losses) }
         try change.make { try $0.promote(key.kid, force: confirmation.force) }
     }
 

@@ -7,6 +7,7 @@ struct KeysetChange {
     let path: String
     let options: ChangeOptions
     let secret: SecretSource
+    private let secrets: SecretOptions
     /// Whether the operator has confirmed a clock that seems wrong.
     let confirmsClock: Bool
     private let hook: ChangeHook?
@@ -24,6 +25,7 @@ struct KeysetChange {
         self.options = options
         confirmsClock = clock.isConfirmed
         hook = try options.hook()
+        self.secrets = secrets
         secret = secrets.source(of: path, remembering: answer)
     }
 
@@ -72,10 +74,16 @@ struct KeysetChange {
         try make(body)
     }
 
+    /// Revokes a key and says what is left to do.
     func revoke(_ kid: KeyID, successor: KeyID?, _ confirm: (String, [String]) throws -> Void) throws {
+        let before = try metadata()
+        let state = before.timeline.state(of: kid, at: time)
         try make("revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm) {
             try $0.revoke(kid, successor: successor)
         }
+        guard let state else { return }
+        let steps = NextSteps(path, before.kind, secrets).afterRevoking(state, signsSet: before.signedSet != nil)
+        if !steps.isEmpty { StandardStreams.writeNote(steps) }
     }
 
     @discardableResult
@@ -86,9 +94,16 @@ struct KeysetChange {
                 at: time, confirmsClock: confirmsClock, by: options.actor, secret, body)
         }
         for notice in change.notices { StandardStreams.writeNote(notice) }
+        if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
         try report(change.events, change.metadata)
         try runHook(after: change.metadata)
         return change.events
+    }
+
+    /// A change that can't wait, such as a revocation, is made under a slow clock, at the time of the change before it.
+    private func noteSlowClock(_ metadata: KeysetMetadata) {
+        guard let objection = metadata.timeline.clockIsBehind(at: time) else { return }
+        StandardStreams.writeNote("\(path): \(objection): the change has that time; set the clock")
     }
 
     /// Carries out the steps that are due, unless it is a dry run. Prints only notices about interrupted changes.

@@ -4,6 +4,7 @@ import PushCryptExtension
 
 struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a sealed payload: outer payload on stdin or in FILE, the restored APNs payload on stdout.",
         discussion: """
             A failure writes the placeholder payload to stdout with "pushcrypt": {"status": "failed", "reason": CLASS}, \
@@ -53,16 +54,19 @@ struct Open: ParsableCommand {
     }
 
     private func openOne() throws {
-        let opener = try Opener(topic: topic, keys: keys, device: device, trust: trustedFile().trust, keyAccess)
+        let opener = try PayloadOpener(
+            topic: topic, keys: keys, device: device, senders: trustedFile().senders, keyAccess,
+            at: timeOptions.time)
         let payload = try input.read(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
             if let note = push.note { StandardStreams.writeNote(note) }
         case .failure(let failure):
-            try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure))
+            try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure.failure))
             let isEmpty = payload.allSatisfy(\.isWhiteSpace)
-            throw Failure(.dataError, "not opened: \(failure)" + (isEmpty ? ": \(input.name) has no payload" : ""))
+            throw Failure(
+                .dataError, isEmpty ? "not opened: \(failure.failure): \(input.name) has no payload" : failure.text)
         }
     }
 
@@ -74,7 +78,9 @@ struct Open: ParsableCommand {
         let topic = try Topic(option: topic).description
         let (allowsDemoKeys, givenTime) = (demoKeys.isAllowed, timeOptions.givenTime)
         let keyset = try FollowedFiles([KeySource.file(of: keys)], named: keys) {
-            try OpeningKeys(KeySource(keys, keyAccess))
+            let source = try KeySource(keys, keyAccess)
+            source.noteSlowClock(at: timeOptions.time)
+            return try OpeningKeys(source)
         } again: {
             try $0.readAgain(allowsDemoKeys: allowsDemoKeys)
         }
@@ -85,12 +91,15 @@ struct Open: ParsableCommand {
         var run = try BatchRun<OpenWorker>(batch, input)
         try run.processAllLines {
             OpenWorker(
-                topic: topic, keys: { keyset.current.keyset }, senders: { senders.current.trust }, time: givenTime)
+                topic: topic, keys: { keyset.current.keyset }, senders: { senders.current.senders }, time: givenTime)
         }
     }
 
-    private func result(of opener: Opener, for payload: [UInt8]) -> Result<OpenedPush, FailureClass> {
-        guard payload.count <= Self.inputLimitInBytes else { return .failure(.malformed) }
+    private func result(of opener: PayloadOpener, for payload: [UInt8]) -> Result<OpenedPush, OpeningFailure> {
+        guard payload.count <= Self.inputLimitInBytes else {
+            let reason = "\(input.name) has more than \(Self.inputLimitInBytes) bytes"
+            return .failure(OpeningFailure(failure: .malformed, reason: reason))
+        }
         return opener.open(payload, at: timeOptions.time)
     }
 
@@ -138,17 +147,16 @@ struct OpenWorker: LineWorker {
     let topic: String
     /// The keys and senders of the moment.
     let keys: @Sendable () -> Keyset
-    let senders: @Sendable () -> SenderTrust
+    let senders: @Sendable () -> TrustedSenders?
     /// nil: the time at which each line is opened.
     let time: UnixTime?
 
     static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field != .payload }
 
     mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
-        let keyring = KeysetKeyring(keys(), device: line.device)
-        let opener = try Opener(topic: topic, keyring: keyring, senders: senders())
+        let opener = try PayloadOpener(topic: topic, keys: keys(), device: line.device, senders: senders())
         let push: OpenedPush
-        do throws(FailureClass) {
+        do throws(OpeningFailure) {
             push = try opener.open(Array(line.payload.rawBytes), at: time ?? .now).get()
         } catch {
             throw LineRefusal(error)

@@ -4,6 +4,7 @@ import PushCryptSender
 
 struct Reseal: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "reseal",
         abstract: "Seal queued payloads again under a shared keyset's primary, after a rotation.",
         discussion: """
             Reads JSON lines {"payload": OUTER PAYLOAD, "device"?: ID} from stdin and writes them to stdout in the same \
@@ -32,6 +33,7 @@ struct Reseal: ParsableCommand {
 
     @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -39,7 +41,9 @@ struct Reseal: ParsableCommand {
         guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+    }
 
     func run() throws {
         let resealer = try resealer()

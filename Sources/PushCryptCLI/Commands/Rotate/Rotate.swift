@@ -5,22 +5,24 @@ import PushCryptKeystore
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "rotate",
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
             and publish it with `keys publish --signed-by`. Publisher keys are never rotated. \
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
-            keysets, --json prints one object per line.
+            keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
             The secret of encrypted keysets is checked at every run, even if nothing is due, so that a missing or wrong one is \
             noticed before a step needs it. It takes a third of a second for each keyset with a passphrase, and one call of a \
             wrap command. --no-check-secret skips this, and then nothing authenticates the plan. On a terminal nobody is asked \
             for a passphrase while nothing is due.
 
-            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due; 75 a step is due but blocked; 64, 66 or 77 \
-            the secret is missing, can't be read, or is wrong; 65 also if a wrap command failed; 69 the steps were carried \
-            out, but the program of --exec-on-change failed; \
-            anything else: see pushcrypt --help. With several keysets, the exit status is the most severe one.
+            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; 64, 66 or 77 the \
+            secret is missing, can't be read, or is wrong; 65 also if a wrap command failed; 69 the steps were carried out, but \
+            the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
+            is the most severe one.
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
@@ -28,6 +30,8 @@ struct Rotate: ParsableCommand {
     var isForAll = false
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
+    @Flag(name: .customLong("exit-code"), help: "Exit 10 if a step was carried out, and 0 if there was nothing to do.")
+    var hasExitCode = false
     @OptionGroup var secretCheck: SecretCheckOptions
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
@@ -54,6 +58,9 @@ struct Rotate: ParsableCommand {
             throw ValidationError(
                 "--emergency needs the secret, so --check-secret and --no-check-secret have no effect.")
         }
+        guard !(hasExitCode && isDryRun) else {
+            throw ValidationError("--dry-run exits 10 if a step is due; --exit-code doesn't apply.")
+        }
         guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
     }
 
@@ -67,7 +74,9 @@ struct Rotate: ParsableCommand {
                 statuses.append(try rotate(KeysetChange(path, options, clock, secrets, answer), deviceReports))
             } catch {
                 let failure = Failure(error)
-                StandardStreams.writeError(failure.message + undone(path, deviceReports, after: error))
+                let message = failure.message + undone(path, deviceReports, after: error)
+                StandardStreams.writeError(message)
+                if options.json { try StandardStreams.writeJSON(["keyset": path, "error": message], []) }
                 statuses.append(failure.status.rawValue)
             }
         }
@@ -86,13 +95,14 @@ struct Rotate: ParsableCommand {
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
+        if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
         if isDryRun {
             try change.noteHook(after: rotation.metadata)
         } else {
             try change.runHook(after: rotation.metadata)
         }
-        if !remaining.blocked.isEmpty { return Outcome.blocked }
-        return isDryRun && !remaining.due.isEmpty ? Outcome.due : Outcome.done
+        if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
+        return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
     }
 
     private func plan(
@@ -121,15 +131,23 @@ struct Rotate: ParsableCommand {
         let change = try KeysetChange(paths[0], options, clock, secrets)
         if secretCheck.isChecked == true { try change.checkSecret() }
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
-        guard state == nil || state == .primary else {
-            throw Failure(.dataError, "\(paths[0]): key \(kid) is \(state!), not primary; use `keys revoke`")
-        }
+        if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {
             let losses = try change.losses { try $0.revoke(kid, successor: promote) }
             try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
             throw ExitCode(Outcome.due)
         }
         try change.revoke(kid, successor: promote, agreement.confirm)
+        if hasExitCode { throw ExitCode(Outcome.due) }
+    }
+
+    private func notPrimary(_ kid: KeyID, _ state: KeyState) -> String {
+        let path = paths[0]
+        if [.revoked, .destroyed].contains(state) {
+            return "\(path): key \(kid) is already \(state), and another key seals: nothing is left to revoke"
+        }
+        return "\(path): key \(kid) is \(state) and doesn't seal, so it needs no successor; to revoke it: "
+            + "`pushcrypt keys revoke \(ShellArgument.quoted(path)) \(kid)`"
     }
 
     private func keysets() throws -> [String] {
@@ -145,6 +163,7 @@ struct Rotate: ParsableCommand {
     /// The exit statuses of a keyset, from the least to the most severe. Every other one is an error and more severe.
     private enum Outcome {
         static let done: Int32 = 0
+        /// Something was to do: it is due, or with --exit-code it was done.
         static let due: Int32 = 10
         static let blocked: Int32 = 75
 
@@ -156,10 +175,10 @@ struct Rotate: ParsableCommand {
 
 /// ```
 /// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null,
-///  ["signedSet": SET], ["exemption": TEXT]}
+///  ["signedSet": SET], ["exemption": TEXT], ["clock": TEXT]}
 /// STEP = {"step": "add" | "promote" | "destroy" | "renew", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
 /// ```
-/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated.
+/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated. "clock" says why the clock seems wrong.
 struct RotationReport {
     let keyset: String
     let plan: RotationPlan
@@ -172,7 +191,7 @@ struct RotationReport {
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
-        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty {
+        if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty, plan.clockObjection == nil {
             lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
         }
         if let signedSet {
@@ -188,7 +207,9 @@ struct RotationReport {
             "keyset": keyset, "at": "\(plan.at)", "done": done.map { $0.step.json(kid: $0.kid) },
             "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
         ]
-        return json.adding(ifKnown: ["signedSet": signedSet?.json, "exemption": plan.exemption])
+        return json.adding(ifKnown: [
+            "signedSet": signedSet?.json, "exemption": plan.exemption, "clock": plan.clockObjection,
+        ])
     }
 
     private static func lines(

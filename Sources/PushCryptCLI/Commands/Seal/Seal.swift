@@ -4,6 +4,7 @@ import PushCryptSender
 
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seal",
         abstract: "Seal an APNs payload: inner payload JSON on stdin or in FILE, outer payload JSON on stdout.",
         discussion: """
             The inner payload is sealed byte for byte. The newline after the outer payload is not part of it.
@@ -36,7 +37,8 @@ struct Seal: ParsableCommand {
     var bare = false
     @Flag(
         help: """
-            Refuse a recipient without a secret: a public key that has no psk. If the device has one, it couldn't open the push.
+            Refuse a recipient without a secret: a public key that has no psk. Use it if your app uploads a psk: a record that \
+            lost its psk is sealed to otherwise, and the device can't open the push.
             """)
     var requirePSK = false
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
@@ -74,6 +76,7 @@ struct Seal: ParsableCommand {
     var recipients: String?
 
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -99,7 +102,9 @@ struct Seal: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+    }
 
     func run() throws {
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
@@ -134,13 +139,15 @@ struct Seal: ParsableCommand {
         let payload = try input.readPayload(
             limit: Self.inputLimitInBytes, or: "; the limit of a payload is \(limit)")
         let head = try simulatorBundle.map(Self.head)
-        let sealed = try sealer.seal(
-            payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
-            isSelfTest: extras.selfTest
-        ) {
-            try $0.retract(campaigns: instructions.retractFrom, of: recipient)
-            // The limit of the simulator's file is that of a payload.
-            if let head { $0.limitInBytes = min(limit, PayloadBudget.apnsLimitInBytes - head.count + 1) }
+        let sealed = try advisingOnLength {
+            try sealer.seal(
+                payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
+                isSelfTest: extras.selfTest
+            ) {
+                try $0.retract(campaigns: instructions.retractFrom, of: recipient)
+                // The limit of the simulator's file is that of a payload.
+                if let head { $0.limitInBytes = min(limit, PayloadBudget.apnsLimitInBytes - head.count + 1) }
+            }
         }
         if showID { StandardStreams.writeNote("id \(sealed.id)") }
         guard let head, let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
@@ -148,6 +155,18 @@ struct Seal: ParsableCommand {
             StandardStreams.writeNote("\(simulatorBundle) opens the push only if its extension has the topic \(topic)")
         }
         try StandardStreams.writeLine(head + sealed.bytes.dropFirst())
+    }
+
+    private func advisingOnLength(_ seal: () throws -> SealedPush) throws -> SealedPush {
+        do { return try seal() } catch let error as SenderError where error.code == .tooLarge {
+            let advice =
+                extras.offload == nil
+                ? "seal the payload as a blob for your server, with `pushcrypt blob seal --purpose payload --url URL "
+                    + "--reference long.json --output long.blob < payload.json`, and then a short payload with "
+                    + "--offload long.json"
+                : "shorten this payload: the whole one is in the blob of --offload"
+            throw Failure(.dataError, "\(error.reason); \(advice)")
+        }
     }
 
     /// The beginning of `{"Simulator Target Bundle":"<id>",<members of the payload>}`.

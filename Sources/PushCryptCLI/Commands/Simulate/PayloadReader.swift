@@ -1,10 +1,11 @@
 import PushCryptCore
 
-/// Reads one payload, which may be indented, or a payload on each line.
+/// Reads one payload, which may be indented, or a payload or an event on each line.
 ///
 /// ```
 /// input = json / *( line LF )
-/// line  = payload / '{"payload": <payload>, ["headers": <object>,] ["topic": <text>,] <others>}' / empty
+/// line  = payload / '{"payload": <payload>, ["headers": <object>,] ["topic": <text>,] <others>}' / event / empty
+/// event = '{"event": <name>, <its members>}'
 /// ```
 /// The second form is what `seal --batch` writes, and a request to APNs with its headers, or with only their `apns-topic`.
 final class PayloadReader {
@@ -16,6 +17,26 @@ final class PayloadReader {
         var origin: [(name: String, value: String)] = []
         /// The headers of the request to APNs, with names in lower case. Those of an alert for the app are used for the others.
         var headers: [String: String] = [:]
+    }
+
+    /// What happens to the phone.
+    struct Event {
+        /// The number of the line, from 1; empty lines count.
+        let line: Int
+        let name: String
+        let event: PhoneEvent
+        /// The other members of the line that are texts, numbers or booleans.
+        let members: [(name: String, value: String)]
+        /// The name of the input.
+        fileprivate let source: String
+
+        /// Why the event can't happen.
+        func refusal(_ reason: String) -> Failure { Failure(.usage, "\(source), line \(line), \(name): \(reason)") }
+    }
+
+    enum Line {
+        case push(Input)
+        case event(Event)
     }
 
     /// The members of a line that are repeated in the output.
@@ -52,13 +73,16 @@ final class PayloadReader {
         waiting = [whole]
     }
 
-    /// The next payload; nil after the last one.
-    func next() throws -> Input? {
+    /// The next payload or event; nil after the last one.
+    func next() throws -> Line? {
         while true {
             let line = try waiting.isEmpty ? lines.next() : waiting.removeFirst()
             guard let line else { return nil }
             lineNumber += 1
-            if !line.isEmpty { return try input(in: line, lineNumber) }
+            guard !line.isEmpty else { continue }
+            let root = (try? JSONText(line))?.root
+            if let root, PhoneEvent.isEvent(root) { return .event(try event(root, lineNumber)) }
+            return .push(try input(in: line, root, lineNumber))
         }
     }
 
@@ -75,8 +99,20 @@ final class PayloadReader {
 
     private static func isJSON(_ line: [UInt8]) -> Bool { (try? JSONText(line)) != nil }
 
-    private func input(in line: [UInt8], _ number: Int) throws -> Input {
-        guard let root = (try? JSONText(line))?.root, root["aps"] == nil, let payload = root["payload"] else {
+    private func event(_ root: JSONValue, _ number: Int) throws -> Event {
+        do throws(MemberError) {
+            let members = root.members.filter { !$0.hasName("event") && ![.object, .array].contains($0.value.kind) }
+                .map { ($0.name, $0.value.string ?? String(decoding: $0.value.rawBytes, as: UTF8.self)) }
+            return Event(
+                line: number, name: root["event"]?.string ?? "", event: try PhoneEvent(root), members: members,
+                source: name)
+        } catch {
+            throw Failure(.usage, "\(name), line \(number): \(error.reason)")
+        }
+    }
+
+    private func input(in line: [UInt8], _ root: JSONValue?, _ number: Int) throws -> Input {
+        guard let root, root["aps"] == nil, let payload = root["payload"] else {
             return Input(line: number, payload: line)
         }
         let origin = Self.originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }

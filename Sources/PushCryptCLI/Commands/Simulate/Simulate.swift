@@ -2,10 +2,13 @@ import ArgumentParser
 import PushCryptCore
 import PushCryptExtension
 import PushCryptFiles
+import PushCryptNotifications
+import PushCryptPrimitives
 import PushCryptSimulator
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "simulate",
         abstract: "Show what a push becomes on a phone, without a phone.",
         discussion: """
             Reads one payload from stdin or FILE, or one on each line: a payload, or {"payload": PAYLOAD, "headers"?: OBJECT} as \
@@ -52,6 +55,7 @@ struct Simulate: AsyncParsableCommand {
             "outer|bundled"))
     var fallback: FallbackChoice?
     @OptionGroup(title: "The phone") var phone: PhoneOptions
+    @OptionGroup(title: "The app at the start") var app: AppOptions
     @OptionGroup(title: "The app's texts") var texts: TextOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -68,6 +72,9 @@ struct Simulate: AsyncParsableCommand {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
+        guard !phone.locked || app.foreground == nil else {
+            throw ValidationError("--foreground and --locked exclude each other: a locked phone shows no app.")
+        }
     }
 
     private static func page(_ argument: String) throws -> PictureFile {
@@ -84,31 +91,42 @@ struct Simulate: AsyncParsableCommand {
         if keys == nil {
             StandardStreams.writeNote("without --keys the phone has no keys, and no push can be restored")
         }
-        var (count, restoredCount, pictured) = (0, 0, [SimulatedPush]())
-        var isUnexplained = false
-        while let payload = try reader.next() {
-            let push = await phones.receive(payload)
-            count += 1
-            if push.isRestored { restoredCount += 1 }
-            isUnexplained = isUnexplained || push.isUnexplained
-            if picture != nil { pictured.append(push) }
-            try write(push)
+        var output = SimulationOutput(asJSON: json, appName: appName)
+        var results: [Int: SimulatedPush] = [:]
+        while let line = try reader.next() {
+            switch line {
+            case .push(let input):
+                let push = await phones.receive(input)
+                results[push.number] = push
+                try output.write(push)
+            case .event(let input):
+                let (event, pushes) = try await phones.apply(input)
+                try output.write(event)
+                for push in pushes {
+                    results[push.number] = push
+                    try output.write(push)
+                }
+            }
         }
-        guard count > 0 else { throw Failure(.dataError, "\(input.name) has no payload") }
+        guard output.count > 0 else { throw Failure(.dataError, "\(input.name) has no payload") }
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
-        try writePicture(of: pictured, phones.lockScreens)
-        guard restoredCount == count else {
-            let next = isUnexplained ? "; pushcrypt diagnose can say why" : ""
-            throw Failure(.dataError, "\(count - restoredCount) of \(count) payloads not completely restored\(next)")
+        let pushes = results.values.sorted { $0.number < $1.number }
+        noteKept(pushes)
+        try writePicture(of: pushes, phones.lockScreens)
+        let lost = pushes.count { !$0.isRestored }
+        guard lost == 0 else {
+            let next = pushes.contains(where: \.isUnexplained) ? "; pushcrypt diagnose can say why" : ""
+            throw Failure(.dataError, "\(lost) of \(pushes.count) payloads not completely restored\(next)")
         }
     }
 
-    private func write(_ push: SimulatedPush) throws {
-        if json { return try StandardStreams.writeJSON(push.json, []) }
-        let text = push.text(
-            TerminalText(isColourful: StandardStreams.isColourful), appName: TerminalText.harmless(appName.utf8),
-            columns: StandardStreams.columns(atLeast: BannerText.smallestWidth))
-        try StandardStreams.write((push.number > 1 ? "\n" : "") + text)
+    /// Names the pushes that the phone hasn't received.
+    private func noteKept(_ pushes: [SimulatedPush]) {
+        let kept = pushes.filter(\.reception.isStored).map { "\($0.number)" }
+        guard !kept.isEmpty else { return }
+        StandardStreams.writeNote(
+            "the phone hasn't received push \(kept.joined(separator: ", ")): it receives what APNs keeps with "
+                + "{\"event\": \"online\"}")
     }
 
     private func writePicture(of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen)) throws
@@ -137,12 +155,42 @@ struct Simulate: AsyncParsableCommand {
         settings.lacksDevice =
             keyset?.entries.contains { $0.record.kind == .shared && !$0.record.isDeviceKey } ?? false
         try phone.apply(to: &settings)
+        try app.apply(to: &settings)
         if let path = texts.strings {
             let (strings, note) = try LocalizedStrings.read(path, language: texts.language)
             settings.strings = strings
             if let note { StandardStreams.writeNote(note) }
         }
         return settings
+    }
+}
+
+/// Writes what became of pushes and what events did, one after the other.
+private struct SimulationOutput {
+    let asJSON: Bool
+    let appName: String
+    private(set) var count = 0
+
+    init(asJSON: Bool, appName: String) {
+        self.asJSON = asJSON
+        self.appName = TerminalText.harmless(appName.utf8)
+    }
+
+    mutating func write(_ push: SimulatedPush) throws {
+        try write(push.json, push.text)
+    }
+
+    mutating func write(_ event: SimulatedEvent) throws {
+        try write(event.json, event.text)
+    }
+
+    private mutating func write(_ object: JSONObject, _ text: (TerminalText, String, Int) -> String) throws {
+        defer { count += 1 }
+        if asJSON { return try StandardStreams.writeJSON(object, []) }
+        let text = text(
+            TerminalText(isColourful: StandardStreams.isColourful), appName,
+            StandardStreams.columns(atLeast: BannerText.smallestWidth))
+        try StandardStreams.write((count > 0 ? "\n" : "") + text)
     }
 }
 
@@ -172,7 +220,20 @@ struct PhoneOptions: ParsableArguments {
         transform: DurationArgument.init(option:))
     var timeLimit: DurationArgument?
 
+    @Option(help: .init("The phone is off line, and APNs keeps the last push or all.", "last|all"))
+    var offline: Storage?
+    @Option(
+        help: .init("The time that the phone's own clock shows at the start. APNs has that of --at.", "TIME"),
+        transform: TimeOptions.time(option:))
+    var phoneClock: UnixTime?
+    @Option(
+        help: .init("How much memory the extension may use: bytes, or with KiB or MiB. (default: 24MiB)", "SIZE"),
+        transform: MemorySize.init(option:))
+    var memoryLimit: MemorySize?
+    @Option(help: .init("The user's time zone, for calendar triggers. (default: UTC)", "NAME")) var timeZone: String?
+
     enum Previews: String, ExpressibleByArgument { case hidden, shown }
+    enum Storage: String, ExpressibleByArgument { case last, all }
 
     func validate() throws {
         // The default is the system's own limit.
@@ -197,6 +258,81 @@ struct PhoneOptions: ParsableArguments {
         settings.options.endsProcessAfter = killAt.map { .seconds($0.seconds) }
         settings.timeLimit = timeLimit.map { .seconds($0.seconds) }
         if let limit = settings.timeLimit { settings.options.timeLimit = limit }
+        settings.isOffline = offline != nil
+        settings.options.storage = offline == .all ? .all : .last
+        settings.phoneClock = phoneClock
+        if let memoryLimit { settings.options.memoryLimitInBytes = memoryLimit.byteCount }
+        settings.calendar = try ZoneCalendar(timeZone: timeZone ?? "UTC")
+        settings.hasTimeZone = timeZone != nil
+    }
+}
+
+/// The state of the app, and what its user allows.
+struct AppOptions: ParsableArguments {
+    @Option(
+        help: .init(
+            "What the user allows. (default: authorized)", "authorized|denied|provisional|notDetermined"))
+    var authorization: Authorization?
+    @Option(
+        help: .init(
+            "The app is on the screen, and presents notifications so: banner, list, sound and badge, separated by commas; or "
+                + "none.", "LIST"),
+        transform: ForegroundPresentation.init(option:))
+    var foreground: ForegroundPresentation?
+    @Option(help: .init("The app's categories, a JSON file; see docs/simulator.md.", "FILE")) var categories: String?
+    @Flag(help: "The extension has the entitlement for filtering, and may hide a push.") var filtering = false
+
+    enum Authorization: String, ExpressibleByArgument { case authorized, denied, provisional, notDetermined }
+
+    func apply(to settings: inout SimulatedPhones.Settings) throws {
+        settings.authorization =
+            switch authorization {
+            case .denied: .denied
+            case .provisional: .provisional
+            case .notDetermined: .notDetermined
+            case .authorized, nil: .authorized
+            }
+        settings.foreground = foreground?.options
+        settings.options.hasFilteringEntitlement = filtering
+        guard let categories else { return }
+        do {
+            settings.categories = try AppCategory.read(FileSystem.readFile(categories))
+        } catch let error as MemberError {
+            throw Failure(.dataError, "\(categories): \(error.reason)")
+        }
+    }
+}
+
+/// How an app in the foreground presents notifications.
+struct ForegroundPresentation {
+    let options: PresentationOptions
+
+    init(option argument: String) throws {
+        let names = argument == "none" ? [] : argument.split(separator: ",", omittingEmptySubsequences: false)
+        let known = MemberReader.presentationOptions
+        options = try PresentationOptions(
+            names.map { name in
+                guard let option = known.first(where: { $0.key == name }) else {
+                    throw ValidationError(
+                        "--foreground is none, or of \(known.map(\.key).joined(separator: ", ")), separated by commas.")
+                }
+                return option.value
+            })
+    }
+}
+
+/// A number of bytes, also as KiB or MiB.
+struct MemorySize {
+    let byteCount: Int
+
+    init(option argument: String) throws {
+        let unit = ["KiB": 10, "MiB": 20].first { argument.hasSuffix($0.key) }
+        let digits = argument.dropLast(unit?.key.count ?? 0)
+        guard let number = Int(digits), number > 0, number <= (1 << 30) >> (unit?.value ?? 0), digits.first != "+"
+        else {
+            throw ValidationError("A size is a number of bytes from 1 to 1024MiB, as in 24MiB, 64KiB or 4096.")
+        }
+        byteCount = number << (unit?.value ?? 0)
     }
 }
 
@@ -216,7 +352,11 @@ struct ServedFile {
         }
     }
 
-    func read() throws -> [UInt8] { try FileSystem.readFile(path, limitInBytes: Self.limitInBytes) }
+    func read() throws -> [UInt8] { try Self.read(path) }
+
+    static func read(_ path: String) throws(FileError) -> [UInt8] {
+        try FileSystem.readFile(path, limitInBytes: limitInBytes)
+    }
 }
 
 struct TextOptions: ParsableArguments {

@@ -37,11 +37,27 @@ final class SimulatedPhones {
         var strings: (any StringTable)?
         var isBeforeFirstUnlock = false
         var hidesPreviews = false
+        /// Whether the phone is off line at the start.
+        var isOffline = false
+        /// The time that the phone's own clock shows at the start; nil for the right one.
+        var phoneClock: UnixTime?
+        var calendar: ZoneCalendar?
+        /// Whether a time zone was given.
+        var hasTimeZone = false
+        var authorization = NotificationSettings.Authorization.authorized
+        /// How the app presents notifications, if it is in the foreground at the start.
+        var foreground: PresentationOptions?
+        var categories: [AppCategory] = []
     }
 
-    private let settings: Settings
-    private let plain: SimulatedDevice
-    private let phone: SimulatedDevice
+    let settings: Settings
+    let plain: SimulatedDevice
+    let phone: SimulatedDevice
+    let app: SimulatedApp
+    let plainApp: SimulatedApp
+    var isInstalled = true
+    /// Opens placeholders in the app. The app has one from its start to its end.
+    private(set) var kept: KeptNotifications?
     private let opened = OpenedPushes()
     private let attachmentFailures = AttachmentFailures()
     private let folder: String
@@ -57,6 +73,13 @@ final class SimulatedPhones {
     private var hasDied = false
     /// How long the extension has worked for a push at most.
     private var longestDuration: Duration = .zero
+    /// The pushes that APNs keeps, by number.
+    private var keptInputs: [Int: PayloadReader.Input] = [:]
+    private var hasKept = false
+    private var hasSuppressed = false
+    private var hasCategory = false
+    /// Whether a calendar trigger without a time zone of its own was scheduled.
+    var hasUsedTimeZone = false
 
     init(_ settings: Settings) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt." + UUID().uuidString)
@@ -65,14 +88,26 @@ final class SimulatedPhones {
         self.folder = folder.path
         self.settings = settings
         let (path, opened, failures) = (folder.path, opened, attachmentFailures)
-        plain = SimulatedDevice(
-            topic: settings.topic, clock: SimulatedClock(startingAt: settings.startsAt), extension: nil)
-        phone = SimulatedDevice(
-            topic: settings.topic, clock: SimulatedClock(startingAt: settings.startsAt), options: settings.options
-        ) { device in
+        func app() -> SimulatedApp {
+            SimulatedApp(
+                presents: settings.foreground ?? SimulatedPhones.allPlaces, isAllowed: settings.authorization != .denied
+            )
+        }
+        func device(
+            _ app: SimulatedApp, _ configure: (@Sendable (SimulatedDevice) throws -> ExtensionConfiguration)?
+        ) -> SimulatedDevice {
+            let clock = SimulatedClock(startingAt: settings.startsAt)
+            let center = SimulatedNotificationCenter(clock, calendar: settings.calendar) { _ in app.isAllowed }
+            return SimulatedDevice(
+                topic: settings.topic, clock: clock, options: settings.options, center: center, extension: configure)
+        }
+        (self.app, plainApp) = (app(), app())
+        plain = device(plainApp, nil)
+        phone = device(self.app) { device in
             var configuration = try ExtensionConfiguration(
                 topic: settings.topic, keyring: settings.keyring, senders: settings.senders, fallback: settings.fallback
             )
+            configuration.hasFilteringEntitlement = settings.options.hasFilteringEntitlement
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: path + "/attachments", plainMembers: settings.plainMembers),
@@ -81,18 +116,44 @@ final class SimulatedPhones {
             configuration.stages = [opened]
             return configuration
         }
-        for device in [plain, phone] {
-            device.center.strings = settings.strings
-            _ = try await device.center.requestAuthorization([.alert, .sound, .badge])
-            if settings.hidesPreviews { device.center.changeSettings { $0.previews = .never } }
-        }
         phone.network.delay = settings.networkDelay
         for file in settings.files { phone.network.serve(file.bytes, at: file.address) }
-        if settings.isBeforeFirstUnlock {
-            phone.restart()
-        } else {
-            phone.lock()
+        for device in [plain, phone] { try await begin(device) }
+        plain.center.setResponder(plainApp)
+        try connectApp()
+    }
+
+    /// Everything that the app can present.
+    private static let allPlaces: PresentationOptions = [.banner, .list, .sound, .badge]
+
+    /// Brings a phone into its state at the start.
+    private func begin(_ device: SimulatedDevice) async throws {
+        let center = device.center
+        center.strings = settings.strings
+        center.setCategories(settings.categories.map(\.category))
+        for category in settings.categories { category.contentExtension.map(center.addContentExtension) }
+        if settings.authorization != .notDetermined {
+            let quiet: NotificationOptions = settings.authorization == .provisional ? [.provisional] : []
+            _ = try await center.requestAuthorization(quiet.union([.alert, .sound, .badge]))
         }
+        if settings.hidesPreviews { center.changeSettings { $0.previews = .never } }
+        if let time = settings.phoneClock { device.clockError = .seconds(time.seconds - settings.startsAt.seconds) }
+        if settings.isOffline { device.goOffline() }
+        if settings.isBeforeFirstUnlock {
+            device.restart()
+        } else if settings.foreground != nil {
+            center.appState = .foreground
+        } else {
+            device.lock()
+        }
+    }
+
+    /// The app connects to the notification centre when it starts.
+    func connectApp() throws {
+        kept = try phone.keptNotifications()
+        let store = SharedStore(folder: folder + "/store", role: .app)
+        let verifier = NotificationVerifier(store: store) { [phone] in phone.time }
+        phone.center.setResponder(app, verifier: verifier, kept: kept)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -114,6 +175,25 @@ final class SimulatedPhones {
         if let limit = settings.timeLimit, longestDuration < limit - settings.options.grace {
             notes.append("--time-limit has no effect: the extension was ready with each push before")
         }
+        if settings.options.memoryLimitInBytes < SimulatedDevice.Options().memoryLimitInBytes, !hasDied {
+            notes.append("--memory-limit has no effect: the extension used at most \(phone.memory.peakInBytes) bytes")
+        }
+        if settings.options.hasFilteringEntitlement, !hasSuppressed {
+            notes.append("--filtering has no effect: no push was to stay hidden")
+        }
+        if !settings.categories.isEmpty, !hasCategory {
+            notes.append("--categories has no effect: no notification has one of these categories")
+        }
+        if settings.isOffline, !hasKept { notes.append("--offline has no effect: APNs has kept no push") }
+        if settings.foreground != nil, app.presentationCount == 0 {
+            notes.append("--foreground has no effect: no notification came while the app was in the foreground")
+        }
+        if let time = settings.phoneClock, time == settings.startsAt {
+            notes.append("--phone-clock has no effect: it is the time of APNs, too")
+        }
+        if settings.hasTimeZone, !hasUsedTimeZone {
+            notes.append("--time-zone has no effect: no calendar trigger without a timeZone was scheduled")
+        }
         if settings.strings != nil, !hasTextKeys {
             notes.append("--strings has no effect: no push has a key of the app's texts")
         }
@@ -126,15 +206,42 @@ final class SimulatedPhones {
 
     func receive(_ input: PayloadReader.Input) async -> SimulatedPush {
         defer { nextNumber += 1 }
+        let (headers, plain, phone) = (headers(input.headers), plain, phone)
+        let push = await received(
+            input, nextNumber, before: { await plain.receive(input.payload, headers) },
+            { await phone.receive(input.payload, headers) })
+        guard push.reception.isStored else { return push }
+        hasKept = true
+        keptInputs[nextNumber] = input
+        return push
+    }
+
+    /// The push of that number, which APNs keeps no more because the phone receives it.
+    func keptInput(_ number: Int) -> PayloadReader.Input? { keptInputs.removeValue(forKey: number) }
+
+    /// The numbers of the pushes that APNs has kept and the phone hasn't received.
+    func takeKeptInputs() -> [Int] {
+        defer { keptInputs = [:] }
+        return keptInputs.keys.sorted()
+    }
+
+    /// - Parameters:
+    ///   - before: how the phone without the extension receives it.
+    ///   - after: how the phone with the extension receives it.
+    func received(
+        _ input: PayloadReader.Input, _ number: Int, before: () async -> SimulatedDevice.Reception,
+        _ after: () async -> SimulatedDevice.Reception
+    ) async -> SimulatedPush {
         let payload = input.payload
         _ = attachmentFailures.take()
-        let start = phone.clock.elapsed
-        let headers = headers(input.headers)
-        let before = await plain.receive(payload, headers)
-        let reception = await phone.receive(payload, headers)
+        let (start, presentedCount) = (phone.clock.elapsed, phone.center.presentations.count)
+        let before = banner(await before(), on: plain)
+        let reception = await after()
         let duration = phone.clock.elapsed - start
         plain.clock.advance(by: duration)
         hasDied = hasDied || reception.presentation?.origin == .died
+        hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
+        reception.content.map(noteCategory)
         longestDuration = max(longestDuration, duration)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
@@ -149,14 +256,39 @@ final class SimulatedPhones {
         hasOpened = hasOpened || push != nil
         knownMembers.formUnion(settings.plainMembers.filter { findings.member($0) != nil })
         let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
-        if let id = push?.messageID, numbers[id] == nil { numbers[id] = nextNumber }
+        if let id = push?.messageID, numbers[id] == nil { numbers[id] = number }
         return SimulatedPush(
-            number: nextNumber, input: input, findings: findings, sent: push?.payload,
+            number: number, input: input, findings: findings, sent: push?.payload,
             paddingByteCount: push?.paddingByteCount, retractedNumbers: retracted,
-            reception: reception, before: banner(before, on: plain), after: banner(reception, on: phone),
+            replacedNumbers: replacedInputs(), reception: reception, before: before,
+            after: banner(reception, on: phone),
+            presentation: phone.center.presentations.dropFirst(presentedCount).last {
+                $0.notification.request.trigger == .push
+            },
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
             duration: duration,
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
+    }
+
+    /// The pushes that APNs kept until it received this one.
+    private func replacedInputs() -> [Int] {
+        guard phone.isOffline else { return [] }
+        let replaced = keptInputs.keys.filter { !phone.keptPushNumbers.contains($0) }.sorted()
+        for number in replaced { keptInputs[number] = nil }
+        return replaced
+    }
+
+    func noteCategory(of content: NotificationContent) {
+        hasCategory = hasCategory || settings.categories.contains { $0.category.id == content.category }
+    }
+
+    /// A copy of a file, which the system may move away. A file that can't be read keeps its path, and the system refuses it.
+    func copy(of path: String) throws -> String {
+        guard let bytes = try? ServedFile.read(path) else { return path }
+        try FileSystem.makeFolders(folder + "/copies")
+        let copy = folder + "/copies/\(UUID().uuidString)-\(FileSystem.name(of: path))"
+        try FileSystem.replace(copy, with: bytes)
+        return copy
     }
 
     /// - Parameter given: those of the line. A request without a topic or type is one of an alert for the app.
@@ -175,12 +307,15 @@ final class SimulatedPhones {
         return try? opener.open(payload, at: phone.time).get()
     }
 
+    /// The notification of a push as the user sees it, wherever it is.
     private func banner(_ reception: SimulatedDevice.Reception, on device: SimulatedDevice) -> LockScreen.Banner? {
-        guard reception.content != nil, let id = reception.requestID else { return nil }
-        return device.center.banner(of: id)
+        guard reception.content != nil, let id = reception.requestID,
+            let presentation = device.center.presentations.last(where: { $0.notification.id == id })
+        else { return nil }
+        return device.center.banner(presentation.notification)
     }
 
-    private func attachment(_ attachment: NotificationContent.Attachment) -> SimulatedPush.Attachment? {
+    func attachment(_ attachment: NotificationContent.Attachment) -> SimulatedPush.Attachment? {
         phone.center.file(attachment.path).map { bytes in
             SimulatedPush.Attachment(
                 path: attachment.path, type: attachment.type?.fileExtension ?? "", bytes: bytes,

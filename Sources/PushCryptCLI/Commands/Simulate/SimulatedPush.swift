@@ -25,12 +25,16 @@ struct SimulatedPush {
     let paddingByteCount: Int?
     /// The numbers of the pushes that it takes back.
     let retractedNumbers: [Int]
+    /// The numbers of the pushes that APNs kept, and doesn't keep any more because of this one.
+    let replacedNumbers: [Int]
     /// What the phone made of it.
     let reception: SimulatedDevice.Reception
     /// What a phone without the extension shows; nil for nothing.
     let before: LockScreen.Banner?
     /// What the phone with the extension shows; nil for nothing.
     let after: LockScreen.Banner?
+    /// Where the phone with the extension shows it; nil for a push that it presents nowhere.
+    let presentation: SimulatedPresentation?
     let attachments: [Attachment]
     /// The simulated time that the extension took.
     let duration: Duration
@@ -43,15 +47,22 @@ struct SimulatedPush {
     /// The number of its line in the input, from 1.
     var line: Int { input.line }
 
-    /// Whether the phone shows all that was sealed.
+    /// Whether the phone shows all that was sealed, or hides it as the extension asks.
     var isRestored: Bool {
-        reception.isRestored && reception.failure == nil && findings.missingTexts.isEmpty
+        (reception.isRestored || isSuppressed) && reception.failure == nil && findings.missingTexts.isEmpty
             && findings.argumentFlaws.isEmpty
+    }
+
+    /// Whether the extension has restored it, and shows nothing of it.
+    private var isSuppressed: Bool {
+        reception.report?.isRestored == true && reception.presentation?.origin == .suppressed
     }
 
     /// Whether its text isn't shown for a reason of which `diagnose` can say more than the verdict.
     var isUnexplained: Bool {
-        guard !reception.isRestored, reception.presentation?.origin != .died else { return false }
+        guard !reception.isRestored, !reception.isStored, !reception.isDropped else { return false }
+        let explained: [PresentedContent.Origin] = [.died, .notAllowed, .notPresented, .suppressed]
+        if let origin = reception.presentation?.origin, explained.contains(origin) { return false }
         switch reception.failure {
         case .unknownKey: return findings.settings.hasKeys
         case .malformed: return findings.missingTexts.isEmpty
@@ -71,6 +82,8 @@ struct SimulatedPush {
     /// What the phone shows, as a name for programs. `restored` is the sealed text, also if a part of the push is missing.
     var outcome: String {
         if reception.refusal != nil { return "refused" }
+        if reception.isStored { return "stored" }
+        if reception.isDropped { return "dropped" }
         guard reception.presentation?.content != nil else { return "nothing" }
         guard reception.presentation?.origin == .handedOver else { return "original" }
         return reception.isRestored ? "restored" : "placeholder"
@@ -79,13 +92,26 @@ struct SimulatedPush {
     /// Options that the user of the tool may have forgotten, and what is missing.
     var notes: [String] {
         let findings = findings
-        return missingAddresses.map { "to serve what it requests, give --serve \($0)=FILE" }
+        return placeNotes + missingAddresses.map { "to serve what it requests, give --serve \($0)=FILE" }
             + findings.notes(takingBack: retractedNumbers) + standInNotes
             + findings.forgottenMembers.map {
                 "the member \($0) has an address of --serve; to attach it, give --attachment-member \($0)"
             }
             + (reception.isRestored && findings.settings.strings == nil && !findings.missingTexts.isEmpty
                 ? ["the phone has no texts of the app: give --strings"] : [])
+    }
+
+    /// Where it is, unless it is on the lock screen, and which pushes it replaces at APNs.
+    private var placeNotes: [String] {
+        var notes: [String] = []
+        if !replacedNumbers.isEmpty {
+            notes.append(
+                "APNs keeps it in the place of push \(replacedNumbers.map { "\($0)" }.joined(separator: ", "))")
+        }
+        if let presentation, presentation.isVisible, !presentation.isOnLockScreen {
+            notes.append("not on the lock screen: " + presentation.places.joined(separator: ", "))
+        }
+        return notes
     }
 
     /// The tool doesn't know the app's own text.
@@ -102,6 +128,10 @@ struct SimulatedPush {
         if let refusal = reception.refusal {
             return "refused by APNs: \(refusal)" + (findings.refusal.map { ": \($0)" } ?? "")
         }
+        if reception.isStored { return "kept by APNs: the phone is off line" }
+        if reception.isDropped {
+            return "dropped by APNs: the phone is off line, and the request's apns-expiration is 0"
+        }
         guard let origin = reception.presentation?.origin else {
             if let type = input.headers["apns-push-type"], type != "alert" {
                 return "nothing is shown: the request's apns-push-type isn't alert"
@@ -110,6 +140,7 @@ struct SimulatedPush {
         }
         guard let failure = reception.failure else {
             let missing = findings.missingTexts
+            if isSuppressed { return "restored and hidden: the app has the entitlement for filtering" }
             if reception.isRestored, !missing.isEmpty {
                 return "restored without a text that the app doesn't have: \(missing.joined(separator: ", "))"
             }
@@ -150,7 +181,9 @@ struct SimulatedPush {
         let origin = input.origin.map { ($0.name, $0.value as (any Encodable)?) }
         let missingTexts = findings.missingTexts
         return json.adding(JSONObject(origin)).adding(ifKnown: [
-            "badge": content?.badge, "sound": content?.sound?.name, "category": content?.category,
+            "identifier": reception.requestID, "places": presentation?.places,
+            "replaced": replacedNumbers.isEmpty ? nil : replacedNumbers, "badge": content?.badge,
+            "sound": content?.sound?.name, "category": content?.category,
             "thread": content?.threadID, "interruptionLevel": content?.interruptionLevel,
             "missing": missingAddresses.isEmpty ? nil : missingAddresses,
             "missingTexts": missingTexts.isEmpty ? nil : missingTexts, "notes": notes.isEmpty ? nil : notes,
@@ -159,7 +192,7 @@ struct SimulatedPush {
         ])
     }
 
-    private static func json(_ banner: LockScreen.Banner) -> JSONObject {
+    static func json(_ banner: LockScreen.Banner) -> JSONObject {
         [
             "title": banner.title, "subtitle": banner.subtitle, "body": banner.body, "hidden": banner.isHidden,
             "timeSensitive": banner.isTimeSensitive,

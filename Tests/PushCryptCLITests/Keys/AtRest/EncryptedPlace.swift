@@ -89,7 +89,7 @@ struct EncryptedPlace {
     func secrets(of path: String, _ source: Source = .file) throws -> [String] {
         try #require(try place.shell("cp -R \(path) copy && chmod 700 copy").isSuccess)
         defer { try? FileManager.default.removeItem(at: place.folder.file("copy")) }
-        let output = try run("keys passwd copy --insecure-plaintext --at \(Workplace.now)", source)
+        let output = try run("keys passwd copy --insecure-plaintext --confirm-clock --at \(Workplace.now)", source)
         try #require(output.isSuccess, "\(output)")
         return try place.secrets(in: "copy/keyset.json")
     }

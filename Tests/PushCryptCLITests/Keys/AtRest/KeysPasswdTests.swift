@@ -61,9 +61,9 @@ struct KeysPasswdTests {
         "keys passwd requires exactly one new secret from the --new options",
         arguments: [
             ("", "use --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"),
-            ("--new-passphrase-file other --insecure-plaintext", "one new protection"),
-            ("--new-passphrase-file other --new-wrap-command true", "one new protection"),
-            ("--new-passphrase-fd 7 --new-passphrase-file other", "one new protection"),
+            ("--new-passphrase-file other --insecure-plaintext", "not both"),
+            ("--new-passphrase-file other --new-wrap-command true", "only one new secret"),
+            ("--new-passphrase-fd 7 --new-passphrase-file other", "only one new secret"),
             ("--new-passphrase-file none", "none"), ("--new-wrap-command ''", "empty"),
             ("--new-wrap-command false", "failed to wrap: exit status 1"),
         ])

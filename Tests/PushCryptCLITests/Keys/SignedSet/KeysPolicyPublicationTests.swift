@@ -100,7 +100,7 @@ struct KeysPolicyPublicationTests {
         let before = try place.contents(of: "Keys")
         let command = ["keys", "policy", "Keys/senders", "--at", Workplace.now] + options
         let refused = try place.run(command)
-        expectRefusal(refused, 64, saying: "to do it, add --yes")
+        expectRefusal(refused, 64, saying: "to confirm, add --yes")
         #expect(try place.contents(of: "Keys") == before)
         let done = try place.run(command + ["--yes"])
         #expect(done.exit == 0, "\(done)")

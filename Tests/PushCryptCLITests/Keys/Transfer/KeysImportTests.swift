@@ -128,4 +128,46 @@ struct KeysImportTests {
         let output = try place.run("keys", "import", "Keys/old", "--from", "file", "--kind", "shared")
         expectRefusal(output, 65, saying: "the keyset contains recipient keys")
     }
+
+    @Test(
+        "--kind and --suite that contradict the file are refused",
+        arguments: [
+            ("recipient", ["--kind", "sender"], "contains a recipient key"),
+            ("sender", ["--kind", "shared"], "contains a sender key"),
+            ("recipient", ["--suite", "x25519"], "another curve"),
+            ("shared", ["--kind", "recipient"], "contains a shared key"),
+        ])
+    func contradiction(_ kind: String, _ options: [String], _ reason: String) throws {
+        let place = try Workplace()
+        try place.create("Keys/old", kind)
+        try place.export("Keys/old", to: "file", "--private", "--insecure-plaintext")
+        let output = try place.run(["keys", "import", "Keys/new", "--from", "file", "--insecure-plaintext"] + options)
+        expectRefusal(output, 64, saying: reason)
+        #expect(!place.has("Keys/new"))
+    }
+
+    @Test(
+        "an encrypted PEM without --key-passphrase-file is refused with that option, and seal and open name keys import"
+    )
+    func encryptedPEM() throws {
+        let place = try Workplace()
+        try place.create("Keys/old", "recipient")
+        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.export("Keys/old", to: "key.pem", "--private", "--format", "pem", "--export-passphrase-file", "pass")
+        let output = try place.run("keys", "import", "Keys/new", "--from", "key.pem", "--insecure-plaintext")
+        expectRefusal(output, 64, saying: "it needs its passphrase (--key-passphrase-file FILE)")
+        expectRefusal(try place.open(keys: "key.pem", payload: Data("{}".utf8)), 65, saying: "`pushcrypt keys import`")
+        expectRefusal(try place.seal(to: "key.pem"), 65, saying: "this is PEM")
+    }
+
+    @Test("--key-passphrase-file for a file that isn't encrypted has no effect, and a note says so")
+    func uselessPassphrase() throws {
+        let place = try Workplace()
+        try place.create("Keys/old", "recipient")
+        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.export("Keys/old", to: "file", "--private", "--insecure-plaintext")
+        let output = try place.run(
+            "keys", "import", "Keys/new", "--from", "file", "--insecure-plaintext", "--key-passphrase-file", "pass")
+        #expect(output.exit == 0 && output.stderr.contains("--key-passphrase-file has no effect"), "\(output)")
+    }
 }

@@ -1,14 +1,21 @@
-"""A keyset encrypted at rest under a passphrase (docs/keystore-format.md of pushcrypt's repository).
+"""A keyset encrypted at rest under passphrases (docs/keystore-format.md of pushcrypt's repository).
 
-keyset.json = {"sealed": {"v": 1, "passphrase": {"n", "r", "p", "salt", "check"}, "dataKey", "keys"}, "pushcrypt": M, ...}
+keyset.json = {"sealed": {"v": 1, LOCK, "dataKey", "keys"} | {"v": 2, "locks": [ENTRY, ...], "dataKey", "keys"}, "pushcrypt": M, ...}
+LOCK  = "passphrase": {"n", "r", "p", "salt", "check"} | "command": true
+ENTRY = {"name", LOCK, "key"}
 KEK(32) ‖ check(16) = scrypt(passphrase, salt, n, r, p)
-dataKey = nonce(12) ‖ AES-256-GCM(KEK, nonce, aad "pushcrypt/1 data key", data key)
-keys    = nonce(12) ‖ AES-256-GCM(data key, nonce, aad "pushcrypt/1 keyset" ‖ 0x00 ‖ bytes of M, {"keys": [JWK, ...]})
+ENC(key, aad, text) = nonce(12) ‖ AES-256-GCM(key, nonce, aad, text)
+v 1: dataKey = ENC(KEK, "pushcrypt/1 data key", data key)
+     keys    = ENC(data key, "pushcrypt/1 keyset" ‖ 0x00 ‖ bytes of M, {"keys": [JWK, ...]})
+v 2: key     = ENC(KEK, "pushcrypt/2 keyset key", keyset key)
+     dataKey = ENC(keyset key, "pushcrypt/2 data key", data key)
+     keys    = ENC(data key, "pushcrypt/2 keyset" ‖ 0x00 ‖ bytes of locks ‖ 0x00 ‖ bytes of M, {"keys": [JWK, ...]})
 """
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from typing import Any, Mapping
 
 from cryptography.exceptions import InvalidTag
@@ -19,6 +26,9 @@ from ._keys import load_key
 from .errors import Flaw, KeyRecordError
 
 DATA_KEY_AAD, KEYS_AAD = b"pushcrypt/1 data key", b"pushcrypt/1 keyset\0"
+KEYSET_KEY_AAD = b"pushcrypt/2 keyset key"
+DATA_KEY_AAD_2, KEYS_AAD_2 = b"pushcrypt/2 data key", b"pushcrypt/2 keyset\0"
+NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SUITES = ("p256", "x25519", "shared", "ed25519")
 MEMORY = 2**31 - 1  # more than any allowed parameters need
 
@@ -43,12 +53,16 @@ def _integer(lock: Mapping[str, Any], name: str, lowest: int, highest: int) -> i
     return value
 
 
-def _check_lock(sealed: dict[str, Any]) -> dict[str, Any]:
+def _check_sealed(sealed: dict[str, Any]) -> None:
+    unb64(sealed.get("dataKey"), 60, "dataKey")
+    if len(unb64(sealed.get("keys"), name="keys")) < 28:
+        raise Flaw("keys of sealed is too short")
+
+
+def _check_lock(owner: dict[str, Any]) -> dict[str, Any]:
     """Checks the parameters before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
-    if not is_integer(sealed.get("v")) or sealed["v"] != 1:
-        raise Flaw("v of sealed isn't 1")
-    lock = sealed.get("passphrase")
-    if not isinstance(lock, dict) or "command" in sealed:
+    lock = owner.get("passphrase")
+    if not isinstance(lock, dict) or "command" in owner:
         raise Flaw("the keyset isn't encrypted under a passphrase alone")
     n, r = _integer(lock, "n", 2, 2**20), _integer(lock, "r", 1, 32)
     _integer(lock, "p", 1, 16)
@@ -56,10 +70,58 @@ def _check_lock(sealed: dict[str, Any]) -> dict[str, Any]:
         raise Flaw("n isn't a power of two, or scrypt would need more than 1 GiB")
     unb64(lock.get("salt"), 16, "salt")
     unb64(lock.get("check"), 16, "check")
-    unb64(sealed.get("dataKey"), 60, "dataKey")
-    if len(unb64(sealed.get("keys"), name="keys")) < 28:
-        raise Flaw("keys of sealed is too short")
     return lock
+
+
+def _kek(lock: dict[str, Any], passphrase: str) -> bytes | None:
+    """The key that the passphrase derives; None for another passphrase."""
+    kek, check = derive(passphrase.encode("utf-8", "surrogatepass"), unb64(lock["salt"], 16), lock)
+    return kek if hmac.compare_digest(check, unb64(lock["check"], 16)) else None
+
+
+def _wrong_secret() -> KeyRecordError:
+    return KeyRecordError("wrongSecret", "the passphrase isn't that of the keyset")
+
+
+def _check_locks(locks: Any) -> list[tuple[dict[str, Any], bytes]]:
+    """The passphrases among the secrets, with the keyset key that each of them encrypts."""
+    if not isinstance(locks, list) or not 2 <= len(locks) <= 8:
+        raise Flaw("locks of sealed doesn't have 2 to 8 elements")
+    names = set()
+    passphrases = []
+    for entry in locks:
+        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not NAME.fullmatch(entry["name"]):
+            raise Flaw("a secret has no valid name")
+        names.add(entry["name"])
+        if entry.get("command") is True and "passphrase" not in entry:
+            if not 1 <= len(unb64(entry.get("key"), name="key")) <= 4096:
+                raise Flaw("a wrapped key has no length of 1 to 4096 bytes")
+        else:
+            passphrases.append((_check_lock(entry), unb64(entry.get("key"), 60, "key")))
+    if len(names) < len(locks):
+        raise Flaw("two secrets have the same name")
+    return passphrases
+
+
+def _data_key(sealed: Obj, passphrase: str, text: str) -> tuple[bytes, bytes]:
+    """The data key, and the beginning of the keys' additional data."""
+    _check_sealed(sealed)
+    data_key = unb64(sealed["dataKey"], 60)
+    if is_integer(sealed.get("v")) and sealed["v"] == 2:
+        for lock, wrapped in _check_locks(sealed.get("locks")):
+            kek = _kek(lock, passphrase)
+            if kek is not None:
+                keyset_key = _decrypt(kek, wrapped, KEYSET_KEY_AAD)
+                _, start, end = sealed.spans["locks"]
+                aad = KEYS_AAD_2 + text[start:end].encode() + b"\0"
+                return _decrypt(keyset_key, data_key, DATA_KEY_AAD_2), aad
+        raise _wrong_secret()
+    if not is_integer(sealed.get("v")) or sealed["v"] != 1:
+        raise Flaw("v of sealed is neither 1 nor 2")
+    kek = _kek(_check_lock(sealed), passphrase)
+    if kek is None:
+        raise _wrong_secret()
+    return _decrypt(kek, data_key, DATA_KEY_AAD), KEYS_AAD
 
 
 def _check_digest(whole: Obj, text: str) -> None:
@@ -112,11 +174,7 @@ def _open(text: str, passphrase: str) -> tuple[list[dict[str, str]], Obj]:
     if "digest" in whole:
         _check_digest(whole, text)
     suites = _check_metadata(whole.get("pushcrypt"))
-    lock = _check_lock(sealed)
-    kek, check = derive(passphrase.encode("utf-8", "surrogatepass"), unb64(lock["salt"], 16), lock)
-    if not hmac.compare_digest(check, unb64(lock["check"], 16)):
-        raise KeyRecordError("wrongSecret", "the passphrase isn't that of the keyset")
-    data_key = _decrypt(kek, unb64(sealed["dataKey"], 60), DATA_KEY_AAD)
+    data_key, aad = _data_key(sealed, passphrase, text)
     _, start, end = whole.spans["pushcrypt"]
-    keys = _decrypt(data_key, unb64(sealed["keys"]), KEYS_AAD + text[start:end].encode())
+    keys = _decrypt(data_key, unb64(sealed["keys"]), aad + text[start:end].encode())
     return _check_keys(keys, suites), whole["pushcrypt"]

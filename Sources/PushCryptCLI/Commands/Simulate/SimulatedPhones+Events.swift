@@ -1,0 +1,218 @@
+import PushCryptCore
+import PushCryptFiles
+import PushCryptNotifications
+import PushCryptPrimitives
+import PushCryptSimulator
+
+/// What happens to both phones between two pushes. The one without the extension follows the other: what can't happen there, such as
+/// a tap on a notification that it doesn't have, is left out.
+extension SimulatedPhones {
+    /// - Returns: what the event did, and the pushes that were received after it.
+    /// - Throws: `Failure` if it can't happen.
+    func apply(_ input: PayloadReader.Event) async throws -> (event: SimulatedEvent, pushes: [SimulatedPush]) {
+        do {
+            return try await happened(input)
+        } catch let error as ResponseError {
+            throw input.refusal(reason(of: error, input.event))
+        } catch let error as MemberError {
+            throw input.refusal(error.reason)
+        }
+    }
+
+    private func happened(
+        _ input: PayloadReader.Event
+    ) async throws -> (event: SimulatedEvent, pushes: [SimulatedPush]) {
+        guard isInstalled || !input.event.isOfApp else { throw MemberError(reason: "the app was deleted") }
+        let before = Snapshot(phone.center)
+        let outcome = try await change(phone, app, input.event, isMain: true)
+        _ = try? await change(plain, plainApp, input.event, isMain: false)
+        for device in [phone, plain] { await device.center.settle() }
+        if case .deleteApp = input.event { isInstalled = false }
+        var event = SimulatedEvent(input, at: phone.clock.time)
+        outcome(&event)
+        let presented = phone.center.presentations.dropFirst(before.presentationCount)
+        describe(presented, in: &event)
+        describeCalls(in: &event)
+        describe(before, Snapshot(phone.center), presented: presented.map(\.notification.id), in: &event)
+        guard case .online = input.event else { return (event, []) }
+        return (event, await receiveKept(in: &event))
+    }
+
+    /// Changes one phone.
+    ///
+    /// - Returns: what is to be said about it.
+    private func change(
+        _ device: SimulatedDevice, _ app: SimulatedApp, _ event: PhoneEvent, isMain: Bool
+    ) async throws -> Description {
+        let center = device.center
+        switch event {
+        case .advance(let duration):
+            device.clock.advance(by: duration)
+            return { $0.add("it is \(device.clock.time)") }
+        case .clock(let time):
+            device.clockError = .seconds(time.seconds - device.clock.time.seconds)
+            return { $0.add("clock", "\(device.time)", "the phone's clock shows \(device.time)") }
+        case .lock: device.lock()
+        case .unlock: device.unlock()
+        case .restart: device.restart()
+        case .offline:
+            guard !device.isOffline else { break }
+            device.goOffline()
+            return { $0.add("the phone is off line") }
+        case .online: break
+        case .mute: center.isMuted = true
+        case .unmute: center.isMuted = false
+        case .move(let position): await center.move(to: position)
+        case .enterRegion(let id): try await center.enterRegion(id)
+        case .leaveRegion(let id): try await center.leaveRegion(id)
+        case .foreground(let presents):
+            guard !center.isLocked else { throw ResponseError.locked }
+            if let presents { app.presents = presents }
+            center.appState = .foreground
+            return isMain ? try await openKept() : { _ in }
+        case .background: center.appState = .background
+        case .terminate:
+            center.appState = .notRunning
+            if isMain { try connectApp() }
+        case .deleteApp:
+            device.deleteApp()
+            return { $0.add("the app and its notifications are gone") }
+        case .requestAuthorization(let options, let isAllowed):
+            app.isAllowed = isAllowed
+            let count = center.questionCount
+            let isGranted = try await center.requestAuthorization(options)
+            let wasAsked = center.questionCount > count
+            return { event in
+                event.add("asked", wasAsked)
+                let asked = wasAsked ? "the user is asked" : "the user isn't asked"
+                event.add("granted", isGranted, "\(asked): \(isGranted ? "granted" : "not granted")")
+            }
+        case .schedule(let request): return try await schedule(request, on: center)
+        case .setBadgeCount(let count): return try await reporting { try await center.setBadgeCount(count) }
+        case .settings(let change):
+            guard !change.isOfApp || center.currentSettings.authorization != .notDetermined else {
+                throw MemberError(reason: "the Settings app doesn't list the app, because it hasn't asked its user")
+            }
+            change.apply(to: center)
+            return Self.describe(center.currentSettings)
+        case .tap(let id): try await center.open(id)
+        case .dismiss(let id): try await center.dismiss(id)
+        case .collapse(let id):
+            _ = try center.actions(of: id)
+            center.collapse(id)
+        case .respond(let id, let action, let text): try await center.choose(action, of: id, text: text)
+        case .openSettings(let id): try await center.openAppSettings(from: id)
+        case .removePending(let ids): center.removePending(ids)
+        case .removeAllPending: center.removeAllPending()
+        case .removeDelivered(let ids): center.remove(ids)
+        case .removeAllDelivered: center.removeAllDelivered()
+        case .expand(let id):
+            let context = try await center.expand(id)
+            return try describeExpanded(id, context)
+        case .pending: return describePending()
+        case .delivered: return describeDelivered()
+        case .lockScreen: return describeLockScreen()
+        }
+        return { _ in }
+    }
+
+    /// An error of the framework is what the app gets, and not a mistake in the input.
+    private func reporting(_ call: () async throws -> Void) async throws -> Description {
+        do {
+            try await call()
+            return { _ in }
+        } catch let error as NotificationError {
+            return { event in
+                event.add(
+                    "error", ["code": error.code.name, "reason": error.reason] as JSONObject,
+                    "the app gets the error \(error.code.name): \(error.reason)")
+            }
+        }
+    }
+
+    private func schedule(_ request: NotificationRequest, on center: SimulatedNotificationCenter) async throws
+        -> Description
+    {
+        var request = request
+        // The system moves the file away, so it gets a copy.
+        for index in request.content.attachments.indices {
+            request.content.attachments[index].path = try copy(of: request.content.attachments[index].path)
+        }
+        if case .calendar(let match, _) = request.trigger, match.timeZone == nil { hasUsedTimeZone = true }
+        noteCategory(of: request.content)
+        let outcome = try await reporting { try await center.add(request) }
+        let time = center.nextTime(of: request.id)
+        let isPending = center.pendingRequests.contains { $0.id == request.id }
+        return { event in
+            outcome(&event)
+            if let time {
+                event.add("next", "\(time)", "it will be shown at \(time)")
+            } else if isPending {
+                event.add("it will be shown when the phone enters or leaves the region")
+            }
+        }
+    }
+
+    /// The app is active: it opens the placeholders that the extension couldn't open.
+    private func openKept() async throws -> Description {
+        guard let kept else { return { _ in } }
+        let outcomes = await kept.open()
+        return { event in
+            guard !outcomes.isEmpty else { return }
+            event.add(
+                "opened",
+                outcomes.map { outcome in
+                    [
+                        "id": outcome.placeholderID, "replacedBy": outcome.requestID, "removed": outcome.isRemoved,
+                        "failure": outcome.failure?.rawValue,
+                    ] as JSONObject
+                })
+            for outcome in outcomes {
+                let result =
+                    outcome.requestID.map { "the app opens it, and shows it as \($0)" }
+                    ?? (outcome.isRemoved ? "the app removes it" : "the app can't open it")
+                event.add("\(outcome.placeholderID): \(result)" + (outcome.failure.map { " (\($0))" } ?? ""))
+            }
+        }
+    }
+
+    /// The pushes that APNs has kept.
+    private func receiveKept(in event: inout SimulatedEvent) async -> [SimulatedPush] {
+        guard phone.isOffline else { return [] }
+        event.add("the phone is on line")
+        var pushes: [SimulatedPush] = []
+        for (push, plainPush) in zip(phone.leaveAirplaneMode(), plain.leaveAirplaneMode()) {
+            guard let input = keptInput(push.number) else { continue }
+            let (phone, plain) = (phone, plain)
+            pushes.append(
+                await received(
+                    input, push.number, before: { await plain.deliver(plainPush) }, { await phone.deliver(push) }))
+        }
+        let expired = takeKeptInputs()
+        if !expired.isEmpty {
+            let numbers = expired.map { "\($0)" }.joined(separator: ", ")
+            event.add("expired", expired, "expired while the phone was off line: push \(numbers)")
+        }
+        return pushes
+    }
+
+    private func reason(of error: ResponseError, _ event: PhoneEvent) -> String {
+        let names: (String, [String])? =
+            switch (error, event) {
+            case (.noNotification, .tap(let id)), (.noNotification, .dismiss(let id)),
+                (.noNotification, .expand(let id)),
+                (.noNotification, .collapse(let id)), (.noNotification, .respond(let id, _, _)),
+                (.noNotification, .openSettings(.some(let id))):
+                (id, phone.center.deliveredNotifications.map(\.id))
+            case (.noAction, .respond(let id, let action, _)):
+                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id))
+            case (.noRegion, .enterRegion(let id)), (.noRegion, .leaveRegion(let id)):
+                (id, phone.center.regions.map(\.id))
+            default: nil
+            }
+        guard let (name, known) = names else { return error.description }
+        let hint = Spelling.nearest(to: name, in: known).map { "; do you mean \($0)?" }
+        let list = known.isEmpty ? "; there is none" : "; there are " + known.joined(separator: ", ")
+        return "\(name): \(error)" + (hint ?? list)
+    }
+}

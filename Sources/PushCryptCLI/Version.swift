@@ -1,0 +1,18 @@
+import PushCryptOpenSSL
+import PushCryptSQLite
+
+/// What `--version` prints: one line for each fact, with its name first.
+enum Version {
+    /// The version of the tool and of the libraries. docs/versioning.md says what it promises.
+    static let number = "0.1.0"
+
+    static var text: String {
+        var lines = ["pushcrypt \(number)", "commit \(Build.commit ?? "unknown: a development build")"]
+        if let swift = Build.swift { lines.append("Swift \(swift)") }
+        lines.append("OpenSSL \(OpenSSLLibrary.version), \(origin(isBuiltIn: OpenSSLLibrary.isBuiltIn))")
+        lines.append("SQLite \(SQLiteLibrary.version), \(origin(isBuiltIn: SQLiteLibrary.isBuiltIn))")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func origin(isBuiltIn: Bool) -> String { isBuiltIn ? "built in" : "the system's" }
+}

@@ -1,0 +1,173 @@
+import PushCryptCore
+package import PushCryptPrimitives
+
+/// The name of one of several secrets of a keyset: 1 to 64 ASCII letters, digits, ".", "_" and "-".
+package struct SecretName: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init?(_ text: String) {
+        let isAllowed = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isAllowed, (1...64).contains(text.utf8.count) else { return nil }
+        description = text
+    }
+}
+
+/// The secrets of a keyset that has several: each of them wraps the keyset key, which encrypts the data key of each file.
+///
+/// ```
+/// "locks": [{"name": NAME, LOCK, "key": B64(keyset key, wrapped by LOCK with aad "pushcrypt/2 keyset key")}, ... 2 to 8]
+/// ```
+/// The keyset key stays the same when the keys change, so a writer needs one of the secrets only. When a secret is removed,
+/// there is a new keyset key, because a user who knows the removed secret can compute the old one from a copy of the file.
+package struct KeysetSecrets: Sendable {
+    struct Entry: Hashable, Sendable {
+        let name: SecretName
+        let lock: KeysetLock
+        /// Its length is in `KeysetLock.wrappedByteCounts`.
+        let wrapped: [UInt8]
+    }
+
+    let key: DataKey
+    private(set) var entries: [Entry] = []
+
+    package static let maximumCount = 8
+    fileprivate static let context = Array("pushcrypt/2 keyset key".utf8)
+
+    /// Makes a new keyset key.
+    ///
+    /// - Throws: as `add`.
+    package init(_ secrets: [(name: SecretName, secret: KeysetSecret)], _ parameters: ScryptParameters) throws {
+        key = try .random()
+        for (name, secret) in secrets { try add(name, secret, parameters) }
+    }
+
+    /// Reads the keyset key with one of the secrets. A passphrase is compared with each of the passphrases in their order, and
+    /// a command unwraps the key of the first command that it can.
+    ///
+    /// - Throws: `KeystoreError` with `wrongSecret`, `secretNeeded` for a secret of a kind that no entry has,
+    ///   `wrapCommandFailed`, `damaged`.
+    init(unlocking entries: [Entry], with secret: KeysetSecret, _ path: String) throws {
+        var failure: KeystoreError?
+        for entry in entries {
+            do throws(KeystoreError) {
+                guard let key = try entry.key(secret, path) else { throw Self.damaged(path) }
+                self.key = key
+                self.entries = entries
+                return
+            } catch {
+                // The failure of an entry of the secret's kind says more than that of another kind.
+                if failure == nil || failure?.code == .secretNeeded { failure = error }
+                guard [.secretNeeded, .wrongSecret, .wrapCommandFailed].contains(error.code) else { throw error }
+            }
+        }
+        throw failure ?? Self.damaged(path)
+    }
+
+    private static func damaged(_ path: String) -> KeystoreError {
+        KeystoreError(.damaged, "\(path): the keyset key doesn't match its secret: the file is damaged or was changed")
+    }
+
+    package var names: [SecretName] { entries.map(\.name) }
+    package var protection: Protection { entries.protection }
+
+    /// Adds a secret that opens the keyset like the others.
+    ///
+    /// - Throws: `KeystoreError` with `alreadyExists` for a name or a passphrase that is there, `cannotCreate` for a ninth
+    ///   secret, `wrapCommandFailed`.
+    package mutating func add(_ name: SecretName, _ secret: KeysetSecret, _ parameters: ScryptParameters) throws {
+        guard !names.contains(name) else {
+            throw KeystoreError(.alreadyExists, "the keyset has a secret named \(name): choose another name")
+        }
+        guard entries.count < Self.maximumCount else {
+            throw KeystoreError(
+                .cannotCreate, "the keyset has \(Self.maximumCount) secrets, the highest number: remove one first")
+        }
+        if let other = try entries.first(where: { try !secret.isCommand && $0.lock.accepts(secret) }) {
+            throw KeystoreError(
+                .alreadyExists, "the passphrase is that of the secret \(other.name): choose another one")
+        }
+        let (lock, wrapped) = try KeysetLock.wrap(key, secret, parameters, aad: Self.context)
+        entries.append(Entry(name: name, lock: lock, wrapped: wrapped))
+    }
+
+    /// The remaining secrets with their names. Each of `secrets` is used for the entries that it opens.
+    ///
+    /// - Throws: `KeystoreError` with `notFound` for a name that isn't there, `secretNeeded` if one of the remaining secrets
+    ///   isn't in `secrets`.
+    package func remaining(
+        without name: SecretName, _ secrets: [KeysetSecret], _ path: String
+    ) throws -> [(name: SecretName, secret: KeysetSecret)] {
+        guard names.contains(name) else {
+            let all = names.map(\.description).joined(separator: ", ")
+            throw KeystoreError(.notFound, "\(path) has no secret named \(name); its secrets are \(all)")
+        }
+        return try entries.filter { $0.name != name }.map { entry in
+            let secret = secrets.first { secret in (try? entry.key(secret, path))??.secret == key.secret }
+            guard let secret else {
+                throw KeystoreError(
+                    .secretNeeded,
+                    "\(path): the secret \(entry.name) (\(entry.lock.protection.name)) is needed too, because the "
+                        + "keyset gets a new key that the removed secret doesn't open: give it with a --remaining option"
+                )
+            }
+            return (entry.name, secret)
+        }
+    }
+}
+
+extension KeysetSecrets.Entry {
+    /// - Returns: nil if authentication fails.
+    fileprivate func key(_ secret: KeysetSecret, _ path: String) throws(KeystoreError) -> DataKey? {
+        do {
+            return try lock.unwrap(wrapped, secret, aad: KeysetSecrets.context, path)
+        } catch let error as KeystoreError {
+            throw error
+        } catch {
+            throw KeystoreError(.damaged, "\(path): the secret \(name) can't be used: \(error)")
+        }
+    }
+
+    /// - Throws: `KeyError` with `malformed`.
+    init(_ member: JSONValue) throws(KeyError) {
+        guard let name = member["name"]?.string.flatMap(SecretName.init) else {
+            throw KeyError(
+                .malformed, "a secret in sealed.locks has no name of letters, digits, \".\", \"_\" and \"-\"")
+        }
+        self.name = name
+        lock = try KeysetLock(member)
+        guard let wrapped = member.base64URL("key"), lock.wrappedByteCounts.contains(wrapped.count) else {
+            throw KeyError(.malformed, "the secret \(name) in sealed.locks has no wrapped key")
+        }
+        self.wrapped = wrapped
+    }
+
+    var json: String { "{\"name\": \"\(name)\", \(lock.json), \"key\": \"\(Base64URL.encode(wrapped))\"}" }
+}
+
+extension [KeysetSecrets.Entry] {
+    /// - Throws: `KeyError` with `malformed`.
+    init(locks member: JSONValue?) throws(KeyError) {
+        guard let member, member.kind == .array, (2...KeysetSecrets.maximumCount).contains(member.elements.count) else {
+            throw KeyError(.malformed, "sealed.locks is missing, or doesn't have 2 to 8 elements")
+        }
+        self = []
+        for element in member.elements { append(try KeysetSecrets.Entry(element)) }
+        guard Set(map(\.name)).count == count else {
+            throw KeyError(.malformed, "two secrets in sealed.locks have the same name")
+        }
+    }
+
+    /// The bytes of the member `locks`, which the keys authenticate.
+    var json: [UInt8] { [UInt8]("[\n      \(map(\.json).joined(separator: ",\n      "))]".utf8) }
+
+    var protection: Protection {
+        .several(map { Protection.Named(name: $0.name, protection: $0.lock.protection) })
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// Several secrets of one keyset, each of which opens it.
+@Suite("keys secrets", .ownThreads)
+struct KeysSecretsTests {
+    private let encrypted: EncryptedPlace
+    private var place: Workplace { encrypted.place }
+    private static let adding: String = "keys secrets add Keys/ios --at \(Workplace.now)"
+    private static let removing: String = "keys secrets remove Keys/ios --at \(Workplace.now)"
+
+    init() throws {
+        encrypted = try EncryptedPlace()
+        try encrypted.create("Keys/ios", .sender)
+    }
+
+    private func list() throws -> String { try encrypted.runWithoutSecret("keys secrets list Keys/ios").text }
+
+    @Test("after keys secrets add, each secret opens the keys, and each can change them")
+    func add() throws {
+        let exported = try encrypted.run("keys export Keys/ios").stdout
+        #expect(try list() == "-  passphrase\n")
+        let added = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms' --first-name safe")
+        #expect(added.text == "changed the protection: added secret kms (external command)\n", "\(added)")
+        let third = try encrypted.run("\(Self.adding) --name second --new-passphrase-file other", .command)
+        #expect(third.text == "changed the protection: added secret second (passphrase)\n", "\(third)")
+        #expect(try list() == "safe  passphrase\nkms  external command\nsecond  passphrase\n")
+        for secret in ["--passphrase-file pass", "--wrap-command 'sh kms'", "--passphrase-file other"] {
+            let output = try encrypted.runWithoutSecret("keys export Keys/ios \(secret)")
+            #expect(Payload.replacing("\"seq\": 3", with: "\"seq\": 1", in: output.stdout) == exported, "\(output)")
+        }
+        for (secret, keep) in [("--passphrase-file other", 3), ("--wrap-command 'sh kms'", 4)] {
+            let changed = try encrypted.runWithoutSecret(
+                "keys policy Keys/ios --keep \(keep) \(secret) --at \(Workplace.now)")
+            #expect(changed.isSuccess, "\(changed)")
+        }
+        #expect(try encrypted.runWithoutSecret("keys verify Keys/ios --passphrase-file pass").isSuccess)
+    }
+
+    @Test("a removed secret opens nothing, also not with the keyset key of an older copy")
+    func remove() throws {
+        _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms' --first-name safe")
+        _ = try encrypted.run("\(Self.adding) --name second --new-passphrase-file other")
+        let missing = try encrypted.run("\(Self.removing) --name second")
+        expectRefusal(missing, 64, saying: "the secret kms (external command) is needed too")
+        let removed = try encrypted.run("\(Self.removing) --name second --remaining-wrap-command 'sh kms'")
+        #expect(removed.text == "changed the protection: removed secret second\n", "\(removed)")
+        expectRefusal(
+            try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other"), 77,
+            saying: "the passphrase is wrong")
+        #expect(try encrypted.run("keys export Keys/ios").exit == 0)
+        #expect(try encrypted.run("keys export Keys/ios", .command).exit == 0)
+    }
+
+    @Test("a lost secret is removed with the others, and the last one is stored as before")
+    func lost() throws {
+        _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms' --first-name safe")
+        let removed = try encrypted.run("\(Self.removing) --name safe", .command)
+        #expect(removed.text == "changed the protection: removed secret safe; one is left\n", "\(removed)")
+        #expect(try list() == "-  external command\n")
+        #expect(try Payload.member("sealed.v", of: place.read("Keys/ios/keyset.json")) as? Int == 1)
+        #expect(try encrypted.run("keys verify Keys/ios", .command).isSuccess)
+    }
+
+    @Test("keys passwd replaces all secrets and says so")
+    func passwd() throws {
+        _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms'")
+        let output = try encrypted.run("keys passwd Keys/ios --new-passphrase-file other --at \(Workplace.now)")
+        #expect(output.text == "changed the protection: passphrase, instead of the secrets first, kms\n", "\(output)")
+        #expect(try encrypted.run("keys export Keys/ios", .command).exit == 64)
+        #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
+    }
+
+    @Test(
+        "a secret that can't be added or removed is refused and changes nothing",
+        arguments: [
+            ("\(Self.adding) --name first --new-passphrase-file other", 73, "has a secret named first"),
+            ("\(Self.adding) --name second --new-passphrase-file pass", 73, "is that of the secret first"),
+            ("\(Self.adding) --name 'a b' --new-passphrase-file other", 64, "--name"),
+            ("\(Self.adding) --name second", 64, "--new-passphrase-file"),
+            ("\(Self.adding) --name second --new-passphrase-file absent", 66, "absent"),
+            (
+                "\(Self.adding) --name second --new-passphrase-file other --new-wrap-command x", 64,
+                "only one new secret"
+            ),
+            ("\(Self.adding) --name second --new-wrap-command false", 65, "failed to wrap: exit status 1"),
+            ("\(Self.removing) --name first", 66, "one secret, which has no name"),
+            ("keys secrets list Keys/none", 66, "Keys/none"),
+        ] as [(String, Int32, String)])
+    func refused(_ command: String, _ status: Int32, _ message: String) throws {
+        let before = try place.contents(of: "Keys")
+        let output = try command.contains(" list ") ? encrypted.runWithoutSecret(command) : encrypted.run(command)
+        #expect(output.exit == status && output.stderr.contains(message), "\(output)")
+        #expect(try place.contents(of: "Keys") == before)
+    }
+
+    @Test("a secret of a keyset with several that isn't there is refused with the names that are")
+    func unknownName() throws {
+        _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms'")
+        let output = try encrypted.run("\(Self.removing) --name other")
+        expectRefusal(output, 66, saying: "no secret named other; its secrets are first, kms")
+    }
+
+    @Test("a ninth secret is refused")
+    func tooMany() throws {
+        for number in 2...8 {
+            let added = try encrypted.run("\(Self.adding) --name s\(number) --new-wrap-command 'sh kms'")
+            #expect(added.isSuccess, "\(added)")
+        }
+        expectRefusal(
+            try encrypted.run("\(Self.adding) --name s9 --new-wrap-command 'sh kms'"), 73, saying: "the highest number")
+    }
+
+    @Test("a plain keyset has no secret to add one to")
+    func plain() throws {
+        try place.create("Keys/plain", "sender")
+        let output = try encrypted.runWithoutSecret(
+            "keys secrets add Keys/plain --name second --new-passphrase-file other")
+        expectRefusal(output, 65, saying: "use keys passwd")
+        #expect(try encrypted.runWithoutSecret("keys secrets list Keys/plain").text == "the keys are not encrypted\n")
+    }
+}

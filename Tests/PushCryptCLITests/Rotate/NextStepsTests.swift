@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+/// After an emergency the tool says what is left to do, as commands that work when they are pasted.
+@Suite("advice after a revocation", .ownThreads)
+struct NextStepsTests {
+    private static let time = "2026-02-01T00:00:00Z"
+
+    private func revoked(_ kind: String, in place: Workplace) throws -> [String] {
+        let kid = try place.createAtNewYear("Keys/my app", kind)
+        let output = try place.run(
+            "rotate", "Keys/my app", "--emergency", "--revoke", kid, "--yes", "--at", Self.time)
+        #expect(output.exit == 0 && output.stderr.contains("pushcrypt: what is left to do:\n"), "\(output)")
+        return output.stderr.split(separator: "\n").filter { $0.hasPrefix("     pushcrypt ") }.map {
+            String($0.dropFirst(5))
+        }
+    }
+
+    /// Runs an advised command with the placeholders replaced.
+    private func paste(_ command: String, _ values: [String: String], in place: Workplace) throws {
+        var script = command.replacing("pushcrypt ", with: "\"$PUSHCRYPT\" ", maxReplacements: 1)
+        for (name, value) in values { script = script.replacing(name, with: value) }
+        let output = try place.shell("umask 077; " + script)
+        #expect(output.exit == 0, "\(script): \(output)")
+    }
+
+    @Test("a shared key: the devices' keys are exported and the queue is sealed again")
+    func shared() throws {
+        let place = try Workplace()
+        let commands = try revoked("shared", in: place)
+        try #require(commands.count == 2)
+        try place.write(Data("phone-1\n".utf8), to: "ids")
+        try paste(commands[0], ["FILE": "ids"], in: place)
+        #expect(String(decoding: try place.read("keys.jsonl"), as: UTF8.self).contains("phone-1"))
+        try place.write(Data(), to: "queue.jsonl")
+        try paste(commands[1], ["TOPIC": Workplace.topic], in: place)
+        #expect(place.has("resealed.jsonl"))
+    }
+
+    @Test("a sender key: the sender keys are published and the queue is signed again")
+    func sender() throws {
+        let place = try Workplace()
+        let commands = try revoked("sender", in: place)
+        try #require(commands.count == 2)
+        try place.makeFolder("www")
+        try paste(commands[0], ["FOLDER": "www"], in: place)
+        #expect(String(decoding: try place.read("www/my app.jwks.json"), as: UTF8.self).contains("revokedAt"))
+        try place.createAtNewYear("Keys/fleet", "shared")
+        try place.write(Data(), to: "queue.jsonl")
+        try paste(commands[1], ["TOPIC": Workplace.topic, "Keys/NAME": "Keys/fleet"], in: place)
+    }
+
+    @Test("a recipient key: its registration record is exported")
+    func recipient() throws {
+        let place = try Workplace()
+        let commands = try revoked("recipient", in: place)
+        try #require(commands.count == 1)
+        try paste(commands[0], [:], in: place)
+        #expect(String(decoding: try place.read("record.json"), as: UTF8.self).contains("kid"))
+    }
+
+    @Test("an encrypted keyset: the commands repeat the passphrase file")
+    func encrypted() throws {
+        let place = try Workplace()
+        try place.write(Data("secret\n".utf8), to: "pass")
+        let created = try place.run(
+            "keys", "create", "Keys/app", "--kind", "shared", "--passphrase-file", "pass", "--at", Workplace.newYear)
+        let revoked = try place.run(
+            "keys", "revoke", "Keys/app", created.line, "--yes", "--passphrase-file", "pass", "--at", Self.time)
+        #expect(revoked.exit == 0, "\(revoked)")
+        #expect(
+            revoked.stderr.contains("pushcrypt keys export Keys/app --devices FILE --passphrase-file pass > keys.jsonl")
+        )
+    }
+
+    @Test("a pending key: nothing of it waits in a queue")
+    func pending() throws {
+        let place = try Workplace()
+        try place.createAtNewYear("Keys/app", "shared")
+        _ = try place.rotate("Keys/app", at: Self.time, "--now")
+        let kid = try #require(try place.keys("Keys/app", at: Self.time).last?.kid)
+        let output = try place.run("keys", "revoke", "Keys/app", kid, "--yes", "--at", Self.time)
+        #expect(output.exit == 0 && !output.stderr.contains("reseal"), "\(output)")
+    }
+
+    @Test("a payload that is too large: seal names blob seal and --offload; with --offload it names the short payload")
+    func tooLarge() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let long = Data(#"{"aps":{"alert":"\#(String(repeating: "a", count: 5_000))"}}"#.utf8)
+        expectRefusal(try place.seal(to: "Keys/ios", payload: long), 65, saying: "--offload long.json")
+        try place.write(long, to: "payload.json")
+        let advised = "blob seal --purpose payload --url https://example.com/b --reference long.json --output long.blob"
+        let sealed = try place.run(advised.split(separator: " ").map(String.init), stdin: long)
+        #expect(sealed.exit == 0, "\(sealed)")
+        let short = Data(#"{"aps":{"alert":"a"}}"#.utf8)
+        #expect(try place.seal(to: "Keys/ios", "--offload", "long.json", payload: short).isSuccess)
+        expectRefusal(
+            try place.seal(to: "Keys/ios", "--offload", "long.json", payload: long), 65, saying: "shorten this payload")
+    }
+
+    @Test("an encrypted and a plain keyset in one command: the refusal names a way that works")
+    func mixed() throws {
+        let place = try Workplace()
+        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.create("Keys/push", "sender")
+        _ = try place.run(
+            "keys", "create", "Keys/ios", "--kind", "recipient", "--passphrase-file", "pass", "--at", Workplace.now)
+        let seal = ["--sign-with", "Keys/push", "--passphrase-file", "pass"]
+        let refused = try place.seal(to: "Keys/ios", seal[0], seal[1], seal[2], seal[3])
+        expectRefusal(refused, 65, saying: "encrypt these too (`keys passwd`)")
+        #expect(try place.run("keys", "passwd", "Keys/push", "--new-passphrase-file", "pass").exit == 0)
+        #expect(try place.seal(to: "Keys/ios", seal[0], seal[1], seal[2], seal[3]).isSuccess)
+    }
+}
