@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def main() -> None:
     parser.add_argument("--tool", required=True, help="the built pushcrypt")
     parser.add_argument("--into", required=True, type=Path, help="the folder for the pages")
     parser.add_argument("--version", default="", help="the version for the foot of the pages")
-    parser.add_argument("--date", default="", help="the date for the foot of the pages")
+    parser.add_argument("--date", default=str(date.today()), help="the date for the foot of the pages (today)")
     arguments = parser.parse_args()
     arguments.into.mkdir(parents=True, exist_ok=True)
     root = command_tree(arguments.tool)

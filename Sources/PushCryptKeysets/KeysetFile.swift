@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 package import PushCryptPrimitives
 
 /// A `keyset.json` that is read but not unlocked.
@@ -15,6 +16,9 @@ package import PushCryptPrimitives
 package struct KeysetFile: Sendable {
     package let metadata: KeysetMetadata
     package let protection: Protection
+    /// The changes after this file in the audit log beside it; nil if it is as new as its log, or has none. No command uses or
+    /// changes such a keyset, and every function that takes a secret's source refuses it.
+    package internal(set) var laterChanges: LaterChanges?
     private let wholeText: WipedText
     private let records: [KeyID: KeyRecord]
     private let path: String
@@ -50,6 +54,9 @@ package struct KeysetFile: Sendable {
 
     private var text: JSONText { wholeText.text }
 
+    /// The file's bytes, which may contain plain keys. The object wipes its own copy only.
+    package var bytes: [UInt8] { text.bytes }
+
     /// The parsed file, including plain-text private keys.
     package var root: JSONValue { text.root }
 
@@ -61,10 +68,13 @@ package struct KeysetFile: Sendable {
 
     /// Returns the keyset with its keys. No other function returns the keys.
     ///
-    /// - Throws: `KeystoreError` with `notEncrypted` for plain keys and a given secret; `KeyError`.
-    package func unlocked(_ source: SecretSource) throws -> StoredKeyset {
+    /// - Parameter evenIfOlder: whether a keyset is accepted that is older than its log. For commands that examine or correct
+    ///   it.
+    /// - Throws: `KeystoreError` with `notEncrypted` for plain keys and a given secret, `unexpectedState`, `olderThanLog`;
+    ///   `KeyError`.
+    package func unlocked(_ source: SecretSource, evenIfOlder: Bool = false) throws -> StoredKeyset {
+        try check(source, evenIfOlder)
         guard let sealed = text.root["sealed"], let member = text.root["pushcrypt"] else {
-            try source.requireEncryption(of: provenKeyIDs, in: path)
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
         let secret = try source.secret()
@@ -83,19 +93,34 @@ package struct KeysetFile: Sendable {
     }
 
     /// The metadata, authenticated if a secret was given.
-    package func metadata(_ source: SecretSource) throws -> KeysetMetadata {
-        source.isGiven ? try unlocked(source).metadata : metadata
+    ///
+    /// - Parameter isAuthenticated: false to leave a given secret out.
+    /// - Throws: `KeystoreError` with `unexpectedState`, `olderThanLog`; with a given secret as ``unlocked(_:evenIfOlder:)``.
+    package func metadata(
+        _ source: SecretSource, isAuthenticated: Bool = true, evenIfOlder: Bool = false
+    ) throws -> KeysetMetadata {
+        guard !(source.isGiven && isAuthenticated) else { return try unlocked(source, evenIfOlder: evenIfOlder).metadata }
+        try check(source, evenIfOlder)
+        return metadata
     }
 
     /// Asks for the secret now, so that no person is asked while a lock is held. For encrypted keys, the result counts as a
     /// given secret: if the file contains plain keys when it is read again, they are refused.
     ///
-    /// - Throws: `KeystoreError` with `notEncrypted`; what the source throws.
-    package func answered(_ source: SecretSource) throws -> SecretSource {
-        guard protection == .plaintext else { return SecretSource(try source.secret()) }
-        try source.requireEncryption(of: provenKeyIDs, in: path)
-        return source
+    /// - Throws: `KeystoreError` with `notEncrypted`, `unexpectedState`, `olderThanLog`; what the source throws.
+    package func answered(_ source: SecretSource, evenIfOlder: Bool = false) throws -> SecretSource {
+        try check(source, evenIfOlder)
+        guard protection != .plaintext else { return source }
+        return SecretSource(try source.secret()).expecting(source.expected)
     }
+
+    private func check(_ source: SecretSource, _ acceptsOlder: Bool) throws(KeystoreError) {
+        if protection == .plaintext { try source.requireEncryption(of: provenKeyIDs, in: path) }
+        if let laterChanges, !acceptsOlder { throw laterChanges.refusal(of: folderPath, metadata) }
+        try source.expected.check(metadata, of: path)
+    }
+
+    private var folderPath: String { FileSystem.parent(of: path) }
 
     private static func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {
         guard let keys = root["keys"], keys.kind == .array else {
@@ -125,7 +150,8 @@ package struct KeysetFile: Sendable {
         }
     }
 
-    private static func checkDigest(_ bytes: [UInt8], _ root: JSONValue, _ path: String) throws {
+    /// - Throws: `KeystoreError` with `damaged`.
+    package static func checkDigest(_ bytes: [UInt8], _ root: JSONValue, _ path: String) throws {
         guard let member = root.members.first(where: { $0.hasName(digestName) }) else { return }
         let start = member.nameRange.lowerBound
         guard let comma = bytes[..<start].lastIndex(of: UInt8(ascii: ",")),

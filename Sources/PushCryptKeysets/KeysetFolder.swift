@@ -54,13 +54,21 @@ package struct KeysetFolder: Sendable {
     }
 
     func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
-        let file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
-        if !DemoKeys.covers(file.provenKeyIDs) {
-            try KeystoreError.convertingFileErrors {
-                try folder.status().access.check(.ownerOnly, path)
-                try access.check(.ownerOnly, path + "/" + Self.keysetName)
-            }
+        var file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
+        guard !DemoKeys.covers(file.provenKeyIDs) else { return file }
+        try KeystoreError.convertingFileErrors {
+            try folder.status().access.check(.ownerOnly, path)
+            try access.check(.ownerOnly, path + "/" + Self.keysetName)
         }
+        guard let later = try laterChanges(after: file.metadata.audit, in: folder) else { return file }
+        // A change replaces the keyset's file before it appends to the log. A change that another process made since the file
+        // was read doesn't make it older than its log.
+        var (current, currentAccess) = try read(in: folder)
+        defer { wipe(&current) }
+        guard current == bytes else {
+            return try self.file(current, currentAccess, in: folder)
+        }
+        file.laterChanges = later
         return file
     }
 

@@ -43,6 +43,10 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
         public static let wrapCommandFailed = Code(name: "wrapCommandFailed")
         /// The audit log doesn't match the keyset.
         public static let auditBroken = Code(name: "auditBroken")
+        /// The audit log has later changes than the keyset: an earlier copy of the keyset was restored.
+        public static let olderThanLog = Code(name: "olderThanLog")
+        /// The keyset has a lower `seq` or another head of its log than the caller expects.
+        public static let unexpectedState = Code(name: "unexpectedState")
     }
 
     /// The kind of failure.

@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 package import PushCryptPrimitives
 
 /// The keys of a keyset, encrypted at rest.
@@ -75,7 +75,7 @@ package struct SealedKeys {
     ///
     /// - Returns: the text of the keys, which the caller wipes; and the secrets of a keyset that has several.
     /// - Throws: `KeystoreError` with `wrongSecret`, `secretNeeded`, `damaged`, `wrapCommandFailed`.
-    func open(
+    package func open(
         metadata: [UInt8], secret: KeysetSecret, path: String
     ) throws -> (plaintext: [UInt8], secrets: KeysetSecrets?) {
         let (key, secrets) = try unwrappedDataKey(secret, path)
@@ -101,7 +101,7 @@ package struct SealedKeys {
 
 extension SealedKeys {
     /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds.
-    init(_ member: JSONValue) throws(KeyError) {
+    package init(_ member: JSONValue) throws(KeyError) {
         let dataKeyByteCounts: ClosedRange<Int>
         switch member["v"]?.protocolInteger {
         case 1:

@@ -1,6 +1,6 @@
 import PushCryptCore
 
-/// The source of a keyset's secret, and whether the caller requires encryption.
+/// The source of a keyset's secret, and what the caller requires of the keyset: encryption, a `seq`, a head of its log.
 ///
 /// | source | plain keys               | encrypted keys          |
 /// | ------ | ------------------------ | ----------------------- |
@@ -14,9 +14,11 @@ import PushCryptCore
 package struct SecretSource {
     /// Whether the keys must be encrypted.
     package let isGiven: Bool
+    /// What a keyset must be at least. It is checked wherever a keyset's file is unlocked or planned with.
+    package private(set) var expected = ExpectedState.anything
     private let acceptsDemoKeys: Bool
     /// Throws what the source throws; `KeystoreError` with `secretNeeded` if there is none.
-    let secret: () throws -> KeysetSecret
+    package let secret: () throws -> KeysetSecret
 
     private init(isGiven: Bool, acceptsDemoKeys: Bool = false, _ secret: @escaping () throws -> KeysetSecret) {
         self.isGiven = isGiven
@@ -54,6 +56,12 @@ package struct SecretSource {
         self = secret.map { secret in .given(acceptingDemoKeys: acceptsDemoKeys) { secret } } ?? .none
     }
 
+    package func expecting(_ state: ExpectedState) -> SecretSource {
+        var source = self
+        source.expected = state
+        return source
+    }
+
     /// The same secret, for keys that must be encrypted.
     package func required(acceptingDemoKeys acceptsDemoKeys: Bool) -> SecretSource {
         .given(acceptingDemoKeys: acceptsDemoKeys, secret)
@@ -83,7 +91,7 @@ extension Keyset {
     ///   - secret: a given secret refuses the keys.
     ///   - allowsPublic: whether keys without private halves are accepted despite a given secret, because it is given for
     ///     another keyset of the same command. A registration record with a pre-shared key is accepted too.
-    /// - Throws: `KeyError`; `KeystoreError` with `notEncrypted`.
+    /// - Throws: `KeyError`; `KeystoreError` with `notEncrypted`, `unexpectedState`.
     package init(
         plainText json: [UInt8], from source: String, _ secret: SecretSource, allowsPublic: Bool = false
     ) throws {
@@ -91,6 +99,8 @@ extension Keyset {
         let isPublic = kind != .shared && !entries.contains(where: \.record.isPrivateAsymmetric)
         // A device key has its master's id, which doesn't identify it.
         let provenIDs = entries.contains(where: \.record.isDeviceKey) ? [] : keyIDs
-        if !(allowsPublic && isPublic) { try secret.requireEncryption(of: provenIDs, in: source) }
+        guard !(allowsPublic && isPublic) else { return }
+        try secret.requireEncryption(of: provenIDs, in: source)
+        try secret.expected.refuse(source)
     }
 }

@@ -21,6 +21,11 @@ public struct PushHeaders: Hashable, Sendable {
         self.expiration = expiration
         self.collapseID = collapseID
     }
+
+    /// The topic of a push type of an app; nil for an unknown type, and for one whose topic isn't an app's.
+    package static func topic(of app: String, pushType: String) -> String? {
+        PushService.topicSuffixes[pushType].flatMap { suffix in suffix.map { app + $0 } }
+    }
 }
 
 /// Why APNs doesn't accept a request. The names and statuses are those of "Handling notification responses from APNs".

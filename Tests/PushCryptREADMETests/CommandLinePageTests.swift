@@ -22,6 +22,8 @@ struct CommandLinePageTests {
         ("keys create", "pushcrypt keys create Keys/new --kind recipient --insecure-plaintext --json"),
         ("keys add", "pushcrypt keys add Keys/fleet --json"),
         ("keys policy` |", "pushcrypt keys policy Keys/fleet --json"),
+        ("keys publish", "mkdir www; pushcrypt keys publish Keys/phone --to www --json"),
+        ("status", "pushcrypt status Keys --json --reports reports"),
         ("keys list` of a keyset", "pushcrypt keys list Keys/fleet --json"),
         ("keys list` of a keystore", "pushcrypt keys list Keys --json"),
         ("keys show", "pushcrypt keys show Keys/fleet $kid --json"),
@@ -33,6 +35,11 @@ struct CommandLinePageTests {
         ("keys coverage", "pushcrypt keys coverage Keys/fleet --reports reports --json"),
         ("rotate", "pushcrypt rotate Keys/fleet --dry-run --at $(date -u -d +200days +%Y-%m-%dT%H:%M:%SZ) --json"),
         ("inspect", "pushcrypt inspect --keys Keys/fleet --topic com.example.app --json < sealed"),
+        (
+            "simulate` of events",
+            "pushcrypt simulate --keys Keys/fleet --topic com.example.app --locked --json < events 2>&1"
+                + " | grep event | sed '1s/^/[/;$!s/$/,/;$s/$/]/'"
+        ),
         ("recipients import", "pushcrypt recipients import records --into database --json"),
         ("recipients check", "pushcrypt recipients check database --json"),
     ]
@@ -46,6 +53,26 @@ struct CommandLinePageTests {
             pushcrypt keys create Keys/phone --kind recipient --insecure-plaintext
             pushcrypt keys export Keys/phone --registration > records
             echo '{"device":"a","kid":"'$kid'","seenAt":"2026-01-02T00:00:00Z"}' > reports
+            printf 'GIF89a0123456789' > logo.gif
+            content='{"title":"t","subtitle":"s","body":"b","badge":1,"sound":"x","category":"c","thread":"t",'
+            content=$content'"interruptionLevel":"active","attachments":["logo.gif"]}'
+            { cat sealed; sed 's/^/{"event":/;s/$/}/' <<END
+            "requestAuthorization"
+            "settings","sounds":true
+            "schedule","id":"a","content":$content
+            "schedule","id":"b","content":{"title":"t"},"trigger":{"timeInterval":"60s"}
+            "pending"
+            "advance","by":"60s"
+            "delivered"
+            "lockScreen"
+            "expand","id":"a"
+            "setBadgeCount","count":-1
+            "clock","time":"2026-01-02T00:00:00Z"
+            "unlock"
+            "foreground"
+            "tap","id":"a"
+            END
+            } > events
             """
         let outputs = try TranscriptTests.run([preparation] + Self.commands.map(\.1)).dropFirst()
         try #require(outputs.count == Self.commands.count)
@@ -57,9 +84,11 @@ struct CommandLinePageTests {
             #expect(!members.isEmpty || name == "keys doctor", "\(command)")
             let shared =
                 name == "keys show" ? try #require(page.first { $0.hasPrefix("| `keys list` of a keyset") }) : ""
-            let steps = name.hasSuffix("keystore") ? try #require(page.first { $0.hasPrefix("| `rotate`") }) : ""
+            let hasSteps = name.hasSuffix("keystore") || name == "status"
+            let steps = hasSteps ? try #require(page.first { $0.hasPrefix("| `rotate`") }) : ""
+            let findings = name == "status" ? try #require(page.first { $0.hasPrefix("| `keys doctor`") }) : ""
             for member in members {
-                #expect((row + shared + steps).contains("`\(member)`"), "\(member) of \(command)")
+                #expect((row + shared + steps + findings).contains("`\(member)`"), "\(member) of \(command)")
             }
         }
     }

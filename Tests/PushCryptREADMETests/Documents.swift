@@ -6,10 +6,14 @@ enum Documents {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Documents whose Swift code is compiled and whose transcripts are run.
-    static let tested = ["README.md", "Keys/README.md"] + files(in: "docs", withSuffix: ".md")
+    static let tested =
+        ["README.md", "Keys/README.md"] + files(in: "docs", withSuffix: ".md")
+        + files(in: "docs/runbooks", withSuffix: ".md")
 
     /// Documents of examples, whose links and paths are checked. They name types of packages of their own.
-    static let examples = ["backend", "queue", "senders/python", "spark"].map { "Examples/\($0)/README.md" }
+    static let examples = ["backend", "operations", "queue", "senders/python", "spark"].map {
+        "Examples/\($0)/README.md"
+    }
 
     /// Documents whose links, paths and shell commands are checked.
     static let all = named + examples

@@ -424,6 +424,18 @@ import Testing
         #expect(device.center.deliveredNotifications.map(\.request.content.title.literal) == ["2"])
     }
 
+    @Test("a notification has the number of its request to APNs, also after a refused one and after airplane mode")
+    func requestIDs() async throws {
+        let device = try await device()
+        let payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
+        _ = await device.receive([])
+        #expect(await device.receive(payload).requestID == "push-2")
+        device.goOffline()
+        #expect(await device.receive(payload).isStored)
+        #expect(await device.goOnline()?.requestID == "push-3")
+        #expect(await device.receive(payload).requestID == "push-4")
+    }
+
     private struct Decoder: ContentStage {
         let device: SimulatedDevice
         let byteCount: Int

@@ -25,6 +25,13 @@ extension Topic {
         }
     }
 
+    /// Whether the name is probably an extension's. A topic is the app's.
+    static func looksLikeExtension(_ name: String) -> Bool {
+        let parts = name.lowercased().split(separator: ".")
+        guard parts.count > 2, let last = parts.last else { return false }
+        return last.contains("notificationservice") || last.hasSuffix("extension") || last == "nse"
+    }
+
     static func hasEmptyPart(_ text: String) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).contains("")
     }

@@ -12,12 +12,14 @@ struct DemoKeyOptions: ParsableArguments {
     var isAllowed = false
 }
 
-/// How a command reads keys: the secret of encrypted keysets, and whether it accepts the published demo keys.
+/// How a command reads keys: the secret of encrypted keysets, whether it accepts the published demo keys, and what it expects of
+/// a keyset.
 struct KeyAccess {
     let secrets: SecretOptions
     let allowsDemoKeys: Bool
     /// Whether an operator has confirmed a clock that seems wrong.
     var confirmsClock = false
+    var expected = ExpectedState.anything
 }
 
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
@@ -110,6 +112,23 @@ struct SecretOptions: ParsableArguments {
                     + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND")
         }
         return try terminal.passphrase("Passphrase of \(TerminalText.harmless(path.utf8)): ")
+    }
+}
+
+/// Whether a command checks a secret that it doesn't need.
+struct SecretCheckOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("check-secret"), inversion: .prefixedNo,
+        help: "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given)")
+    var isChecked: Bool?
+
+    /// - Parameter isDryRun: whether the command needs no secret, even without a person who could type it.
+    func check(_ secrets: SecretOptions, isDryRun: Bool) -> KeysetStore.SecretCheck {
+        guard let isChecked else {
+            // A cron job without a secret must fail before the day on which it needs one.
+            return isDryRun || secrets.isGiven || Terminal() != nil ? .ifGiven : .always
+        }
+        return isChecked ? .always : .never
     }
 }
 

@@ -21,6 +21,7 @@ struct KeySource: Sendable {
     ///     another keyset of the command. A keyset of a keystore is never accepted without them.
     init(_ path: String, _ access: KeyAccess, allowsPublic: Bool = false) throws {
         let secret = access.secrets.source(of: path, acceptingDemoKeys: access.allowsDemoKeys)
+            .expecting(access.expected)
         try self.init(path, secret, allowsPublic: allowsPublic)
         confirmsClock = access.confirmsClock
         try refuseDemoKeys(unless: access.allowsDemoKeys)
@@ -145,7 +146,7 @@ struct KeySource: Sendable {
         return try keyset.device(device)
     }
 
-    /// The lifecycles and the policy of a keyset or a FILE, which need no secret.
+    /// The lifecycles and the policy of a keyset or a FILE, which need no secret. A note tells that a keyset is older than its log.
     static func metadata(of path: String) throws -> KeysetMetadata {
         guard FileSystem.isFolder(path) else {
             var bytes = try FileSystem.readFile(path)
@@ -158,7 +159,11 @@ struct KeySource: Sendable {
         }
         let folder = KeysetFolder(path)
         guard folder.exists else { throw notAKeyset(path) }
-        return try naming(path) { try folder.file().metadata }
+        let file = try naming(path) { try folder.file() }
+        if let later = file.laterChanges {
+            StandardStreams.writeNote("\(path): \(later). No command uses it: run pushcrypt keys doctor \(path)")
+        }
+        return file.metadata
     }
 
     static func requireKeyset(_ path: String) throws {

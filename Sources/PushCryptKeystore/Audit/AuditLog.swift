@@ -40,7 +40,7 @@ package struct AuditLog: Sendable {
                 throw KeystoreError(
                     .auditBroken, "line \(index + 1) of the audit log doesn't contain the hash of the previous line")
             }
-            hash = try Self.hash(line)
+            hash = try AuditChain.hash(Array(line.utf8))
         }
         return AuditHead(count: Int64(lines.count), hash: hash, lastLines: [])
     }
@@ -52,15 +52,10 @@ package struct AuditLog: Sendable {
         for event in events {
             count += 1
             let line = text(of: event, number: count, previous: hash, actor, time)
-            hash = try Self.hash(line)
+            hash = try AuditChain.hash(Array(line.utf8))
             lines.append(line)
         }
         return AuditHead(count: count, hash: hash, lastLines: lines)
-    }
-
-    private static func hash(_ line: String) throws -> [UInt8] {
-        let bytes = Array(line.utf8)
-        return try DefaultBackend.shared.sha256(bytes.bytes)
     }
 
     private static func text(
@@ -89,6 +84,8 @@ extension AuditLog {
         case whole
         /// The log lacks these lines because of a crash. Appending them completes it.
         case interrupted(missing: [String])
+        /// The log continues after the keyset's last change: the keyset is an earlier copy.
+        case newer(LaterChanges)
         /// The log doesn't match. The text names the fault.
         case broken(String)
     }
@@ -106,12 +103,22 @@ extension AuditLog {
             return tornTail.isEmpty ? .whole : .broken("the audit log has more bytes after its last whole line")
         }
         guard missing > 0 else {
-            return .broken("the audit log has \(own.count) lines, and the keyset records \(head.count)")
+            guard let later = try? laterChanges(after: head) else {
+                return .broken("the audit log has \(own.count) lines, and the keyset records \(head.count)")
+            }
+            return .newer(later)
         }
         guard missing <= Int64(head.lastLines.count) else {
             return .broken("the audit log has \(own.count) of \(head.count) lines: its end was cut off")
         }
         return interruption(head, Array(head.lastLines.suffix(Int(missing))))
+    }
+
+    /// - Returns: nil if the log doesn't contain the head.
+    private func laterChanges(after head: AuditHead) throws -> LaterChanges? {
+        let count = Int(head.count)
+        let hash = try count == 0 ? AuditHead.none.hash : AuditChain.hash(Array(lines[count - 1].utf8))
+        return hash == head.hash ? LaterChanges(lines[count...].compactMap(AuditEntry.init)) : nil
     }
 
     private func interruption(_ head: AuditHead, _ missing: [String]) -> Condition {
@@ -140,35 +147,6 @@ extension KeysetFolder {
     }
 }
 
-/// A parsed line of the audit log.
-package struct AuditEntry: Hashable, Sendable {
-    /// Counted from 1.
-    package let number: Int64
-    package let at: UnixTime
-    package let who: String
-    /// The name of an ``AuditEvent/Action``; later versions may write others.
-    package let what: String
-    package let kid: String?
-    package let detail: String?
-    package let why: String?
-
-    /// - Parameter line: without its newline.
-    /// - Returns: nil for a line that lacks a member or isn't JSON.
-    package init?(line: String) {
-        guard let root = try? JSONText(Array(line.utf8)).root, let number = root["n"]?.protocolInteger,
-            let at = root["at"]?.string.flatMap(UnixTime.init(rfc3339:)), let who = root["who"]?.string,
-            let what = root["what"]?.string
-        else { return nil }
-        self.number = number
-        self.at = at
-        self.who = who
-        self.what = what
-        kid = root["kid"]?.string
-        detail = root["detail"]?.string
-        why = root["why"]?.string
-    }
-}
-
 extension AuditLog {
     /// The entries of the log and its fault, if any. Includes the lines that the log lacks because of a crash; omits lines
     /// that can't be parsed.
@@ -176,6 +154,7 @@ extension AuditLog {
         switch condition(head) {
         case .whole: (lines.compactMap(AuditEntry.init), nil)
         case .interrupted(let missing): ((lines + missing).compactMap(AuditEntry.init), nil)
+        case .newer(let later): (lines.compactMap(AuditEntry.init), later.description)
         case .broken(let flaw): (lines.compactMap(AuditEntry.init), flaw)
         }
     }
@@ -186,6 +165,10 @@ package struct AuditEvent: Hashable, Sendable {
     package enum Action: String, Sendable, CaseIterable {
         case created, added, imported, promoted, retired, revoked, destroyed
         case policyChanged, protectionChanged
+        /// Another host changes the keyset from now on.
+        case writerChanged
+        /// An earlier copy of the keyset replaced it.
+        case restored
         /// The id, the topics, the epoch or the validity of the signed set.
         case publicationChanged
         /// The signed set was issued again.
@@ -207,9 +190,12 @@ package struct AuditEvent: Hashable, Sendable {
 package struct Actor: Hashable, Sendable {
     package let name: String
     package let reason: String?
+    /// The host; nil if it has no name. See ``Writer``.
+    package let writer: String?
 
-    package init(name: String, reason: String?) {
+    package init(name: String, reason: String?, writer: String? = nil) {
         self.name = name
         self.reason = reason
+        self.writer = writer
     }
 }

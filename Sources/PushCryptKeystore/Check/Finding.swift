@@ -36,10 +36,25 @@ extension Finding: Comparable {
 /// Advice in both `keys verify` and `keys doctor`.
 extension Verification {
     static let restore = "restore an earlier copy"
-    static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
+    package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
     static func missingLines(_ count: Int) -> String {
         "an interrupted change didn't write \(count) line\(count == 1 ? "" : "s") to the audit log"
+    }
+
+    /// What the log says of a key, and what the keyset does with it.
+    static func givenUp(_ kid: KeyID, _ entry: AuditEntry, _ metadata: KeysetMetadata, at time: UnixTime) -> String {
+        let verb = entry.what == "revoked" ? "revokes" : "destroys"
+        let state = metadata.timeline.state(of: kid, at: time)
+        let work = metadata.kind == .sender ? "signs" : "seals"
+        let use =
+            state == .primary
+            ? "the keyset \(work) with it" : "in the keyset it is \(state.map { "\($0)" } ?? "unknown")"
+        return "the audit log \(verb) key \(kid) at \(entry.at), and \(use)"
+    }
+
+    static func restoreOlder(_ snapshot: KeysetSnapshot) -> String {
+        "pushcrypt keys restore \(ShellArgument.quoted(snapshot.path))  # or with --from FILE, the newest backup"
     }
 
     static func verify(_ snapshot: KeysetSnapshot) -> String {

@@ -20,6 +20,13 @@ extension KeysetExamination {
             add(
                 .note, "old-log", "\(name) is an audit log that `keys log --start-new` replaced",
                 advice: "move it to another place after you have examined it")
+        case .replacedKeyset:
+            add(
+                .note, "replaced-keyset",
+                "\(name) is a keyset that `keys restore` replaced; it may contain keys that are destroyed in this one",
+                advice:
+                    "remove it when you no longer need it: shred -u \(ShellArgument.quoted(snapshot.path + "/" + name))"
+            )
         case .foreign:
             add(.note, "foreign-file", "\(name) is not a file of the keyset", advice: Self.moveForeignFile)
         default: break
@@ -82,7 +89,7 @@ extension KeysetExamination {
 
     /// The purpose of a file in a keyset's folder.
     private enum Role {
-        case folder, keyset, log, published, leftover, brokenLog, foreign
+        case folder, keyset, log, published, hook, leftover, brokenLog, replacedKeyset, foreign
 
         init(_ name: String) {
             switch name {
@@ -90,8 +97,10 @@ extension KeysetExamination {
             case KeysetFolder.keysetName: self = .keyset
             case KeysetFolder.auditName: self = .log
             case KeysetFolder.publicName: self = .published
+            case KeysetFolder.hookName: self = .hook
             case _ where Folder.isLeftover(name): self = .leftover
             case _ where name.hasPrefix(KeysetStore.brokenLogPrefix): self = .brokenLog
+            case _ where name.hasPrefix(KeysetStore.replacedKeysetPrefix): self = .replacedKeyset
             default: self = .foreign
             }
         }

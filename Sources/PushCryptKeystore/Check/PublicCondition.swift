@@ -40,6 +40,8 @@ package enum PublicCondition: Hashable, Sendable {
             return .foreign("it contains secrets, which are no longer secret")
         }
         if set.sequence > metadata.sequence { return .newer(sequence: set.sequence) }
+        // A restored copy lacks the keys of later changes, which the file may still have after a crash.
+        if set.sequence < metadata.sequence, metadata.audit.isRestored { return .stale(sequence: set.sequence) }
         guard Set(set.keyIDs).isSubset(of: metadata.timeline.keys.map(\.kid)) else {
             return .foreign("it contains keys that are not in the keyset")
         }
@@ -57,5 +59,12 @@ package enum PublicCondition: Hashable, Sendable {
         case .missing, .stale: true
         default: false
         }
+    }
+}
+
+extension AuditHead {
+    /// Whether the last change restored a copy.
+    fileprivate var isRestored: Bool {
+        lastLines.contains { AuditEntry(line: $0)?.what == AuditEvent.Action.restored.rawValue }
     }
 }

@@ -50,7 +50,7 @@ package struct Verification: Sendable {
         add("metadata", .ok, "\(count) \(metadata.kind.rawValue) key\(count == 1 ? "" : "s"), seq \(metadata.sequence)")
         checkLifecycles(metadata, at: time)
         let stored = try checkKeys(file, secret)
-        if let log = try readable(snapshot.log, "log") { checkLog(log, metadata.audit) }
+        if let log = try readable(snapshot.log, "log") { checkLog(log, metadata, at: time) }
         if let published = try readable(snapshot.published, "public") { checkPublic(published, metadata, stored) }
         checkLeftovers()
     }
@@ -110,7 +110,7 @@ package struct Verification: Sendable {
             return nil
         }
         do {
-            let stored = try file.unlocked(secret)
+            let stored = try file.unlocked(secret, evenIfOlder: true)
             add("keys", .ok, "every private key is present and matches its public key and its id")
             return stored
         } catch let error as KeystoreError where error.code != .damaged {
@@ -121,8 +121,8 @@ package struct Verification: Sendable {
         }
     }
 
-    mutating func checkLog(_ log: AuditLog, _ head: AuditHead) {
-        switch log.condition(head) {
+    mutating func checkLog(_ log: AuditLog, _ metadata: KeysetMetadata, at time: UnixTime) {
+        switch log.condition(metadata.audit) {
         case .whole where log.lines.isEmpty:
             add("log", .ok, "there is no audit log yet; the first change starts it")
         case .whole:
@@ -131,6 +131,11 @@ package struct Verification: Sendable {
         case .interrupted(let missing):
             isUnfinished = true
             add("log", .bad, Self.missingLines(missing.count), advice: Self.verify(snapshot))
+        case .newer(let later):
+            add("log", .bad, "\(later)", advice: Self.restoreOlder(snapshot))
+            for (kid, entry) in later.givenUp(in: metadata) {
+                add("log", .bad, Self.givenUp(kid, entry, metadata, at: time), advice: Self.restoreOlder(snapshot))
+            }
         case .broken(let flaw):
             add("log", .bad, flaw, advice: Self.restartLog(snapshot))
         }

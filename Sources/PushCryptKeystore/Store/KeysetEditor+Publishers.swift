@@ -86,6 +86,11 @@ extension KeysetEditor {
         events.append(AuditEvent(.publicationChanged, detail: details.joined(separator: "; ")))
     }
 
+    /// The number to which `publish(topics:epoch:validForInSeconds:sequence:)` raised `seq`; nil for another change.
+    static func raisedSequence(_ detail: String) -> Int64? {
+        detail.firstMatch(of: /; seq ([0-9]+) instead of [0-9]/).flatMap { Int64($0.1) }
+    }
+
     /// Half of the numbers that files can hold: later changes need the others.
     private static let highestGivenSequence: Int64 = 1 << 52
 

@@ -13,13 +13,24 @@ extension KeysetStore {
         _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection, _ secret: KeysetSecret?,
         at time: UnixTime, by actor: Actor, as action: AuditEvent.Action = .created
     ) throws -> [String] {
-        let path = folder.path
         try requireNewName()
         let empty = KeysetMetadata(kind: record.kind, policy: policy)
         var editor = KeysetEditor(
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
         try editor.add(record, activatesAt: time, as: action)
         let stored = try editor.finished(by: actor)
+        return try publishFolder { folder in
+            let store = KeysetStore(folder.path)
+            try store.writeKeyset(stored, folder)
+            try store.writeRest(stored, folder)
+        }
+    }
+
+    /// Makes the keyset's folder under a temporary name and renames it when `fill` has written its files.
+    ///
+    /// - Returns: messages about the folders of interrupted calls, which were removed.
+    func publishFolder(_ fill: (Folder) throws -> Void) throws -> [String] {
+        let path = folder.path
         let folders = try KeystoreError.convertingFileErrors {
             try FileSystem.makeFolders(FileSystem.parent(of: path))
             return TemporaryKeysetFolders(in: try FileSystem.folder(of: path))
@@ -27,9 +38,7 @@ extension KeysetStore {
         let notices = folders.discard()
         try folders.publish(as: FileSystem.name(of: path)) { folder in
             FaultPoint.reach("create-folder")
-            let store = KeysetStore(folder.path)
-            try store.writeKeyset(stored, folder)
-            try store.writeRest(stored, folder)
+            try fill(folder)
             FaultPoint.reach("create-written")
         }
         FaultPoint.reach("create-published")

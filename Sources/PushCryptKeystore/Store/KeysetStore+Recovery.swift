@@ -10,6 +10,7 @@ extension KeysetStore {
     func finishInterruptedChange(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
         var notices = try discardLeftovers(folder)
         let log = try self.folder.auditLog(in: folder)
+        // Unlocking a keyset that is older than its log has failed before.
         if case .broken(let flaw) = log.condition(stored.metadata.audit) {
             throw KeystoreError(
                 .auditBroken,
@@ -30,6 +31,7 @@ extension KeysetStore {
     package func finish(_ secret: SecretSource) throws -> [String] {
         try withLock { folder in
             let file = try self.folder.file(in: folder)
+            guard file.laterChanges == nil else { return try discardLeftovers(folder) }
             let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
             var notices = try discardLeftovers(folder)
             notices += try finishLog(self.folder.auditLog(in: folder), folder, file.metadata.audit)
@@ -44,7 +46,7 @@ extension KeysetStore {
         }
     }
 
-    private func discardLeftovers(_ folder: Folder) throws -> [String] {
+    func discardLeftovers(_ folder: Folder) throws -> [String] {
         try folder.leftovers().map { name in
             try folder.remove(name)
             FaultPoint.reach("leftover-removed")

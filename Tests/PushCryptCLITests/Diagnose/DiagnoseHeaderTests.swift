@@ -93,6 +93,48 @@ struct DiagnoseHeaderTests {
         #expect(try app.diagnose(app.seal(), "--headers", file).errors == errors)
     }
 
+    @Test(
+        "the times and numbers that curl adds with --trace-time and --trace-ids are skipped",
+        arguments: ["12:34:56.123456 ", "12:34:56.123456 [0-0] ", "[0-x] "])
+    func traceTime(_ prefix: String) async throws {
+        let app = try await InstalledApp()
+        let lines =
+            [
+                "> POST /3/device/00fc13ad HTTP/2", "> apns-topic: com.example.app", "> apns-push-type: background",
+                "< HTTP/2 400",
+            ]
+            .map { prefix + $0 } + [#"{"reason":"BadDeviceToken"}"#]
+        let file = try app.write(Data(lines.joined(separator: "\n").utf8), to: "curl.txt")
+        #expect(
+            try app.diagnose(app.seal(), "--headers", file).errors == ["push-type-wrong", "apns-bad-device-token"])
+    }
+
+    @Test("a line with payload and headers, as simulate reads it, is read as both, and a note says so")
+    func requestLineOfSimulate() async throws {
+        let app = try await InstalledApp()
+        func line(_ headers: [String: Any]) throws -> Data {
+            try Relay.data(["payload": Relay.object(app.seal()), "headers": headers])
+        }
+        let good = try app.diagnose(line(["apns-topic": "com.example.app", "apns-push-type": "alert"]))
+        #expect(good.errors == [] && good.found.map(\.name) == ["payload-with-headers"], "\(good.text)")
+        let wrong = try app.diagnose(line(["Apns-Topic": "com.example.app", "apns-push-type": "background"]))
+        #expect(wrong.errors == ["push-type-wrong"], "\(wrong.text)")
+        let noHeaders = try app.diagnose(line(["x": "y"]))
+        #expect(noHeaders.errors == ["payload-wrapped"], "\(noHeaders.text)")
+    }
+
+    @Test("a line with headers and --headers is a usage error, and a header of a wrong kind is refused")
+    func twoHeaders() async throws {
+        let app = try await InstalledApp()
+        let file = try app.write(Relay.data(["apns-topic": "com.example.app"]), to: "headers.json")
+        let line = #"{"payload":{"aps":{}},"headers":{"apns-topic":"com.example.app"}}"#
+        let both = try app.place.run("diagnose", "--headers", file, stdin: Data(line.utf8))
+        #expect(both.exit == 64 && both.stderr.contains("so --headers can't be given"), "\(both)")
+        let wrong = line.replacing(#""com.example.app""#, with: "{}")
+        expectRefusal(
+            try app.place.run("diagnose", stdin: Data(wrong.utf8)), 65, saying: "stdin: apns-topic isn't a string")
+    }
+
     @Test("the headers and the answer as JSON on a line each are both read")
     func jsonLines() async throws {
         let app = try await InstalledApp()

@@ -37,6 +37,26 @@ struct DiagnosePayloadTests {
         #expect(known.text.contains("256 characters, a usual limit"), "\(known.text)")
     }
 
+    @Test(
+        "what APNs answers, given as the payload, is recognized: the body, and all that curl -i prints",
+        arguments: [
+            #"{"reason":"BadDeviceToken"}"#, "HTTP/2 400 \r\napns-id: 9D9E5C5B\r\n\r\n{\"reason\":\"BadDeviceToken\"}",
+            "HTTP/2 200 \r\napns-id: 9D9E5C5B\r\n\r\n",
+        ])
+    func answer(_ text: String) throws {
+        let diagnosed = try Diagnosed(Workplace(), Data(text.utf8), [], at: UnixTime(1_800_000_000))
+        #expect(diagnosed.errors == ["payload-is-answer"], "\(diagnosed.text)")
+    }
+
+    @Test("sealed that is cut off has one cause, whether it is certain or only likely") func oneCause() async throws {
+        let app = try await InstalledApp()
+        let causes = try [256, 40].map { count in
+            try app.diagnose(Relay.sealed(app.seal()) { String($0.prefix(count)) }).found
+                .first { $0.name == "sealed-truncated" }?.cause
+        }
+        #expect(causes[0] != nil && causes[0] == causes[1])
+    }
+
     @Test("the name of a member that isn't usual isn't printed: it may be content")
     func privateName() async throws {
         let app = try await InstalledApp()

@@ -56,6 +56,26 @@ import Testing
     }
 
     @Test(
+        "a refusal because of the topic names both topics",
+        arguments: [
+            (#"{"apns-topic":"com.example.other"}"#, "apns-topic is com.example.other", "needs com.example.app"),
+            (
+                #"{"apns-push-type":"voip"}"#, "apns-topic is com.example.app",
+                "of the type voip to this phone's app needs com.example.app.voip"
+            ),
+            (
+                #"{"apns-push-type":"mdm"}"#, "apns-topic is com.example.app",
+                "of the type mdm to this phone's app has no topic"
+            ),
+        ])
+    func topics(_ headers: String, _ given: String, _ needed: String) throws {
+        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
+        let json = try object(Data(#"{"payload":\#(payload),"headers":\#(headers)}"#.utf8))
+        let verdict = json["verdict"] as? String ?? ""
+        #expect(verdict.contains(given) && verdict.contains(needed), "\(json)")
+    }
+
+    @Test(
         "headers that can't be those of a request to APNs are refused with the line and what is wrong",
         arguments: [
             (#""x""#, "headers isn't an object"), (#"["apns-topic: a"]"#, "headers isn't an object"),

@@ -19,7 +19,8 @@ struct Diagnose: ParsableCommand {
             Reads the payload from stdin or FILE: as it was sent to APNs, or as a relay or the device received it. Give what you \
             have; each input can show more. --report is a file that the app exports with DeviceReport. --headers is a \
             JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its answer, \
-            ":status" and "reason", or lines name: value as curl -v shows them. --app reads every Info.plist, .entitlements and .swift below \
+            ":status" and "reason", or lines name: value as curl -v shows them. The input may also be {"payload": PAYLOAD, "headers": OBJECT}, as simulate \
+            reads it. --app reads every Info.plist, .entitlements and .swift below \
             the folder, and project.pbxproj.
 
             Example: pushcrypt diagnose --topic com.example.app < payload.json
@@ -83,6 +84,12 @@ struct Diagnose: ParsableCommand {
         if let topic { _ = try Topic(option: topic) }
         let keys = try keys.map { try KeySource($0, keyAccess).openingKeyset(device: nil) }
         let registration = try registration.map { try Self.registration($0, at: timeOptions.time) }
+        guard payload.requestHeaders == nil || headers == nil else {
+            throw Failure(.usage, "\(input.name) has the headers of the request, so --headers can't be given, too")
+        }
+        let requestHeaders =
+            try headers.map { try RequestHeaders(file: $0) }
+            ?? payload.requestHeaders.map { try RequestHeaders($0, in: input.name) }
         let kinds = [keys?.kind, registration?.entry?.record.kind].compactMap(\.self)
         if device != nil, let kind = kinds.first, !kinds.contains(.shared) {
             throw Failure(.usage, "--device is only for a shared key; the keys are \(kind.rawValue) keys")
@@ -90,15 +97,15 @@ struct Diagnose: ParsableCommand {
         return Evidence(
             payload: payload, topic: topic, keys: keys, device: try DeviceID(option: device),
             registration: registration, senders: try trust.map(senders),
-            headers: try headers.map { try RequestHeaders(file: $0) },
+            headers: requestHeaders,
             report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time,
-            given: given)
+            given: given(hasHeaders: requestHeaders != nil))
     }
 
-    private var given: Set<EvidenceInput> {
+    private func given(hasHeaders: Bool) -> Set<EvidenceInput> {
         let inputs: [(EvidenceInput, Bool)] = [
             (.topic, topic != nil), (.keys, self.keys != nil), (.registration, registration != nil),
-            (.device, device != nil), (.trust, trust != nil), (.headers, headers != nil), (.report, report != nil),
+            (.device, device != nil), (.trust, trust != nil), (.headers, hasHeaders), (.report, report != nil),
             (.app, app != nil), (.time, timeOptions.givenTime != nil),
         ]
         return Set(inputs.filter(\.1).map(\.0))

@@ -15,16 +15,22 @@ extension PayloadFaults {
                 + "nothing.", explains: [.noPush])
     }
 
-    /// `{"reason": …, "timestamp": …}`
+    /// `{"reason": …, "timestamp": …}`, also after the status and the headers, as `curl -i` prints it.
     static func answer(_ evidence: Evidence) -> Fault? {
-        guard let root = evidence.payload.root, root["reason"]?.string != nil,
-            root.members.allSatisfy({ ["reason", "timestamp"].contains($0.name) })
-        else { return nil }
+        let payload = evidence.payload
+        let isWhole = payload.jsonError != nil && payload.text.starts(with: "HTTP/".utf8)
+        let isBody =
+            payload.root?["reason"]?.string != nil
+            && payload.root?.members.allSatisfy { ["reason", "timestamp"].contains($0.name) } == true
+        guard isWhole || isBody else { return nil }
         return Fault(
             "payload-is-answer", "The input is the answer of APNs, not a payload.",
-            ["payload: an object with \"reason\" and nothing of a push"],
-            do: "Give the answer with --headers FILE, and the body of the request as the input.",
-            hides: ["aps-missing", "not-sealed"])
+            [
+                isWhole
+                    ? "payload: it begins with HTTP/, as an answer does"
+                    : "payload: an object with \"reason\" and nothing of a push"
+            ], do: "Give the answer with --headers FILE, and the body of the request as the input.",
+            hides: ["aps-missing", "not-sealed", "payload-not-json"])
     }
 
     /// APNs refuses what isn't JSON, and the extension what isn't strict JSON.
@@ -126,6 +132,16 @@ extension PayloadFaults {
             "payload-base64", "The whole payload is base64. APNs needs the JSON itself.",
             ["payload: base64 that contains a JSON object"], do: "Decode the payload before it is sent to APNs.",
             explains: unreadable)
+    }
+
+    /// The line of a request, as `simulate` reads it.
+    static func requestLine(_ evidence: Evidence) -> Fault? {
+        guard evidence.payload.requestHeaders != nil else { return nil }
+        return Fault(
+            .note, "payload-with-headers",
+            "The input is a payload with the headers of its request. Both are examined.",
+            ["payload: at payload, with headers beside it"],
+            do: "Nothing, if the request has these headers and only the payload as its body.")
     }
 
     /// Firebase has the payload for APNs at this path of its own request.

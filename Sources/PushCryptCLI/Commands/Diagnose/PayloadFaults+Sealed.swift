@@ -139,6 +139,7 @@ extension PayloadFaults {
         let advice =
             "Look for a limit where the payload is stored, queued or logged, for example a database column of 255 "
             + "characters. A sealed push has up to 4096 bytes. Don't copy payloads from a log that shortens them."
+        let cause = "\"sealed\" seems to be cut off or damaged: it isn't what sealing wrote."
         let proof: String
         if payload.sealedEndsWithDots {
             proof = " and ends with dots"
@@ -150,14 +151,11 @@ extension PayloadFaults {
             // A whole message can have such a length, too. If it doesn't open, `undecryptable` names the length.
             guard usualLength(evidence) != nil, evidence.trial?.lacksDevice != false else { return nil }
             return Fault(
-                .warning, "sealed-truncated",
-                "\"sealed\" may have been cut off on the way: its length is a usual limit."
-                    + evidence.asking(for: .keys) { " \($0) of a test device shows whether it opens." },
-                [seen + ", a usual limit of databases and logs"], do: advice)
+                .warning, "sealed-truncated", cause, [seen + ", a usual limit of databases and logs"],
+                do: advice + evidence.asking(for: .keys) { " \($0) of a test device shows whether it opens." })
         }
         return Fault(
-            "sealed-truncated", "\"sealed\" was cut off or damaged on the way.", [seen + proof], do: advice,
-            hides: ["undecryptable"], explains: damage)
+            "sealed-truncated", cause, [seen + proof], do: advice, hides: ["undecryptable"], explains: damage)
     }
 
     /// Whether sealing pads to this length by default, in any suite.

@@ -6,7 +6,8 @@ import PushCryptKeystore
 /// What can be seen in the payload alone.
 enum PayloadFaults {
     static let all: [Detector] = [
-        empty, notJSON, utf16, byteOrderMark, textInText, base64Payload, wrapped, simpleNotificationService,
+        empty, notJSON, utf16, byteOrderMark, textInText, base64Payload, wrapped, requestLine,
+        simpleNotificationService,
         notAnObject, answer, moved, renamed, envelopeIsText, notSealed, version, numbersAsText, missingMembers,
         malformedIDs,
         sealedUnusable, sealedPadded,

@@ -39,6 +39,8 @@ struct ReceivedPayload {
     private(set) var envelope: JSONValue?
     private(set) var place = Place.root
     private(set) var envelopeIsText = false
+    /// The headers of the request, if they are beside the payload as `simulate` reads them.
+    private(set) var requestHeaders: JSONValue?
 
     var isEmpty: Bool { text.allSatisfy(\.isWhiteSpace) }
     var aps: JSONValue? { root?["aps"] }
@@ -111,7 +113,10 @@ extension ReceivedPayload {
         let envelope: JSONValue
     }
 
-    private mutating func find(in top: JSONValue) {
+    private mutating func find(in whole: JSONValue) {
+        let payload = Self.payload(ofRequest: whole)
+        let top = payload ?? whole
+        if let payload { (requestHeaders, byteCount) = (whole["headers"], payload.range.count) }
         root = top.kind == .object ? top : nil
         if let payload = Self.payload(ofBatchLine: top) {
             enter(Found(path: ["payload"], holder: payload, envelope: payload), of: top)
@@ -144,6 +149,14 @@ extension ReceivedPayload {
     private static func payload(ofBatchLine top: JSONValue) -> JSONValue? {
         guard top["aps"] == nil, let summary = top["pushcrypt"], summary["line"] != nil, summary["sealed"] == nil,
             let payload = top["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil
+        else { return nil }
+        return payload
+    }
+
+    /// The payload in `{"payload": {…}, "headers": {"apns-topic": …}}`.
+    private static func payload(ofRequest top: JSONValue) -> JSONValue? {
+        guard top["aps"] == nil, let payload = top["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil,
+            top["headers"]?.members.contains(where: { $0.name.lowercased().hasPrefix("apns-") }) == true
         else { return nil }
         return payload
     }

@@ -99,7 +99,7 @@ enum RequestFaults {
     private static func topicMayBeExtension(_ evidence: Evidence) -> Fault? {
         let app = evidence.app?.app?.identifier
         guard topicIsExtension(evidence) == nil,
-            let (place, name) = named(evidence).first(where: { $0.topic != app && looksLikeExtension($0.topic) })
+            let (place, name) = named(evidence).first(where: { $0.topic != app && Topic.looksLikeExtension($0.topic) })
         else { return nil }
         // The device opens pushes with the topic of its report.
         let isUsed = name == evidence.report?.topic && evidence.hasFailed(.undecryptable)
@@ -110,12 +110,6 @@ enum RequestFaults {
             do: "Look up the app's bundle identifier in Xcode"
                 + evidence.asking(for: .topic, .app) { ", and give it with \($0)" } + ". "
                 + "In the extension, Bundle.main is the extension, not the app.", explains: wrongTopic)
-    }
-
-    private static func looksLikeExtension(_ name: String) -> Bool {
-        let parts = name.lowercased().split(separator: ".")
-        guard parts.count > 2, let last = parts.last else { return false }
-        return last.contains("notificationservice") || last.hasSuffix("extension") || last == "nse"
     }
 
     private static func topicMissing(_ evidence: Evidence) -> Fault? {

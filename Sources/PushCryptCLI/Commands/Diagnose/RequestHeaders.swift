@@ -14,8 +14,7 @@ struct RequestHeaders {
         let bytes = try FileSystem.readFile(path)
         guard let root = (try? JSONText(bytes))?.root, root.kind == .object else {
             let (lines, hasRequestLine) = Self.lines(String(decoding: bytes, as: UTF8.self))
-            members = lines
-            hasRequest = hasRequestLine || lines.keys.contains(where: Self.isOfRequest)
+            self.init(lines, hasRequest: hasRequestLine || lines.keys.contains(where: Self.isOfRequest))
             guard !hasRequest, members.isEmpty else { return }
             throw Failure(
                 .dataError,
@@ -23,10 +22,7 @@ struct RequestHeaders {
                     + "\"apns-push-type\": \"alert\", \":status\": 400, \"reason\": \"BadDeviceToken\"}, or lines name: value"
             )
         }
-        do throws(WrongKind) { members = try Self.members(of: root) } catch {
-            throw Failure(.dataError, "\(path): \(error.name) isn't a string, a number or an array of one string")
-        }
-        hasRequest = members.keys.contains(where: Self.isOfRequest)
+        try self.init(root, in: path)
         guard members.keys.contains(where: Self.isHeader) else {
             let isReport = root["keys"] != nil || root["statistics"] != nil
             throw Failure(
@@ -34,6 +30,20 @@ struct RequestHeaders {
                 "\(path) isn't a request's headers: it has no member such as \"apns-topic\" or \":status\""
                     + (isReport ? "; it looks like a device's report, which --report reads" : ""))
         }
+    }
+
+    /// - Parameter source: the name of the input with the object.
+    init(_ object: JSONValue, in source: String) throws {
+        do throws(WrongKind) {
+            let members = try Self.members(of: object)
+            self.init(members, hasRequest: members.keys.contains(where: Self.isOfRequest))
+        } catch {
+            throw Failure(.dataError, "\(source): \(error.name) isn't a string, a number or an array of one string")
+        }
+    }
+
+    private init(_ members: [String: String], hasRequest: Bool) {
+        (self.members, self.hasRequest) = (members, hasRequest)
     }
 
     /// A header of a request to APNs or of its answer, in small letters.
@@ -77,7 +87,7 @@ struct RequestHeaders {
         var (members, hasRequestLine) = ([String: String](), false)
         for line in text.split(whereSeparator: \.isNewline) {
             // curl -v writes > before what it sends and < before what it receives.
-            let line = line.drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
+            let line = withoutTime(line).drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
             let start = line.lowercased()
             hasRequestLine = hasRequestLine || start.hasPrefix("post /") || start.hasPrefix("host:")
             if line.hasPrefix("{"), let end = line.lastIndex(of: "}") {
@@ -96,6 +106,20 @@ struct RequestHeaders {
             }
         }
         return (members, hasRequestLine)
+    }
+
+    /// The line without the time and the number of the connection, as in `12:34:56.123456 [0-0] > POST`: curl's --trace-time and
+    /// --trace-ids.
+    private static func withoutTime(_ line: Substring) -> Substring {
+        var line = line
+        let time = line.utf8.prefix(15)
+        let form = time.map { $0.isDigit ? UInt8(ascii: "0") : $0 }
+        if form.elementsEqual("00:00:00.000000".utf8) { line = line.dropFirst(15).drop { $0 == " " } }
+        let number = line.prefix { $0 != "]" }
+        if number.first == "[", number.dropFirst().allSatisfy({ $0.isNumber || $0 == "-" || $0 == "x" }) {
+            line = line.dropFirst(number.count + 1).drop { $0 == " " }
+        }
+        return line
     }
 
     /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics. White space

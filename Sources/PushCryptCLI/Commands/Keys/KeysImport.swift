@@ -32,6 +32,7 @@ struct KeysImport: ParsableCommand {
     @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var change: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -107,7 +108,7 @@ struct KeysImport: ParsableCommand {
         guard policyOptions.isEmpty, !allowsPlaintext else {
             throw Failure(.usage, "\(path) exists; an import doesn't change its policy or its protection")
         }
-        let change = try KeysetChange(path, change, clock, secrets)
+        let change = try KeysetChange(path, change, clock, secrets, expected.state)
         try change.checkClock()
         try change.make { editor in
             try editor.add(record, activatesAt: editor.metadata.nextActivation(at: editor.now), as: .imported)
@@ -115,6 +116,9 @@ struct KeysImport: ParsableCommand {
     }
 
     private func create(_ record: KeyRecord) throws {
+        guard expected.state.isEmpty else {
+            throw Failure(.usage, "\(path) doesn't exist: --expect-seq and --expect-head are for an existing keyset")
+        }
         guard record.kind != .publisher || policyOptions.isEmpty else {
             throw Failure(.usage, "publisher keys have no policy: they change with an app update")
         }

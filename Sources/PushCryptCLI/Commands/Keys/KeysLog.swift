@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysLog: ParsableCommand {
@@ -11,8 +12,8 @@ struct KeysLog: ParsableCommand {
             the keys are encrypted.
 
             Exit status: 0 the log was shown. With --verify: 0 the log is intact, perhaps without the last lines, which \
-            an interrupted change didn't write; 65 the log is broken. --start-new sets a broken log aside and starts \
-            a new one.
+            an interrupted change didn't write; 65 the log is broken; 75 the keyset is older than the log. --start-new sets \
+            a broken log aside and starts a new one.
 
             Example: pushcrypt keys log Keys/backend --verify
             """)
@@ -33,32 +34,42 @@ struct KeysLog: ParsableCommand {
             throw ValidationError("--start-new needs --reason: the new log starts with it.")
         }
         guard startsNew || options.reason == nil else { throw ValidationError("--reason needs --start-new.") }
+        guard startsNew || options.execOnChange == nil else {
+            throw ValidationError("--exec-on-change needs --start-new: nothing else changes the keyset.")
+        }
     }
 
     func run() throws {
         try KeySource.requireKeyset(path)
-        let (log, condition) = try KeySource.naming(path) { try KeysetStore(path).log(secrets.source(of: path)) }
+        let found = try KeySource.naming(path) { try KeysetStore(path).log(secrets.source(of: path)) }
+        let (log, condition) = (found.log, found.condition)
         if startsNew { return try startNew(condition) }
-        if verify { return try report(log, condition) }
+        if verify { return try report(log, condition, found.metadata) }
         if case .broken(let flaw) = condition { StandardStreams.writeNote("\(path): the audit log is broken: \(flaw)") }
         if case .interrupted(let missing) = condition { StandardStreams.writeNote("\(path): \(Self.text(missing))") }
-        let rows = log.lines.map(LogRow.init(line:))
+        let rows = try log.lines.map(LogRow.init(line:))
         try StandardStreams.write(rows.map(\.json), asJSON: options.json) { terminal in
             rows.flatMap { $0.lines(terminal) }.map { $0 + "\n" }.joined()
         }
     }
 
-    private func report(_ log: AuditLog, _ condition: AuditLog.Condition) throws {
+    private func report(_ log: AuditLog, _ condition: AuditLog.Condition, _ metadata: KeysetMetadata) throws {
         let lines = NumberText.counted(log.lines.count, "line")
         let (name, message, failure): (String, String, Failure?) =
             switch condition {
             case .whole: ("whole", "\(lines), as the keyset records", nil)
             case .interrupted(let missing): ("interrupted", Self.text(missing), nil)
+            case .newer(let later): ("newer", "\(later)", Failure(.temporary, "\(path): \(later)"))
             case .broken(let flaw): ("broken", flaw, Failure(.dataError, "\(path): the audit log is broken: \(flaw)"))
             }
         if options.json || failure == nil {
-            let json: JSONObject = ["condition": name, "lines": log.lines.count, "message": message]
-            try StandardStreams.write(json, asJSON: options.json) { _ in "\(name): \(message)\n" }
+            let (sequence, head) = (metadata.sequence, AuditChain.text(metadata.audit.hash))
+            let json: JSONObject = [
+                "condition": name, "lines": log.lines.count, "message": message, "seq": sequence, "head": head,
+            ]
+            try StandardStreams.write(json, asJSON: options.json) { _ in
+                "\(name): \(message); seq \(sequence), head \(head)\n"
+            }
         }
         if let failure { throw failure }
     }
@@ -70,6 +81,12 @@ struct KeysLog: ParsableCommand {
     }
 
     private func startNew(_ condition: AuditLog.Condition) throws {
+        if case .newer(let later) = condition {
+            throw Failure(
+                .temporary,
+                "\(path): \(later); a new log would forget these changes. Restore the keyset: pushcrypt keys restore \(path)"
+            )
+        }
         guard case .broken(let flaw) = condition else {
             throw Failure(.dataError, "\(path): the audit log is not broken; nothing was changed")
         }
@@ -83,6 +100,7 @@ struct KeysLog: ParsableCommand {
         try StandardStreams.write(["keyset": path, "oldLog": oldName], asJSON: options.json) { _ in
             "started a new audit log; the old one is \(path)/\(oldName)\n"
         }
+        try change.runHook(after: KeysetFolder(path).file().metadata)
     }
 }
 
@@ -90,16 +108,18 @@ struct KeysLog: ParsableCommand {
 private struct LogRow {
     private let number: Int64?
     private let texts: [String?]
+    private let hash: String
 
     private static let names = ["at", "who", "what", "kid", "detail", "why"]
 
-    init(line: String) {
+    init(line: String) throws {
+        hash = AuditChain.text(try AuditChain.hash(Array(line.utf8)))
         let root = (try? JSONText(Array(line.utf8)))?.root
         number = root?["n"]?.protocolInteger
         texts = Self.names.map { root?[$0]?.string }
     }
 
-    var json: JSONObject { JSONObject(Array(zip(Self.names, texts))).adding(["n": number]) }
+    var json: JSONObject { JSONObject(Array(zip(Self.names, texts))).adding(["n": number, "hash": hash]) }
 
     /// ```
     /// 2  2026-03-01T09:00:00Z  added AVvUe-T2G40, by root

@@ -18,6 +18,7 @@ struct KeysPasswd: ParsableCommand {
     var allowsPlaintext = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -28,7 +29,7 @@ struct KeysPasswd: ParsableCommand {
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
         let (protection, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: allowsPlaintext, replaces: true

@@ -5,30 +5,45 @@ import PushCryptKeystore
 
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Show or change a keyset's rotation policy and signed set.",
+        commandName: "policy", abstract: "Show or change a keyset's rotation policy, signed set and writer.",
         discussion: """
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
 
-            The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
-            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then export the set \
-            and publish it.
+            The --publish options make the sender keys a set that `keys publish --signed-by` signs. Every change of the \
+            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then publish it.
+
+            Only one host changes a keyset, so that copies can't get different keys. The keyset records its name: \
+            PUSHCRYPT_WRITER, or a hash of the machine id. --writer this makes this host the one that changes it. First stop \
+            the other host, and copy the folder from it.
 
             Example: pushcrypt keys policy Keys/backend --rotate-every 180d --publish-lead 14d
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(help: .init("The host that changes the keyset from now on: this one, or its name.", "this|NAME"))
+    var writer: String?
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup(title: "Signed set of sender keys") var publicationOptions: PublicationOptions
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var showsOnly: Bool { policyOptions.isEmpty && publicationOptions.isEmpty && writer == nil }
+
+    func validate() throws {
+        guard !showsOnly || options.execOnChange == nil else {
+            throw ValidationError(
+                "--exec-on-change needs a change, and without an option of the policy it is only shown.")
+        }
+    }
+
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
-        if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
+        if showsOnly { return try show(change.metadata()) }
         if !policyOptions.isEmpty {
             policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy))
         }
@@ -40,6 +55,16 @@ struct KeysPolicy: ParsableCommand {
     private func edit(_ editor: inout KeysetEditor) throws {
         if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
         try publicationOptions.publish(&editor)
+        if let writer { try editor.handOver(to: writerName(writer)) }
+    }
+
+    private func writerName(_ option: String) throws -> String {
+        guard option == "this" else { return try Writer.checked(option, "--writer") }
+        guard let own = try Writer.ofThisHost() else {
+            throw Failure(
+                .usage, "this host has no machine id: set \(Writer.variable), or name the host: --writer NAME")
+        }
+        return own
     }
 
     private func show(_ metadata: KeysetMetadata) throws {

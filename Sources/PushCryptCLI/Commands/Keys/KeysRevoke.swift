@@ -18,11 +18,12 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
         try change.revoke(kid, successor: promote, confirmation.confirm)
     }
@@ -43,11 +44,12 @@ struct KeysRetire: ParsableCommand {
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
         try change.make("retiring key \(kid):", confirmation.confirm) { try $0.retire(kid) }
     }

@@ -46,7 +46,7 @@ struct KeysSecretsAdd: ParsableCommand {
             Give one of the secrets as for other commands, and the new one with a --new option or on the terminal. \
             Versions of pushcrypt without this command refuse a keyset with several secrets.
 
-            Example: pushcrypt keys secrets add Keys/backend --name safe --passphrase-file old --new-passphrase-file new
+            Example: pushcrypt keys secrets add Keys/backend --name safe --new-passphrase-file safe.pass
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -57,11 +57,12 @@ struct KeysSecretsAdd: ParsableCommand {
     @OptionGroup(title: "The new secret") var new: NewSecretArguments
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
         let (_, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: false, replaces: true
@@ -79,7 +80,7 @@ struct KeysSecretsRemove: ParsableCommand {
             give one of them as for other commands, and the others with --remaining options. Copies of the old \
             file still open with the removed secret. If it leaked, rotate the keys too.
 
-            Example: pushcrypt keys secrets remove Keys/backend --name safe --passphrase-file old
+            Example: pushcrypt keys secrets remove Keys/backend --name kms --passphrase-file safe.pass
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -90,11 +91,12 @@ struct KeysSecretsRemove: ParsableCommand {
     var remainingWrapCommand: [String] = []
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         let others =
             try remainingPassphraseFile.map { try KeysetSecret.passphraseFile($0) }
             + remainingWrapCommand.map { .command($0) }

@@ -10,6 +10,7 @@ struct KeysetChange {
     private let secrets: SecretOptions
     /// Whether the operator has confirmed a clock that seems wrong.
     let confirmsClock: Bool
+    private let hook: ChangeHook?
     private let knownFile = Remembered<KeysetFile>()
     private let knownMetadata = Remembered<KeysetMetadata>()
     private let answeredSecret = Remembered<SecretSource>()
@@ -17,14 +18,15 @@ struct KeysetChange {
     /// - Parameter answer: the secret typed for another keyset of the same command.
     init(
         _ path: String, _ options: ChangeOptions, _ clock: ClockOptions, _ secrets: SecretOptions,
-        _ answer: Remembered<KeysetSecret> = Remembered()
+        _ expected: ExpectedState = .anything, _ answer: Remembered<KeysetSecret> = Remembered()
     ) throws {
         try KeySource.requireKeyset(path)
         self.path = path
         self.options = options
         confirmsClock = clock.isConfirmed
+        hook = try options.hook()
         self.secrets = secrets
-        secret = secrets.source(of: path, remembering: answer)
+        secret = secrets.source(of: path, remembering: answer).expecting(expected)
     }
 
     var time: UnixTime { options.time }
@@ -39,6 +41,9 @@ struct KeysetChange {
     func answerSecret() throws -> SecretSource {
         try answeredSecret.value { try KeySource.naming(path) { try file().answered(secret) } }
     }
+
+    /// Reads the keys and throws if the secret is missing or wrong.
+    func checkSecret() throws { _ = try KeySource.naming(path) { try file().unlocked(answerSecret()) } }
 
     /// The file as of the first call, without the lock. The change reads it again under the lock.
     private func file() throws -> KeysetFile {
@@ -99,6 +104,7 @@ struct KeysetChange {
         for notice in change.notices { StandardStreams.writeNote(notice) }
         if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
         try report(change.events, change.metadata)
+        try runHook(after: change.metadata)
         return change.events
     }
 
@@ -109,27 +115,40 @@ struct KeysetChange {
     }
 
     /// Carries out the steps that are due, unless it is a dry run. Prints only notices about interrupted changes.
-    func rotate(isDryRun: Bool, _ plan: (KeysetMetadata) -> RotationPlan) throws -> KeysetStore.Rotation {
+    func rotate(
+        isDryRun: Bool, checking check: KeysetStore.SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
+    ) throws -> KeysetStore.Rotation {
         let rotation = try naming {
             try KeySource.naming(path) {
-                try KeysetStore(path).rotate(at: time, by: options.actor, secret, isDryRun: isDryRun, plan)
+                try KeysetStore(path).rotate(
+                    at: time, by: options.actor, secret, checking: check, isDryRun: isDryRun, plan)
             }
         }
         for notice in rotation.notices { StandardStreams.writeNote(notice) }
         return rotation
     }
 
+    /// Runs the program of --exec-on-change, unless it has succeeded since the last change.
+    ///
+    /// - Parameter metadata: authenticated by the change.
+    func runHook(after metadata: KeysetMetadata) throws {
+        if let hook { try KeysetStore(path).run(hook, after: metadata) }
+    }
+
+    /// The note of a dry run, in which no program runs.
+    func noteHook(after metadata: KeysetMetadata) throws {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return }
+        StandardStreams.writeNote(
+            "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
+        )
+    }
+
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
-        let done = events.map { event -> JSONObject in
-            let json: JSONObject = ["what": event.action.rawValue]
-            return json.adding(ifKnown: ["kid": event.kid?.description, "detail": event.detail])
-        }
-        let json: JSONObject = ["keyset": path, "at": "\(metadata.timeline.effective(time))", "done": done]
+        let json: JSONObject = [
+            "keyset": path, "at": "\(metadata.timeline.effective(time))", "done": events.map(\.json),
+        ]
         try StandardStreams.write(json, asJSON: options.json) { _ in
-            let lines = events.map { event in
-                [event.action.text, event.kid?.description].compactMap(\.self).joined(separator: " ")
-                    + (event.detail.map { ": " + AuditEvent.text(ofDetail: $0) } ?? "") + "\n"
-            }
+            let lines = events.map(\.line)
             guard !lines.isEmpty else { return "nothing to change\n" }
             let text =
                 lines.joined()
@@ -149,6 +168,18 @@ struct KeysetChange {
 }
 
 extension AuditEvent {
+    /// A line that says what was done.
+    var line: String {
+        [action.text, kid?.description].compactMap(\.self).joined(separator: " ")
+            + (detail.map { ": " + Self.text(ofDetail: $0) } ?? "") + "\n"
+    }
+
+    /// `{"what", ["kid"], ["detail"]}`
+    var json: JSONObject {
+        let json: JSONObject = ["what": action.rawValue]
+        return json.adding(ifKnown: ["kid": kid?.description, "detail": detail])
+    }
+
     /// A detail with the durations of a policy as they are typed, instead of its JSON.
     static func text(ofDetail detail: String) -> String {
         guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
@@ -170,6 +201,8 @@ extension AuditEvent.Action {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
+        case .restored: "restored"
+        case .writerChanged: "changed the writer"
         case .publicationChanged: "changed the signed set"
         case .renewed: "issued the signed set again"
         default: rawValue

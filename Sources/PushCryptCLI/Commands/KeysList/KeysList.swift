@@ -148,7 +148,7 @@ extension KeyStatus {
 /// The output of `keys list` for a keystore: a line for each keyset, including those that can't be read.
 ///
 /// ```
-/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "due": [STEP], "blocked": [STEP],
+/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "writer": TEXT | null, "due": [STEP], "blocked": [STEP],
 ///  "next": STEP | null, "signedSet": SET | null, "problem": null}
 /// {"keyset", "problem": TEXT}
 /// ```
@@ -172,7 +172,7 @@ struct KeystoreList {
     private static func content(_ path: String, at time: UnixTime) -> Result<Content, Failure> {
         do {
             let file = try KeysetFolder(path).file()
-            let view = KeysetView(path, file.metadata, isFile: false, at: time)
+            let view = KeysetView(path, try file.metadata(.none), isFile: false, at: time)
             let isDemo = DemoKeys.covers(file.keyIDs)
             return .success(Content(view: view, protection: isDemo ? "published demo" : file.protection.name))
         } catch {
@@ -239,6 +239,8 @@ struct KeystoreList {
             return [
                 "keyset": path, "kind": view.metadata.kind.rawValue, "keys": view.remaining.count,
                 "primary": view.primary?.kid.description, "protection": content.protection,
+                "seq": view.metadata.sequence, "head": AuditChain.text(view.metadata.audit.hash),
+                "writer": view.metadata.writer,
                 "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
                 "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
             ]

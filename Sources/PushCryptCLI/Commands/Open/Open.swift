@@ -37,6 +37,7 @@ struct Open: ParsableCommand {
     @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -54,7 +55,9 @@ struct Open: ParsableCommand {
         }
     }
 
-    var keyAccess: KeyAccess { KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed) }
+    var keyAccess: KeyAccess {
+        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, expected: expected.state)
+    }
 
     func run() throws {
         if batch.isOn { try openBatch() } else { try openOne() }

@@ -38,6 +38,7 @@ struct Reseal: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -49,7 +50,9 @@ struct Reseal: ParsableCommand {
     }
 
     var keyAccess: KeyAccess {
-        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+        KeyAccess(
+            secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed,
+            expected: expected.state)
     }
 
     func run() throws {

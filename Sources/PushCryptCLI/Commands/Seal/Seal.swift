@@ -81,6 +81,7 @@ struct Seal: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -110,10 +111,17 @@ struct Seal: ParsableCommand {
     }
 
     var keyAccess: KeyAccess {
-        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed)
+        KeyAccess(
+            secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed,
+            expected: expected.state)
     }
 
     func run() throws {
+        if Topic.looksLikeExtension(topic) {
+            StandardStreams.writeNote(
+                "the topic \(topic) looks like the bundle identifier of an extension: the push opens only if it is the app's"
+            )
+        }
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
     }
 

@@ -80,8 +80,17 @@ struct PushFindings {
     /// Whether the payload has the member of a sealed push.
     var isSealed: Bool { (try? JSONText(payload))?.root["pushcrypt"] != nil }
 
-    /// Why APNs refuses an invalid payload: what is wrong, and where.
-    var refusal: String? {
+    /// Why APNs refuses the request: the topic that it needs, or what is wrong with its payload, and where.
+    ///
+    /// - Parameter headers: those of the line.
+    func refusal(_ headers: [String: String]) -> String? {
+        if reception.refusal == .topicNotForToken {
+            let type = headers["apns-push-type"] ?? "alert"
+            let needed = PushHeaders.topic(of: settings.topic, pushType: type)
+            return
+                "apns-topic is \(headers["apns-topic"] ?? settings.topic), and a push of the type \(type) to this phone's app "
+                + (needed.map { "needs \($0)" } ?? "has no topic")
+        }
         guard reception.refusal == .invalidPayload else { return nil }
         let text: JSONText
         do { text = try JSONText(payload) } catch { return "\(error)" }

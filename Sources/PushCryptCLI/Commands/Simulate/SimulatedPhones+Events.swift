@@ -35,7 +35,8 @@ extension SimulatedPhones {
         describeCalls(in: &event)
         describe(before, Snapshot(phone.center), presented: presented.map(\.notification.id), in: &event)
         guard case .online = input.event else { return (event, []) }
-        return (event, await receiveKept(in: &event))
+        let pushes = await receiveKept(in: &event)
+        return (event, pushes)
     }
 
     /// Changes one phone.
@@ -60,16 +61,33 @@ extension SimulatedPhones {
             device.goOffline()
             return { $0.add("the phone is off line") }
         case .online: break
-        case .mute: center.isMuted = true
-        case .unmute: center.isMuted = false
-        case .move(let position): await center.move(to: position)
-        case .enterRegion(let id): try await center.enterRegion(id)
-        case .leaveRegion(let id): try await center.leaveRegion(id)
+        case .mute:
+            center.isMuted = true
+            return { $0.add("only critical notifications have a sound") }
+        case .unmute:
+            center.isMuted = false
+            return { $0.add("notifications have their sounds") }
+        case .move(let position):
+            await center.move(to: position)
+            return { $0.add("the phone is at \(position.latitude), \(position.longitude)") }
+        case .enterRegion(let id):
+            try await center.enterRegion(id)
+            return { $0.add("the phone is in \(id)") }
+        case .leaveRegion(let id):
+            try await center.leaveRegion(id)
+            return { $0.add("the phone isn't in \(id) any more") }
         case .foreground(let presents):
             guard !center.isLocked else { throw ResponseError.locked }
             if let presents { app.presents = presents }
             center.appState = .foreground
-            return isMain ? try await openKept() : { _ in }
+            let opened = isMain ? try await openKept() : { _ in }
+            return { event in
+                if let presents {
+                    let names = MemberReader.presentationOptions.filter { presents.contains($0.value) }.map(\.key)
+                    event.add("the app presents: \(names.isEmpty ? "nothing" : names.joined(separator: ", "))")
+                }
+                opened(&event)
+            }
         case .background: center.appState = .background
         case .terminate:
             center.appState = .notRunning
@@ -100,6 +118,7 @@ extension SimulatedPhones {
         case .collapse(let id):
             _ = try center.actions(of: id)
             center.collapse(id)
+            return { $0.add("\(id) is closed") }
         case .respond(let id, let action, let text): try await center.choose(action, of: id, text: text)
         case .openSettings(let id): try await center.openAppSettings(from: id)
         case .removePending(let ids): center.removePending(ids)
@@ -138,7 +157,7 @@ extension SimulatedPhones {
         for index in request.content.attachments.indices {
             request.content.attachments[index].path = try copy(of: request.content.attachments[index].path)
         }
-        if case .calendar(let match, _) = request.trigger, match.timeZone == nil { hasUsedTimeZone = true }
+        if case .calendar(let match, _) = request.trigger, match.timeZone == nil { noteTimeZone() }
         noteCategory(of: request.content)
         let outcome = try await reporting { try await center.add(request) }
         let time = center.nextTime(of: request.id)

@@ -65,21 +65,9 @@ final class SimulatedPhones {
     private var nextNumber = 1
     /// The numbers of the opened pushes, by the id of the message.
     private var numbers: [String: Int] = [:]
-    /// The members of --attachment-member that a push had.
-    private var knownMembers: Set<String> = []
-    private var hasOpened = false
-    private var hasTextKeys = false
-    /// Whether the system ended the extension during a push.
-    private var hasDied = false
-    /// How long the extension has worked for a push at most.
-    private var longestDuration: Duration = .zero
     /// The pushes that APNs keeps, by number.
     private var keptInputs: [Int: PayloadReader.Input] = [:]
-    private var hasKept = false
-    private var hasSuppressed = false
-    private var hasCategory = false
-    /// Whether a calendar trigger without a time zone of its own was scheduled.
-    var hasUsedTimeZone = false
+    private var effects = OptionEffects()
 
     init(_ settings: Settings) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt." + UUID().uuidString)
@@ -162,47 +150,7 @@ final class SimulatedPhones {
     var lockScreens: (before: LockScreen, after: LockScreen) { (plain.center.lockScreen, phone.center.lockScreen) }
 
     /// The options that changed nothing for any push.
-    var optionsWithoutEffect: [String] {
-        let requested = Set(phone.network.requested)
-        var notes = settings.files.map(\.address).filter { !requested.contains($0) }
-            .map { "served and never requested: \($0)" }
-        if settings.networkDelay > .zero, requested.isEmpty {
-            notes.append("--slow-network has no effect: no push has requested a file")
-        }
-        if settings.options.endsProcessAfter != nil, !hasDied {
-            notes.append("--kill-at has no effect: the extension was ready with each push before")
-        }
-        if let limit = settings.timeLimit, longestDuration < limit - settings.options.grace {
-            notes.append("--time-limit has no effect: the extension was ready with each push before")
-        }
-        if settings.options.memoryLimitInBytes < SimulatedDevice.Options().memoryLimitInBytes, !hasDied {
-            notes.append("--memory-limit has no effect: the extension used at most \(phone.memory.peakInBytes) bytes")
-        }
-        if settings.options.hasFilteringEntitlement, !hasSuppressed {
-            notes.append("--filtering has no effect: no push was to stay hidden")
-        }
-        if !settings.categories.isEmpty, !hasCategory {
-            notes.append("--categories has no effect: no notification has one of these categories")
-        }
-        if settings.isOffline, !hasKept { notes.append("--offline has no effect: APNs has kept no push") }
-        if settings.foreground != nil, app.presentationCount == 0 {
-            notes.append("--foreground has no effect: no notification came while the app was in the foreground")
-        }
-        if let time = settings.phoneClock, time == settings.startsAt {
-            notes.append("--phone-clock has no effect: it is the time of APNs, too")
-        }
-        if settings.hasTimeZone, !hasUsedTimeZone {
-            notes.append("--time-zone has no effect: no calendar trigger without a timeZone was scheduled")
-        }
-        if settings.strings != nil, !hasTextKeys {
-            notes.append("--strings has no effect: no push has a key of the app's texts")
-        }
-        if hasOpened {
-            notes += settings.plainMembers.filter { !knownMembers.contains($0) }
-                .map { "--attachment-member \($0) has no effect: no push has this member" }
-        }
-        return notes
-    }
+    var optionsWithoutEffect: [String] { effects.unused(settings, phone, app) }
 
     func receive(_ input: PayloadReader.Input) async -> SimulatedPush {
         defer { nextNumber += 1 }
@@ -211,7 +159,7 @@ final class SimulatedPhones {
             input, nextNumber, before: { await plain.receive(input.payload, headers) },
             { await phone.receive(input.payload, headers) })
         guard push.reception.isStored else { return push }
-        hasKept = true
+        effects.hasKept = true
         keptInputs[nextNumber] = input
         return push
     }
@@ -219,10 +167,13 @@ final class SimulatedPhones {
     /// The push of that number, which APNs keeps no more because the phone receives it.
     func keptInput(_ number: Int) -> PayloadReader.Input? { keptInputs.removeValue(forKey: number) }
 
-    /// The numbers of the pushes that APNs has kept and the phone hasn't received.
+    /// The numbers of the pushes that APNs keeps.
+    var keptNumbers: [Int] { keptInputs.keys.sorted() }
+
+    /// The numbers of the pushes that APNs has kept, and that have expired when the phone is on line.
     func takeKeptInputs() -> [Int] {
         defer { keptInputs = [:] }
-        return keptInputs.keys.sorted()
+        return keptNumbers
     }
 
     /// - Parameters:
@@ -239,10 +190,8 @@ final class SimulatedPhones {
         let reception = await after()
         let duration = phone.clock.elapsed - start
         plain.clock.advance(by: duration)
-        hasDied = hasDied || reception.presentation?.origin == .died
-        hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
+        effects.note(reception, duration)
         reception.content.map(noteCategory)
-        longestDuration = max(longestDuration, duration)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         // The app's stages receive neither a push without text nor one that is shown before its attachments are there.
@@ -252,9 +201,7 @@ final class SimulatedPhones {
         let findings = PushFindings(
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,
             attachmentFailures: attachmentFailures.take())
-        hasTextKeys = hasTextKeys || findings.hasTextKeys
-        hasOpened = hasOpened || push != nil
-        knownMembers.formUnion(settings.plainMembers.filter { findings.member($0) != nil })
+        effects.note(findings, isOpened: push != nil)
         let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
         if let id = push?.messageID, numbers[id] == nil { numbers[id] = number }
         return SimulatedPush(
@@ -278,8 +225,10 @@ final class SimulatedPhones {
         return replaced
     }
 
+    func noteTimeZone() { effects.hasUsedTimeZone = true }
+
     func noteCategory(of content: NotificationContent) {
-        hasCategory = hasCategory || settings.categories.contains { $0.category.id == content.category }
+        if settings.categories.contains(where: { $0.category.id == content.category }) { effects.hasCategory = true }
     }
 
     /// A copy of a file, which the system may move away. A file that can't be read keeps its path, and the system refuses it.
@@ -317,9 +266,9 @@ final class SimulatedPhones {
 
     func attachment(_ attachment: NotificationContent.Attachment) -> SimulatedPush.Attachment? {
         phone.center.file(attachment.path).map { bytes in
-            SimulatedPush.Attachment(
-                path: attachment.path, type: attachment.type?.fileExtension ?? "", bytes: bytes,
-                mediaType: attachment.type?.mimeTypes.first)
+            let type = attachment.type ?? AttachmentType.recognize(Array(bytes.prefix(AttachmentType.headByteCount)))
+            return SimulatedPush.Attachment(
+                path: attachment.path, type: type?.fileExtension ?? "", bytes: bytes, mediaType: type?.mimeTypes.first)
         }
     }
 }

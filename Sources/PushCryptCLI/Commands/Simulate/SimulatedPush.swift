@@ -126,7 +126,7 @@ struct SimulatedPush {
     /// What became of the push, in one line.
     var verdict: String {
         if let refusal = reception.refusal {
-            return "refused by APNs: \(refusal)" + (findings.refusal.map { ": \($0)" } ?? "")
+            return "refused by APNs: \(refusal)" + (findings.refusal(input.headers).map { ": \($0)" } ?? "")
         }
         if reception.isStored { return "kept by APNs: the phone is off line" }
         if reception.isDropped {

@@ -23,7 +23,7 @@ struct MemberReader {
         }
         var reader = MemberReader(object: value, name: name)
         let result = try body(&reader)
-        for other in reader.others { throw reader.unknown(other) }
+        try reader.refuseOthers()
         return result
     }
 
@@ -74,6 +74,12 @@ struct MemberReader {
         return values
     }
 
+    /// Refuses members that weren't read.
+    func refuseOthers() throws(MemberError) {
+        guard let other = others.first else { return }
+        throw unknown(other)
+    }
+
     private var others: [String] { object.members.filter { !known.contains($0.name) }.map(\.name) }
 
     private func unknown(_ other: String) -> MemberError {
@@ -107,6 +113,13 @@ extension MemberReader {
 
     mutating func duration(ifAny member: String) throws(MemberError) -> Duration? {
         try self.member(member, "a duration such as \"2h\"", Self.duration)
+    }
+
+    /// How long `advance` lets pass. In a longer time a repeated notification would be shown millions of times.
+    mutating func advance() throws(MemberError) -> Duration {
+        let duration = try duration("by")
+        guard duration <= .seconds(366 * 86_400) else { throw MemberError(reason: "\(name): by is at most 366d") }
+        return duration
     }
 
     mutating func time(_ member: String) throws(MemberError) -> UnixTime {
@@ -170,18 +183,21 @@ enum Spelling {
         return near.0
     }
 
-    /// How many letters are added, left out or replaced.
+    /// How many letters are added, left out, replaced or exchanged with the next one.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
+        var rows = [Array(0...right.count)]
         for (index, letter) in left.enumerated() {
-            var corner = row[0]
-            row[0] = index + 1
+            var row = [index + 1]
             for (column, other) in right.enumerated() {
-                let replaced = corner + (letter == other ? 0 : 1)
-                corner = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, corner + 1)
+                let replaced = rows[index][column] + (letter == other ? 0 : 1)
+                var least = min(replaced, row[column] + 1, rows[index][column + 1] + 1)
+                if index > 0, column > 0, letter == right[column - 1], left[index - 1] == other {
+                    least = min(least, rows[index - 1][column - 1] + 1)
+                }
+                row.append(least)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

@@ -38,7 +38,7 @@ enum PhoneEvent {
 
     /// The grammar: the names of the events, and their members.
     private static let parsers: [(name: String, parse: Parser)] = [
-        ("advance", { reader throws(MemberError) in .advance(try reader.duration("by")) }),
+        ("advance", { reader throws(MemberError) in .advance(try reader.advance()) }),
         ("clock", { reader throws(MemberError) in .clock(try reader.time("time")) }),
         ("lock", { _ in .lock }), ("unlock", { _ in .unlock }), ("restart", { _ in .restart }),
         ("offline", { _ in .offline }), ("online", { _ in .online }), ("mute", { _ in .mute }),
@@ -154,6 +154,7 @@ struct SettingsChange {
             if let isOn = try reader.boolean(name) { options.append((option, isOn)) }
         }
         (self.switches, self.options) = (switches, options)
+        try reader.refuseOthers()
         guard notifications != nil || previews != nil || location != nil || isOfApp else {
             throw MemberError(reason: "settings changes nothing: it needs a member such as \"notifications\": false")
         }

@@ -1,0 +1,113 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+
+struct KeysRestore: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Restore keysets from a backup, and repeat the revocations of the audit log.",
+        discussion: """
+            The audit log that is still in the keyset's folder tells what happened after the backup. Keys that it revokes or \
+            destroys are revoked or destroyed again, and another key replaces the primary one. The log continues, and seq \
+            rises above that of the backup and of the keyset. Other later changes are lost; the command lists them, and \
+            refuses unless you add --back-in-time. The replaced keyset.json stays in the folder under another name.
+
+            Without --from, the keyset in its folder is the copy: for a keyset.json that was restored by other means.
+
+            Exit status: 0 restored, or nothing to do; 75 refused without --back-in-time; anything else: see \
+            pushcrypt --help. With several keysets, --json prints one object per line, and the exit status is that of the \
+            first failure.
+
+            Example: pushcrypt keys restore --from /var/backups/keys.backup
+            """)
+
+    @Argument(help: .init("The keysets. (default: every keyset of the backup)", "Keys/NAME")) var paths: [String] = []
+    @Option(name: .customLong("from"), help: .init("The backup.", "FILE")) var file: String?
+    @Option(help: .init("The keystore for the keysets of the backup. (default: Keys)", "Keys")) var into: String?
+    @Flag(name: .customLong("back-in-time"), help: "Restore it although later changes are lost.") var goesBack = false
+    @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
+    @OptionGroup var clock: ClockOptions
+    @OptionGroup var options: ChangeOptions
+    @OptionGroup var messages: MessageOptions
+    @OptionGroup(title: "Secret of the backup") var backupSecret: BackupSecretOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    func validate() throws {
+        guard file != nil || !paths.isEmpty else { throw ValidationError("Name a backup with --from, or a keyset.") }
+        guard into == nil || (file != nil && paths.isEmpty) else {
+            throw ValidationError("--into needs --from, and no Keys/NAME, which names the keystore too.")
+        }
+        let hasBackupSecret =
+            backupSecret.backupPassphraseFile != nil || backupSecret.backupPassphraseDescriptor != nil
+            || backupSecret.backupWrapCommand != nil
+        guard file != nil || !hasBackupSecret else { throw ValidationError("A secret of the backup needs --from.") }
+    }
+
+    func run() throws {
+        let backup = try file.map { try Backup(file: $0, backupSecret.source(of: $0)) }
+        let answer = Remembered<KeysetSecret>()
+        var failures = [Failure]()
+        for path in paths.isEmpty ? names(in: backup) : paths {
+            do {
+                try restore(path, copy(of: path, in: backup), answer)
+            } catch {
+                let failure = Failure(error)
+                StandardStreams.writeError(failure.message)
+                if options.json {
+                    try StandardStreams.writeJSON(["keyset": path, "problem": failure.message] as JSONObject, [])
+                }
+                failures.append(failure)
+            }
+        }
+        if let failure = failures.first { throw ExitCode(failure.status.rawValue) }
+    }
+
+    private func names(in backup: Backup?) -> [String] {
+        let keystore = Keystore(into ?? Defaults.keystore).path
+        return backup.map { $0.keysets.map { "\(keystore)/\($0.name)" } } ?? []
+    }
+
+    private func copy(of path: String, in backup: Backup?) throws -> BackedUpKeyset? {
+        guard let backup else {
+            try KeySource.requireKeyset(path)
+            return nil
+        }
+        let name = String(KeysetStore(path).folder.path.split(separator: "/").last ?? "")
+        guard let keyset = backup.keyset(name) else {
+            let names = backup.keysets.map(\.name).joined(separator: ", ")
+            throw Failure(.noInput, "\(file ?? "") has no keyset \(name); it has: \(names)")
+        }
+        return keyset
+    }
+
+    private func restore(_ path: String, _ copy: BackedUpKeyset?, _ answer: Remembered<KeysetSecret>) throws {
+        let secret = secrets.source(of: path, remembering: answer)
+        let restoration = try KeySource.naming(path) {
+            try KeysetStore(path).restore(
+                copy, goesBack: goesBack, isDryRun: isDryRun, at: options.time, confirmsClock: clock.isConfirmed,
+                by: options.actor, secret)
+        }
+        for notice in restoration.notices { StandardStreams.writeNote(notice) }
+        try report(path, restoration)
+    }
+
+    private func report(_ path: String, _ restoration: Restoration) throws {
+        let metadata = restoration.metadata
+        if options.json {
+            let json: JSONObject = [
+                "keyset": path, "isDryRun": isDryRun, "done": restoration.events.map(\.json), "lost": restoration.lost,
+                "seq": metadata.sequence, "head": AuditChain.text(metadata.audit.hash),
+            ]
+            return try StandardStreams.writeJSON(json, [])
+        }
+        let name = TerminalText.harmless(path.utf8)
+        guard !restoration.events.isEmpty else {
+            return try StandardStreams.write("\(name): nothing to restore, seq \(metadata.sequence)\n")
+        }
+        let heading = isDryRun ? "would be restored as seq" : "restored as seq"
+        try StandardStreams.write(
+            "\(name): \(heading) \(metadata.sequence)\n"
+                + restoration.events.map { TerminalText.harmless(lines: "  " + $0.line) }.joined()
+                + (metadata.signedSet.map { _ in "  publish \(PublicationStatus.publishing(path))\n" } ?? ""))
+    }
+}

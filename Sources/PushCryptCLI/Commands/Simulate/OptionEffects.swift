@@ -1,0 +1,71 @@
+import PushCryptSimulator
+
+/// Which options have changed something, so that one without effect can be named.
+struct OptionEffects {
+    var hasKept = false
+    var hasCategory = false
+    /// Whether a calendar trigger without a time zone of its own was scheduled.
+    var hasUsedTimeZone = false
+    /// The members of --attachment-member that a push had.
+    private var knownMembers: Set<String> = []
+    private var hasOpened = false
+    private var hasTextKeys = false
+    /// Whether the system ended the extension during a push.
+    private var hasDied = false
+    private var hasSuppressed = false
+    /// How long the extension has worked for a push at most.
+    private var longestDuration: Duration = .zero
+
+    mutating func note(_ reception: SimulatedDevice.Reception, _ duration: Duration) {
+        hasDied = hasDied || reception.presentation?.origin == .died
+        hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
+        longestDuration = max(longestDuration, duration)
+    }
+
+    mutating func note(_ findings: PushFindings, isOpened: Bool) {
+        hasTextKeys = hasTextKeys || findings.hasTextKeys
+        hasOpened = hasOpened || isOpened
+        knownMembers.formUnion(findings.settings.plainMembers.filter { findings.member($0) != nil })
+    }
+
+    /// A line for each option without effect.
+    func unused(_ settings: SimulatedPhones.Settings, _ phone: SimulatedDevice, _ app: SimulatedApp) -> [String] {
+        let requested = Set(phone.network.requested)
+        let served = settings.files.map(\.address).filter { !requested.contains($0) }
+            .map { "served and never requested: \($0)" }
+        let limit = settings.timeLimit.map { $0 - settings.options.grace } ?? .zero
+        let hasMemoryLimit =
+            settings.options.memoryLimitInBytes != SimulatedDevice.Options().memoryLimitInBytes
+        let options: [(isUnused: Bool, option: String, reason: String)] = [
+            (settings.networkDelay > .zero && requested.isEmpty, "--slow-network", "no push has requested a file"),
+            (
+                settings.options.endsProcessAfter != nil && !hasDied, "--kill-at",
+                "the extension was ready with each push before"
+            ),
+            (longestDuration < limit, "--time-limit", "the extension was ready with each push before"),
+            (
+                hasMemoryLimit && !hasDied, "--memory-limit",
+                "the extension used \(NumberText.grouped(phone.memory.peakInBytes)) bytes at most"
+            ),
+            (settings.options.hasFilteringEntitlement && !hasSuppressed, "--filtering", "no push was to stay hidden"),
+            (settings.isOffline && !hasKept, "--offline", "APNs has kept no push"),
+            (settings.phoneClock == settings.startsAt, "--phone-clock", "APNs has the same time"),
+            (
+                settings.foreground != nil && app.presentationCount == 0, "--foreground",
+                "no notification came while the app was in the foreground"
+            ),
+            (
+                !settings.categories.isEmpty && !hasCategory, "--categories",
+                "no notification has one of these categories"
+            ),
+            (
+                settings.hasTimeZone && !hasUsedTimeZone, "--time-zone",
+                "no calendar trigger without a timeZone was scheduled"
+            ),
+            (settings.strings != nil && !hasTextKeys, "--strings", "no push has a key of the app's texts"),
+        ]
+        let members = hasOpened ? settings.plainMembers.filter { !knownMembers.contains($0) } : []
+        return served + options.filter(\.isUnused).map { "\($0.option) has no effect: \($0.reason)" }
+            + members.map { "--attachment-member \($0) has no effect: no push has this member" }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import PushCryptKeysets
+
+/// The secret of a backup file. A keyset's own secret is not used for it.
+struct BackupSecretOptions: ParsableArguments {
+    @Option(help: .init("A file with the backup's passphrase, which only its owner can read.", "FILE"))
+    var backupPassphraseFile: String?
+
+    @Option(
+        name: .customLong("backup-passphrase-fd"),
+        help: .init("An inherited file descriptor to read the backup's passphrase from.", "N"))
+    var backupPassphraseDescriptor: Int32?
+
+    @Option(help: .init("A command that wraps and unwraps the backup's data key.", "COMMAND"))
+    var backupWrapCommand: String?
+
+    func validate() throws {
+        let given = [backupPassphraseFile != nil, backupPassphraseDescriptor != nil, backupWrapCommand != nil]
+        guard given.filter(\.self).count <= 1 else {
+            throw ValidationError(
+                "Use only one of --backup-passphrase-file, --backup-passphrase-fd and --backup-wrap-command.")
+        }
+    }
+
+    /// nil if no option names one.
+    func named() throws -> KeysetSecret? {
+        if let backupPassphraseFile { return try .passphraseFile(backupPassphraseFile) }
+        if let backupPassphraseDescriptor { return try .passphraseDescriptor(backupPassphraseDescriptor) }
+        return backupWrapCommand.map { .command($0) }
+    }
+
+    /// The secret of a backup that is read. It is asked for only if the backup is sealed.
+    func source(of path: String) -> SecretSource {
+        .asked {
+            if let named = try named() { return named }
+            guard let terminal = Terminal() else {
+                throw Failure(
+                    .usage,
+                    "\(path) is sealed: use --backup-passphrase-file, --backup-passphrase-fd or --backup-wrap-command")
+            }
+            return try terminal.passphrase("Passphrase of the backup \(TerminalText.harmless(path.utf8)): ")
+        }
+    }
+}

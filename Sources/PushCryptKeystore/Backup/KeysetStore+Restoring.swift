@@ -1,0 +1,265 @@
+package import PushCryptCore
+import PushCryptFiles
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// What a restored copy becomes.
+package struct Restoration: Sendable {
+    /// The keyset afterwards, or as it is if nothing has to be done.
+    package let metadata: KeysetMetadata
+    /// Empty if nothing has to be done.
+    package let events: [AuditEvent]
+    /// The later changes of the log that the copy doesn't have and that are not repeated.
+    package let lost: [String]
+    package let notices: [String]
+}
+
+extension KeysetStore {
+    /// Replaces the keyset by an earlier copy, and repeats the revocations and destructions that the log has after it. The log
+    /// continues; `seq` rises above that of the copy and of the keyset, so that processes and apps accept it.
+    ///
+    /// ```
+    /// lock the folder, read; check that the copy and the log have one history
+    /// save the present keyset.json under another name
+    /// write the longer log, if the backup has it
+    /// write, publish, log as every change
+    /// ```
+    /// After a crash before the last step the keyset is as old as before, or older than its log. Then the same call completes
+    /// the restoration.
+    ///
+    /// - Parameters:
+    ///   - backup: nil if the keyset in the folder is the copy.
+    ///   - goesBack: whether later changes may be lost.
+    ///   - isDryRun: whether to write nothing.
+    ///   - confirmsClock: as for a change.
+    ///   - secret: of the copy. A person is asked before the lock is taken.
+    /// - Throws: `KeystoreError` with `olderThanLog` if later changes would be lost and `goesBack` is false, `auditBroken` for
+    ///   another history.
+    package func restore(
+        _ backup: BackedUpKeyset?, goesBack: Bool, isDryRun: Bool = false, at time: UnixTime,
+        confirmsClock: Bool = false,
+        by actor: Actor, _ secret: SecretSource
+    ) throws -> Restoration {
+        let secret = try (backup?.file ?? folder.file()).answered(secret, evenIfOlder: true)
+        func restored(_ present: PresentKeyset) throws -> RestoredKeyset {
+            try RestoredKeyset(folder.path, present, backup)
+        }
+        guard FileSystem.exists(folder.path) else {
+            let keyset = try restored(.none)
+            let (restoration, stored) = try keyset.made(
+                goesBack: goesBack, at: time, confirmsClock: confirmsClock, by: actor, secret)
+            return isDryRun ? restoration : try make(keyset, stored, restoration)
+        }
+        return try withLock { folder in
+            let present = try PresentKeyset(self.folder, in: folder)
+            let keyset = try restored(present)
+            guard !keyset.isCurrent else {
+                return Restoration(metadata: keyset.copy.metadata, events: [], lost: [], notices: [])
+            }
+            let (restoration, stored) = try keyset.made(
+                goesBack: goesBack, at: time, confirmsClock: confirmsClock, by: actor, secret)
+            return isDryRun ? restoration : try replace(present, keyset, stored, restoration, folder)
+        }
+    }
+
+    private func make(
+        _ keyset: RestoredKeyset, _ stored: StoredKeyset, _ restoration: Restoration
+    ) throws -> Restoration {
+        let notices = try publishFolder { folder in
+            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: keyset.lines)) {
+                FaultPoint.reach("restore-log-\($0)")
+            }
+            let store = KeysetStore(folder.path)
+            try store.writeKeyset(stored, folder)
+            try store.writeRest(stored, folder)
+        }
+        return restoration.adding(notices)
+    }
+
+    private func replace(
+        _ present: PresentKeyset, _ keyset: RestoredKeyset, _ stored: StoredKeyset, _ restoration: Restoration,
+        _ folder: Folder
+    ) throws -> Restoration {
+        var notices = try discardLeftovers(folder)
+        if var bytes = present.bytes {
+            defer { wipe(&bytes) }
+            notices.append(try save(bytes, Self.replacedKeysetPrefix, ".json", folder))
+        }
+        if present.hasTornLog { notices.append(try save(present.logBytes, Self.brokenLogPrefix, ".jsonl", folder)) }
+        if present.logBytes != AuditLog.bytes(of: keyset.lines) {
+            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: keyset.lines)) {
+                FaultPoint.reach("restore-log-\($0)")
+            }
+        }
+        try write(stored, folder)
+        return restoration.adding(notices)
+    }
+
+    static let replacedKeysetPrefix = "keyset.replaced-"
+
+    /// Saves what is replaced. The name is made of its hash, so that a call that continues after a crash saves it once.
+    private func save(_ bytes: [UInt8], _ prefix: String, _ suffix: String, _ folder: Folder) throws -> String {
+        let digest = try KeysetFile.digest(bytes[...])
+        let name = prefix + Base64URL.encode(digest).prefix(FileSystem.randomNameCharacterCount) + suffix
+        try folder.replace(name, with: bytes) { FaultPoint.reach("restore-save-\($0)") }
+        return "\(folder.path): what was replaced is in \(name)"
+    }
+}
+
+extension Restoration {
+    fileprivate func adding(_ notices: [String]) -> Restoration {
+        Restoration(metadata: metadata, events: events, lost: lost, notices: self.notices + notices)
+    }
+}
+
+/// The files that are in the folder of a keyset that is restored.
+struct PresentKeyset {
+    /// The content of `keyset.json`; nil if there is none.
+    let bytes: [UInt8]?
+    /// nil if there is none, or a damaged one.
+    let file: KeysetFile?
+    let logBytes: [UInt8]
+    /// Complete, also after an interrupted change.
+    let lines: [String]
+    let hasTornLog: Bool
+    let publicSequence: Int64
+
+    static let none = PresentKeyset()
+
+    private init() {
+        (bytes, file, logBytes, lines, hasTornLog, publicSequence) = (nil, nil, [], [], false, 0)
+    }
+
+    /// - Throws: `KeystoreError` with `auditBroken` for a log whose chain is broken or that doesn't belong to the keyset.
+    init(_ keyset: KeysetFolder, in folder: Folder) throws {
+        let (keysetName, logName) = (KeysetFolder.keysetName, KeysetFolder.auditName)
+        bytes = folder.has(keysetName) ? try folder.read(keysetName, .ownerOnly).bytes : nil
+        file = bytes.flatMap { try? KeysetFile($0, path: keyset.path + "/" + keysetName) }
+        logBytes = folder.has(logName) ? try folder.read(logName, .ownerOnly).bytes : []
+        let log = AuditLog(logBytes)
+        let condition: AuditLog.Condition
+        if let file {
+            condition = log.condition(file.metadata.audit)
+        } else {
+            do {
+                _ = try log.head()
+                condition = .whole
+            } catch let error as KeystoreError {
+                condition = .broken(error.reason)
+            }
+        }
+        switch condition {
+        case .whole, .newer: lines = log.lines
+        case .interrupted(let missing): lines = log.lines + missing
+        case .broken(let flaw):
+            throw KeystoreError(
+                .auditBroken,
+                "\(keyset.path): \(flaw), so it can't be compared with the backup. Move the folder to another place, then "
+                    + "restore the keyset without it")
+        }
+        hasTornLog = !log.tornTail.isEmpty && lines == log.lines
+        let published = folder.has(KeysetFolder.publicName) ? try? folder.read(KeysetFolder.publicName).bytes : nil
+        publicSequence = published.flatMap { try? Keyset(json: $0) }?.sequence ?? 0
+    }
+}
+
+/// A copy of a keyset, and the log that it continues.
+struct RestoredKeyset {
+    let path: String
+    let copy: KeysetFile
+    /// The longer one of the log in the folder and the log of the backup.
+    let lines: [String]
+    let later: LaterChanges
+    private let present: PresentKeyset
+
+    /// - Throws: `KeystoreError` with `auditBroken` if neither log continues the other, `notFound` if there is no copy.
+    init(_ path: String, _ present: PresentKeyset, _ backup: BackedUpKeyset?) throws {
+        self.path = path
+        self.present = present
+        guard let copy = backup?.file ?? present.file else {
+            throw KeystoreError(
+                .notFound, "\(path) has no keyset.json that can be read; name a backup with --from FILE")
+        }
+        self.copy = copy
+        let (own, other) = (present.lines, backup?.log.lines ?? present.lines)
+        let count = min(own.count, other.count)
+        guard own.prefix(count) == other.prefix(count) else {
+            throw KeystoreError(
+                .auditBroken,
+                "\(path): the backup and the audit log in the folder have different histories. They are two keysets, or two "
+                    + "hosts changed copies of one. Restore the backup in another folder, with --into")
+        }
+        lines = own.count > count ? own : other
+        later = LaterChanges(lines.dropFirst(Int(copy.metadata.audit.count)).compactMap(AuditEntry.init))
+    }
+
+    /// Whether the keyset in the folder is the copy, and as new as its log.
+    var isCurrent: Bool { later.entries.isEmpty && present.file?.metadata == copy.metadata }
+
+    func made(
+        goesBack: Bool, at time: UnixTime, confirmsClock: Bool, by actor: Actor, _ secret: SecretSource
+    ) throws -> (Restoration, StoredKeyset) {
+        var stored = try copy.unlocked(secret, evenIfOlder: true)
+        let lost = try lostChanges(goesBack: goesBack, stored.metadata)
+        stored.metadata.audit = try AuditLog(lines: lines).head()
+        stored.metadata.sequence = sequence
+        let times =
+            [copy.metadata, present.file?.metadata].compactMap { $0?.timeline.updatedAt } + later.entries.map(\.at)
+        stored.metadata.timeline.updatedAt = times.max()
+        var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
+        try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
+        // Restoring is the decision that this host changes the keyset.
+        if let writer = actor.writer, editor.metadata.writer != nil { editor.handOver(to: writer) }
+        let finished = try editor.finished(by: actor)
+        return (Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: []), finished)
+    }
+
+    /// Each change raised `seq` by 1, or to the number that `keys policy --publish-seq` gave.
+    private var sequence: Int64 {
+        let highest = copy.metadata.sequence + Int64(later.entries.count)
+        let given = later.entries.compactMap { $0.detail.flatMap(KeysetEditor.raisedSequence) }
+        return max(highest, present.publicSequence, present.file?.metadata.sequence ?? 0, given.max() ?? 0)
+    }
+
+    /// - Throws: `KeystoreError` with `olderThanLog` unless `goesBack`.
+    private func lostChanges(goesBack: Bool, _ metadata: KeysetMetadata) throws -> [String] {
+        let repeated = Set(later.givenUp(in: metadata).map(\.entry))
+        let lost = later.entries.filter { !repeated.contains($0) }.map(\.summary)
+        guard !goesBack, !later.entries.isEmpty else { return lost }
+        func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: "; ") }
+        throw KeystoreError(
+            .olderThanLog,
+            "\(path): the copy of seq \(copy.metadata.sequence) is older than the audit log. Changes that would be lost: "
+                + "\(list(lost)). Changes that would be repeated: \(list(later.givenUp(in: metadata).map(\.entry.name))). To "
+                + "restore it anyway, add --back-in-time")
+    }
+}
+
+extension AuditEntry {
+    /// `revoked KID at TIME`
+    fileprivate var name: String { [what, kid, "at \(at)"].compactMap(\.self).joined(separator: " ") }
+
+    /// With the detail of the change.
+    fileprivate var summary: String { name + (detail.map { " (\($0))" } ?? "") }
+}
+
+extension KeysetEditor {
+    /// Logs that a copy was restored, and repeats what the log revokes and destroys after it.
+    mutating func restore(_ later: LaterChanges, _ source: String, _ lost: [String]) throws {
+        let loses = lost.isEmpty ? "" : "; loses: " + lost.joined(separator: "; ")
+        events.append(AuditEvent(.restored, detail: source + loses))
+        for (kid, entry) in later.givenUp(in: metadata) { try giveUp(kid, isDestroyed: entry.what == "destroyed") }
+    }
+
+    /// The copy may still seal with the key, and then another key seals in the same step.
+    private mutating func giveUp(_ kid: KeyID, isDestroyed: Bool) throws {
+        if metadata.kind == .publisher {
+            if metadata.timeline.keys.count(where: { $0.lifecycle.destroyedAt == nil }) == 1 {
+                try add(activatesAt: nil)
+            }
+        } else if !isDestroyed || metadata.timeline.state(of: kid, at: now) == .primary {
+            try revoke(kid)
+        }
+        if isDestroyed { try destroy(kid, force: true) }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+@Suite("keys backup", .ownThreads)
+struct BackupTests {
+    private static let sealing = ["--backup-passphrase-file", "backup-pass", "--at", Workplace.now]
+
+    private func plainPlace() throws -> Workplace {
+        let place = try Workplace()
+        try place.write(Data("a long winter".utf8), to: "backup-pass")
+        try place.create("Keys/app", "sender")
+        try place.create("Keys/fleet", "shared")
+        return place
+    }
+
+    @Test("--all writes one private file without key material, which restores every keyset in an empty place")
+    func roundTrip() throws {
+        let place = try plainPlace()
+        try place.succeed("keys", "add", "Keys/app")
+        let secrets = try ["app", "fleet"].flatMap { try place.secrets(in: "Keys/\($0)/keyset.json") }
+        let made = try place.run(["keys", "backup", "--all", "--to", "backup", "--json"] + Self.sealing)
+        #expect(made.exit == 0, "\(made)")
+        let keysets = try #require(try made.object()["keysets"] as? [[String: Any]])
+        #expect(keysets.map { $0["keyset"] as? String } == ["app", "fleet"])
+        #expect(try place.mode(of: "backup") == 0o600)
+        let text = String(decoding: try place.read("backup"), as: UTF8.self)
+        #expect(!secrets.isEmpty && secrets.allSatisfy { !text.contains($0) })
+
+        let restored = try place.run(["keys", "restore", "--from", "backup", "--into", "Other"] + Self.sealing)
+        #expect(restored.exit == 0, "\(restored)")
+        #expect(try ["app", "fleet"].flatMap { try place.secrets(in: "Other/\($0)/keyset.json") } == secrets)
+        for name in ["app", "fleet"] {
+            let old = try StoredFile("Keys/\(name)", in: place)
+            let new = try StoredFile("Other/\(name)", in: place)
+            #expect(new.sequence == old.sequence + 1 && new.logCount == old.logCount + 1)
+            let verified = try place.run("keys", "verify", "Other/\(name)", "--at", Workplace.now)
+            #expect(verified.exit == 0 && !verified.text.contains("mended"), "\(verified)")
+        }
+    }
+
+    @Test("an encrypted keyset needs no secret for its backup, and its own secret to be restored")
+    func encrypted() throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/app", .sender)
+        let made = try place.run("keys", "backup", "Keys/app", "--to", "backup", "--at", Workplace.now)
+        #expect(made.exit == 0, "\(made)")
+        let restore = ["keys", "restore", "--from", "backup", "--into", "Other", "--at", Workplace.now]
+        expectRefusal(try place.run(restore), 64, saying: "is encrypted: use --passphrase-file")
+        try place.write(Data("another horse".utf8), to: "wrong")
+        expectRefusal(try place.run(restore + ["--passphrase-file", "wrong"]), 77, saying: "the passphrase is wrong")
+        #expect(!place.has("Other/app"))
+        let restored = try place.run(restore + ["--passphrase-file", "passphrase"])
+        #expect(restored.exit == 0, "\(restored)")
+        #expect(
+            try place.run("keys", "verify", "Other/app", "--passphrase-file", "passphrase", "--at", Workplace.now).exit
+                == 0)
+    }
+
+    @Test("a keyset's secret authenticates the keysets, and refuses plain ones")
+    func authenticated() throws {
+        let place = try plainPlace()
+        try place.createEncrypted("Keys/ios", .recipient)
+        let command = ["keys", "backup", "--to", "backup", "--passphrase-file", "passphrase"] + Self.sealing
+        expectRefusal(try place.run(command + ["Keys/app"]), 65, saying: "not encrypted")
+        try place.edit("Keys/ios/keyset.json") { $0.replacing("P90D", with: "P36000D") }
+        expectRefusal(try place.run(command + ["Keys/ios"]), 65, saying: "damaged or was changed")
+        #expect(!place.has("backup"))
+    }
+
+    static let refusals: [(options: String, exit: Int32, words: String)] = [
+        ("Keys/app --to backup", 64, "the backup needs a secret of its own"),
+        ("--to backup", 64, "Name a keyset"), ("Keys/none --to backup", 66, "not a keyset"),
+        ("Keys/app --to backup-pass SECRET", 73, "backup-pass exists already"),
+        ("Keys/app --to none/backup SECRET", 73, "none/backup"),
+        ("Keys/app Keys/app --to backup SECRET", 65, "two keysets"),
+        ("--all None --to backup SECRET", 66, "None"), ("Keys/app", 64, "--to"),
+        ("Keys/app --to backup SECRET --backup-wrap-command cat", 64, "Use only one"),
+        ("Keys/app --to backup --backup-wrap-command cat", 65, "failed to wrap"),
+        ("Keys/old --to backup SECRET", 75, "earlier copy"),
+    ]
+
+    @Test("keys backup refuses bad usage with its status and writes no file", arguments: refusals)
+    func refused(_ options: String, _ exit: Int32, _ words: String) throws {
+        let place = try plainPlace()
+        try place.create("Keys/old", "sender")
+        let copy = try place.read("Keys/old/keyset.json")
+        try place.succeed("keys", "policy", "Keys/old", "--keep", "3")
+        try place.write(copy, to: "Keys/old/keyset.json")
+        let arguments = options.replacing("SECRET", with: "--backup-passphrase-file backup-pass").split(separator: " ")
+            .map(String.init)
+        let output = try place.run(["keys", "backup"] + arguments)
+        #expect(output.exit == exit && output.stderr.contains(words), "\(output)")
+        #expect(try place.names(in: ".").allSatisfy { ["Keys", "backup-pass"].contains($0) })
+    }
+
+    @Test(
+        "a damaged or foreign backup is refused, and nothing is written",
+        arguments: ["flip", "cut", "extend", "keyset", "name", "list"])
+    func damaged(_ damage: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/app", .sender)
+        try place.succeed("keys", "backup", "Keys/app", "--to", "backup")
+        var text = String(decoding: try place.read("backup"), as: UTF8.self)
+        func withoutDigest() { text = text.replacing(/,\n  "digest": "[^"]*"/, with: "") }
+        switch damage {
+        case "flip": text = text.replacing("\"count\": 1", with: "\"count\": 2")
+        case "cut": text = String(text.dropLast(10))
+        case "extend": text += "x"
+        case "keyset": text = String(decoding: try place.read("Keys/app/keyset.json"), as: UTF8.self)
+        case "name":
+            withoutDigest()
+            text = text.replacing("\"name\": \"app\"", with: "\"name\": \"../app\"")
+        default:
+            withoutDigest()
+            text = text.replacing("\"seq\": 1", with: "\"seq\": 9")
+        }
+        try place.write(Data(text.utf8), to: "backup")
+        let output = try place.run(
+            "keys", "restore", "--from", "backup", "--into", "Other/sub", "--passphrase-file", "passphrase", "--at",
+            Workplace.now)
+        expectRefusal(output, 65, saying: "backup")
+        #expect(!place.has("Other"))
+    }
+
+    @Test("a sealed backup is refused without its secret, with another one, and after a change")
+    func sealed() throws {
+        let place = try plainPlace()
+        let made = try place.run(["keys", "backup", "--all", "--to", "backup"] + Self.sealing)
+        try #require(made.isSuccess, "\(made)")
+        let restore = ["keys", "restore", "--from", "backup", "--into", "Other", "--at", Workplace.now]
+        expectRefusal(try place.run(restore), 64, saying: "backup is sealed: use --backup-passphrase-file")
+        try place.write(Data("a short summer".utf8), to: "wrong")
+        expectRefusal(
+            try place.run(restore + ["--backup-passphrase-file", "wrong"]), 77, saying: "the passphrase is wrong")
+        var text = String(decoding: try place.read("backup"), as: UTF8.self)
+        text = text.replacing(/,\n  "digest": "[^"]*"/, with: "").replacing("\"seq\": 1", with: "\"seq\": 2")
+        try place.write(Data(text.utf8), to: "backup")
+        expectRefusal(try place.run(restore + Self.sealing), 65, saying: "damaged or was changed")
+        #expect(!place.has("Other"))
+    }
+
+    @Test(
+        "a killed keys backup leaves no file of that name", .enabled(if: FaultPoints.exist, FaultPoints.missing),
+        arguments: ["backup-created", "backup-written"])
+    func killed(_ point: String) throws {
+        let place = try plainPlace()
+        let command = ["keys", "backup", "--all", "--to", "backup"] + Self.sealing
+        #expect(try place.run(command, dyingAt: point).signal == SIGKILL)
+        #expect(!place.has("backup"))
+        #expect(try place.run(command).exit == 0)
+    }
+}

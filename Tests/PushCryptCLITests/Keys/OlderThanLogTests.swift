@@ -1,0 +1,89 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// A keyset.json that was restored from a backup, beside the audit log of today.
+@Suite("a keyset that is older than its audit log", .ownThreads)
+struct OlderThanLogTests {
+    private static let path = "Keys/app"
+
+    /// The backup is from before the revocation of the primary key.
+    private static let restored = Result {
+        let place = try Workplace()
+        let kid = try place.create(path, "sender")
+        try place.create("Keys/fleet", "shared")
+        let backup = try place.read("\(path)/keyset.json")
+        try place.succeed("keys", "revoke", path, kid, "--yes", "--at", Workplace.now)
+        try place.write(backup, to: "\(path)/keyset.json")
+        return (kid: kid, place: try PlaceSnapshot(place))
+    }
+
+    static let users = [
+        "seal --to Keys/fleet --bare --sign-with Keys/app --topic com.example.app",
+        "open --keys Keys/fleet --trust Keys/app --topic com.example.app",
+        "reseal --errors errors.jsonl --keys Keys/fleet --sign-with Keys/app --topic com.example.app",
+        "rotate Keys/app", "rotate Keys/app --dry-run", "rotate --all Keys", "keys add Keys/app",
+        "keys policy Keys/app",
+        "keys policy Keys/app --keep 3", "keys prune Keys/app", "keys export Keys/app",
+        "keys export Keys/app --private --insecure-plaintext",
+        "keys passwd Keys/app --insecure-plaintext", "keys revoke Keys/app KID --yes",
+        "keys destroy Keys/app KID --force",
+        "keys log Keys/app --start-new --reason forget --yes", "keys log Keys/app --verify",
+    ]
+
+    @Test(
+        "every command that uses or changes its keys exits 75, names the revoked key, and changes nothing",
+        arguments: users)
+    func refused(_ command: String) throws {
+        let (kid, snapshot) = try Self.restored.get()
+        let place = try snapshot.place()
+        let before = try place.contents(of: Self.path)
+        let arguments = command.replacing("KID", with: kid).split(separator: " ").map(String.init)
+        let output = try place.run(
+            arguments + (command.hasPrefix("keys log") ? [] : ["--at", Workplace.now]), stdin: Workplace.inner)
+        let words =
+            command.hasPrefix("keys log")
+            ? "after the keyset's last one" : "key \(kid) was revoked, and the copy still uses it"
+        #expect(output.exit == 75, "\(output)")
+        #expect(output.stderr.contains(words), "\(output)")
+        #expect(try place.contents(of: Self.path) == before)
+    }
+
+    @Test("keys doctor and keys verify exit 65 and say that the log revokes the key that signs")
+    func reported() throws {
+        let (kid, snapshot) = try Self.restored.get()
+        let place = try snapshot.place()
+        let words = "the audit log revokes key \(kid) at \(Workplace.now), and the keyset signs with it"
+        for command in ["doctor", "verify"] {
+            let output = try place.run("keys", command, Self.path, "--at", Workplace.now)
+            #expect(output.exit == 65, "\(output)")
+            #expect(output.text.contains(words), "\(output)")
+            #expect(output.text.contains("pushcrypt keys restore Keys/app"), "\(output)")
+        }
+    }
+
+    @Test("keys list and keys show print the keys and a note that the keyset is an earlier copy")
+    func listed() throws {
+        let (kid, snapshot) = try Self.restored.get()
+        let place = try snapshot.place()
+        for command in [["list", Self.path], ["show", Self.path, kid]] {
+            let output = try place.run(["keys"] + command + ["--at", Workplace.now])
+            #expect(output.exit == 0 && output.text.contains(kid), "\(output)")
+            #expect(output.stderr.contains("the keyset is an earlier copy"), "\(output)")
+        }
+    }
+
+    @Test("an encrypted keyset is refused before the tool asks for its secret")
+    func encrypted() throws {
+        let place = try Workplace()
+        try place.createEncrypted(Self.path, .sender)
+        let backup = try place.read("\(Self.path)/keyset.json")
+        let secret = ["--passphrase-file", "passphrase"]
+        try #require(
+            try place.run(["keys", "policy", Self.path, "--keep", "3", "--at", Workplace.now] + secret).isSuccess)
+        try place.write(backup, to: "\(Self.path)/keyset.json")
+        let output = try place.run("keys", "add", Self.path, "--at", Workplace.now)
+        expectRefusal(output, 75, saying: "the audit log has 1 change after the keyset's last one")
+    }
+}

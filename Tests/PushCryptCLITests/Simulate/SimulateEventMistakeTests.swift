@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+/// Events that `simulate` refuses: the message has the line, what is wrong, and the name that was probably meant.
+@Suite("mistakes in events of simulate", .ownThreads) struct SimulateEventMistakeTests {
+    private let story: SimulatedStory
+
+    init() throws { story = try SimulatedStory() }
+
+    @Test(
+        "an event that isn't in the grammar is a usage error with its line",
+        arguments: [
+            (#"{"event":"advence","by":"2h"}"#, "there is no event advence: do you mean advance?"),
+            (#"{"event":"explode"}"#, "there is no event explode: there are advance, clock, lock"),
+            (#"{"event":1}"#, "event isn't a text"), (#"{"event":"Tap","id":"a"}"#, "do you mean tap?"),
+            (#"{"event":"advance"}"#, "advance needs by, which is a duration"),
+            (#"{"event":"advance","by":"soon"}"#, "advance: by isn't a duration"),
+            (#"{"event":"advance","by":"367d"}"#, "advance: by is at most 366d"),
+            (#"{"event":"advance","by":7200}"#, "advance: by isn't a duration"),
+            (#"{"event":"advance","by":"2h","to":"x"}"#, "advance has no member to"),
+            (#"{"event":"lock","now":true}"#, "lock has no member now"),
+            (#"{"event":"tap"}"#, "tap needs id, which is a text"),
+            (#"{"event":"tap","ID":"a"}"#, "needs id, which is a text that isn't empty; there is ID"),
+            (#"{"event":"tap","id":7}"#, "tap: id isn't a text"), (#"{"event":"tap","id":""}"#, "tap: id isn't a text"),
+            (#"{"event":"clock","time":"9:00"}"#, "clock: time isn't a time"),
+            (#"{"event":"foreground","presents":["alert"]}"#, "presents isn't an array of banner, list, sound, badge"),
+            (#"{"event":"settings"}"#, "settings changes nothing"),
+            (#"{"event":"settings","sound":false}"#, "settings has no member sound: do you mean sounds?"),
+            (#"{"event":"settings","previews":"hidden"}"#, "previews isn't one of always, whenUnlocked, never"),
+            (#"{"event":"settings","banners":1}"#, "settings: banners isn't true or false"),
+            (#"{"event":"requestAuthorization","answer":"yes"}"#, "answer isn't one of allow, deny"),
+            (#"{"event":"requestAuthorization","options":["alerts"]}"#, "options isn't an array of alert, sound"),
+            (#"{"event":"schedule","id":"a"}"#, "schedule needs content, which is an object"),
+            (#"{"event":"schedule","id":"a","content":[]}"#, "schedule, content is an array, and not an object"),
+            (
+                #"{"event":"schedule","id":"a","content":{"titel":"x"}}"#,
+                "content has no member titel: do you mean title?"
+            ),
+            (#"{"event":"schedule","id":"a","content":{"badge":1.5}}"#, "badge isn't a whole number"),
+            (#"{"event":"schedule","id":"a","content":{"interruptionLevel":"loud"}}"#, "isn't one of passive, active"),
+            (
+                #"{"event":"schedule","id":"a","content":{"title":"x"},"trigger":{}}"#,
+                "needs one of timeInterval, calendar and region"
+            ),
+            (
+                #"{"event":"schedule","id":"a","content":{"title":"x"},"trigger":{"timeInterval":"1h","calendar":{}}}"#,
+                "needs one of timeInterval, calendar and region"
+            ),
+            (
+                #"{"event":"schedule","id":"a","content":{"title":"x"},"trigger":{"region":{"id":"r","latitude":1}}}"#,
+                "trigger, region needs longitude, which is a number"
+            ),
+            (#"{"event":"removePending","ids":"a"}"#, "ids isn't an array of texts"),
+            (#"{"event":"removePending","ids":[1]}"#, "ids isn't an array of texts"),
+            (#"{"event":"setBadgeCount"}"#, "setBadgeCount needs count"),
+            (#"{"event":"move","latitude":1}"#, "move needs longitude"),
+        ])
+    func grammar(_ line: String, reason: String) throws {
+        let output = try story.run([SimulatedStory.schedule("a"), "", line])
+        #expect(output.exit == 64 && output.hasOneLineOnStderr, "\(output)")
+        #expect(output.stderr.hasPrefix("pushcrypt: stdin, line 3: ") && output.stderr.contains(reason), "\(output)")
+        // What happened before is printed.
+        #expect(output.text.contains("a: banner, list, lockScreen"))
+    }
+
+    @Test(
+        "an event that can't happen is a usage error with its line, its name and the names that there are",
+        arguments: [
+            (#"{"event":"tap","id":"tee"}"#, "tap: the device must be unlocked first", "lock"),
+            (#"{"event":"tap","id":"te"}"#, "tap: te: the notification isn't in the list; do you mean tea?", "unlock"),
+            (
+                #"{"event":"dismiss","id":"x9"}"#, "dismiss: x9: the notification isn't in the list; there are tea",
+                "lock"
+            ),
+            (
+                #"{"event":"respond","id":"tea","action":"A"}"#,
+                "respond: A: the notification shows no such action; there is none", "lock"
+            ),
+            (#"{"event":"foreground"}"#, "foreground: the device must be unlocked first", "lock"),
+            (#"{"event":"collapse","id":"te"}"#, "do you mean tea?", "lock"),
+            (#"{"event":"expand","id":"te"}"#, "do you mean tea?", "lock"),
+            (#"{"event":"openSettings"}"#, "openSettings: the app may not show a button", "unlock"),
+            (
+                #"{"event":"enterRegion","id":"home"}"#,
+                "home: no scheduled notification has this region; there is none", "lock"
+            ),
+        ])
+    func impossible(_ line: String, reason: String, _ state: String) throws {
+        let id = line.contains("tee") ? "tee" : "tea"
+        let output = try story.run([SimulatedStory.schedule(id), SimulatedStory.event(state), line])
+        #expect(output.exit == 64 && output.hasOneLineOnStderr, "\(output)")
+        #expect(output.stderr.hasPrefix("pushcrypt: stdin, line 3, ") && output.stderr.contains(reason), "\(output)")
+    }
+
+    @Test("a phone can't enter the region that it is in, nor leave one that it isn't in")
+    func regions() throws {
+        let region = #""region":{"id":"office","latitude":47.37,"longitude":8.54,"radius":200},"repeats":true"#
+        let lines = [SimulatedStory.schedule("a", #""title":"x""#, region)]
+        for (name, other, reason) in [
+            ("enterRegion", "leaveRegion", "is in the region already"),
+            ("leaveRegion", "enterRegion", "isn't in the region"),
+        ] {
+            let event = SimulatedStory.event(name, #""id":"office""#)
+            let output = try story.run(lines + [event, event])
+            #expect(output.exit == 64 && output.stderr.contains("line 3, \(name): the device \(reason)"), "\(output)")
+            #expect(try story.run(lines + [event, SimulatedStory.event(other, #""id":"office""#)]).isSuccess)
+        }
+    }
+
+    @Test("the Settings app doesn't list an app that hasn't asked, but previews and location belong to the phone")
+    func settings() throws {
+        let options = ["--authorization", "notDetermined"]
+        let output = try story.run([SimulatedStory.event("settings", #""sounds":false"#)], options)
+        #expect(output.exit == 64 && output.stderr.contains("the Settings app doesn't list the app"), "\(output)")
+        let members = #""previews":"never","location":false"#
+        #expect(try story.run([SimulatedStory.event("settings", members)], options).isSuccess)
+    }
+
+    @Test("a payload with a member event of its own is a push, and a line of a queue too") func payloads() throws {
+        let push = try story.push()
+        let objects = try story.objects(
+            [#"{"aps":{"alert":"x"},"event":"order"}"#, #"{"payload":\#(push),"event":"order"}"#], exit: 65)
+        #expect(objects.map { $0["number"] as? Int } == [1, 2] && objects[1].text("outcome") == "restored")
+    }
+
+    @Test("texts of events don't change the terminal") func control() throws {
+        let output = try story.run([SimulatedStory.schedule(#"a\u001b[2J"#, #""title":"\u001b[31mred""#)])
+        #expect(output.isSuccess && !output.text.contains("\u{1b}"), "\(output)")
+        let refused = try story.run([SimulatedStory.event(#"\u001b[2J"#)])
+        #expect(refused.exit == 64 && !refused.stderr.contains("\u{1b}"), "\(refused)")
+    }
+}

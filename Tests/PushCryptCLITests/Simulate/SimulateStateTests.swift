@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+/// The options of `simulate` for the state of phone and app at the start.
+@Suite("the phone of simulate at the start", .ownThreads) struct SimulateStateTests {
+    private let story: SimulatedStory
+
+    init() throws { story = try SimulatedStory() }
+
+    private static let allPlaces = ["banner", "list", "lockScreen"]
+
+    @Test("off line, APNs keeps the last push or all, and the phone receives them when it is on line again")
+    func offline() throws {
+        let pushes = [try story.push(), try story.push(), SimulatedStory.event("online")]
+        let last = try story.objects(pushes, ["--offline", "last"], exit: 65)
+        #expect(last.map { $0.text("outcome") } == ["stored", "stored", nil, "restored"])
+        #expect(last[1]["replaced"] as? [Int] == [1] && last[3]["number"] as? Int == 2)
+        let all = try story.objects(pushes, ["--offline", "all"])
+        #expect(all.map { $0["number"] as? Int } == [1, 2, nil, 1, 2])
+        #expect(all.suffix(2).allSatisfy { $0.text("outcome") == "restored" })
+    }
+
+    @Test(
+        "off line without the event online, the pushes that the phone hasn't received are named, and the status is 65")
+    func neverOnline() throws {
+        let output = try story.run([try story.push()], ["--offline", "last"])
+        #expect(output.exit == 65 && output.text.contains("✗ kept by APNs: the phone is off line"), "\(output)")
+        #expect(output.stderr.contains("APNs still keeps push 1: the phone receives what it keeps with {"))
+        let none = try story.run([SimulatedStory.event("online")], ["--offline", "last"])
+        #expect(none.stderr == "pushcrypt: --offline has no effect: APNs has kept no push\n")
+    }
+
+    @Test("off line, a push with the expiration 0 is dropped, and one that expires meanwhile isn't received")
+    func expired() throws {
+        let push = try story.push()
+        let lines = [
+            #"{"payload":\#(push),"headers":{"apns-expiration":0}}"#,
+            #"{"payload":\#(push),"headers":{"apns-expiration":\#(Workplace.later(60))}}"#,
+            SimulatedStory.event("advance", #""by":"2m""#), SimulatedStory.event("online"),
+        ]
+        let objects = try story.objects(lines, ["--offline", "all"], exit: 65)
+        #expect(objects.map { $0.text("outcome") } == ["dropped", "stored", nil, nil])
+        #expect(objects[3]["expired"] as? [Int] == [2])
+    }
+
+    @Test(
+        "a clock that is wrong only on the phone makes a push expired or not yet valid",
+        arguments: [("2026-05-01T09:00:00Z", "expired"), ("2026-02-01T09:00:00Z", "notYetValid")])
+    func phoneClock(_ time: String, failure: String) throws {
+        let object = try story.objects([try story.push()], ["--phone-clock", time], exit: 65)[0]
+        #expect(object.text("failure") == failure)
+    }
+
+    @Test("the right clock has no effect, and a wrong form of a time is a usage error") func rightClock() throws {
+        let output = try story.run([try story.push()], ["--phone-clock", Workplace.now])
+        #expect(output.exit == 0 && output.stderr.contains("--phone-clock has no effect"), "\(output)")
+        expectUsageError(try story.run([try story.push()], ["--phone-clock", "noon"]))
+    }
+
+    @Test(
+        "what the user allows decides where a push is shown",
+        arguments: [
+            ("authorized", allPlaces, 0), ("provisional", ["list"], 0), ("denied", nil, 65), ("notDetermined", nil, 65),
+        ] as [(String, [String]?, Int32)])
+    func authorization(_ state: String, _ places: [String]?, exit: Int32) throws {
+        let object = try story.objects([try story.push()], ["--authorization", state], exit: exit)[0]
+        #expect(object.texts("places") == places && object.text("outcome") == (exit == 0 ? "restored" : "nothing"))
+        if exit == 65 { #expect(object.text("verdict") == "nothing: the user doesn't allow notifications") }
+        let notes = object.texts("notes") ?? []
+        #expect(notes.contains("not on the lock screen: list") == (state == "provisional"))
+    }
+
+    @Test(
+        "an app in the foreground decides how a push is presented",
+        arguments: [
+            ("banner,sound", ["banner", "sound"], 0), ("list", ["list", "lockScreen"], 0), ("none", nil, 65),
+        ] as [(String, [String]?, Int32)])
+    func foreground(_ presents: String, _ places: [String]?, exit: Int32) throws {
+        let push = try story.push(#"{"aps":{"alert":"Hi","sound":"default"}}"#)
+        let object = try story.objects([push], ["--foreground", presents], exit: exit)[0]
+        #expect((object.texts("places") ?? []) == places ?? [], "\(object)")
+        #expect(object.text("outcome") == (places == nil ? "nothing" : "restored"))
+    }
+
+    @Test(
+        "a presentation with another name, and a locked phone with an app on its screen, are usage errors",
+        arguments: [["--foreground", "banner,alert"], ["--foreground", ""], ["--foreground", "list", "--locked"]])
+    func impossibleForeground(_ options: [String]) throws {
+        expectUsageError(try story.run([try story.push()], options))
+    }
+
+    @Test("a category's text stands for a hidden body, with the number of messages")
+    func categories() throws {
+        try story.place.write(
+            Data(
+                #"[{"id":"CHAT","hiddenPreviewsBodyPlaceholder":"%u messages","options":["hiddenPreviewsShowTitle"]}]"#
+                    .utf8),
+            to: "c.json")
+        let push = try story.push(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"category":"CHAT"}}"#)
+        let options = ["--categories", "c.json", "--previews", "hidden"]
+        let after = try story.objects([push], options)[0].object("after")
+        #expect(after.text("title") == "Zoë" && after.text("body") == "1 messages" && after["hidden"] as? Bool == true)
+        let unused = try story.run([try story.push()], ["--categories", "c.json"])
+        #expect(unused.stderr.contains("--categories has no effect: no notification has one"), "\(unused)")
+    }
+
+    @Test(
+        "a file of categories with a mistake is refused with the place of the mistake",
+        arguments: [
+            ("{}", "it is an object, and not an array of categories"), ("[", "truncated"),
+            (#"[{"id":"A","action":[]}]"#, "category 1 has no member action: do you mean actions?"),
+            (#"[{"id":"A"},{"id":"A"}]"#, "two categories have the id A"),
+            (#"[{"actions":[]}]"#, "category 1 needs id"),
+            (#"[{"id":"A","actions":[{"id":"B"}]}]"#, "category 1, actions 1 needs title"),
+            (#"[{"id":"A","options":["destructive"]}]"#, "options isn't an array of customDismissAction"),
+            (#"[{"id":"A","contentExtension":{"response":"stay"}}]"#, "response isn't one of doNotDismiss"),
+        ])
+    func wrongCategories(_ file: String, reason: String) throws {
+        try story.place.write(Data(file.utf8), to: "c.json")
+        expectRefusal(try story.run([try story.push()], ["--categories", "c.json"]), 65, saying: reason)
+    }
+
+    @Test("with the entitlement for filtering a quiet push is hidden, and without it shown passively")
+    func filtering() throws {
+        let push = try story.push(#"{"aps":{"alert":"Hi"}}"#, "--quiet")
+        let hidden = try story.objects([push], ["--filtering"])[0]
+        #expect(hidden.text("outcome") == "nothing" && hidden["restored"] as? Bool == true, "\(hidden)")
+        let shown = try story.objects([push])[0]
+        #expect(shown.text("outcome") == "restored" && shown.texts("places") == ["list", "lockScreen"])
+        let unused = try story.run([try story.push()], ["--filtering"])
+        #expect(unused.exit == 0 && unused.stderr.contains("--filtering has no effect"), "\(unused)")
+    }
+
+    @Test(
+        "a picture that needs more memory than the extension may use ends it, and the original is shown",
+        arguments: [("64KiB", "restored"), ("65535", "original"), ("1MiB", "restored")])
+    func memory(_ limit: String, outcome: String) throws {
+        var picture = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        picture.append(Data(count: 100_000))
+        try story.place.write(picture, to: "p.png")
+        let push = try story.push(#"{"aps":{"alert":"Hi"},"image_url":"https://a.b/p.png"}"#)
+        let options = [
+            "--attachment-member", "image_url", "--serve", "https://a.b/p.png=p.png", "--memory-limit", limit,
+        ]
+        let output = try story.run([push], options + ["--json"])
+        #expect(try output.object().text("outcome") == outcome, "\(output)")
+        #expect(
+            output.stderr.contains("--memory-limit has no effect: the extension used 65,536") == (outcome == "restored")
+        )
+    }
+
+    @Test("a size that is none is a usage error", arguments: ["0", "24MB", "-1", "2048MiB", "MiB", "+5"])
+    func wrongSize(_ size: String) throws {
+        expectUsageError(try story.run([try story.push()], ["--memory-limit=\(size)"]))
+    }
+
+    @Test("the user's time zone decides when a calendar trigger fires; an unknown one is refused")
+    func timeZone() throws {
+        let line = SimulatedStory.schedule("a", #""title":"Tea""#, #""calendar":{"hour":7}"#)
+        #expect(try story.objects([line])[0].text("next") == "2026-03-02T07:00:00Z")
+        #expect(try story.objects([line], ["--time-zone", "Europe/Zurich"])[0].text("next") == "2026-03-02T06:00:00Z")
+        expectRefusal(try story.run([line], ["--time-zone", "Europe/Zuerich"]), 66, saying: "Europe/Zuerich")
+        let unused = try story.run([try story.push()], ["--time-zone", "Europe/Zurich"])
+        #expect(unused.stderr.contains("--time-zone has no effect"), "\(unused)")
+    }
+}
