@@ -87,7 +87,8 @@ struct Keys: ParsableCommand {
             CommandGroup(
                 name: "Make and move",
                 subcommands: [
-                    KeysCreate.self, KeysImport.self, KeysExport.self, KeysPublish.self, KeysBackup.self, KeysRestore.self,
+                    KeysCreate.self, KeysImport.self, KeysExport.self, KeysPublish.self, KeysBackup.self,
+                    KeysRestore.self,
                 ]),
             CommandGroup(
                 name: "Change",

@@ -109,7 +109,7 @@ struct Rotate: ParsableCommand {
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
+        if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
         if isDryRun {
             try change.noteHook(after: rotation.metadata)
         } else {
@@ -124,7 +124,7 @@ struct Rotate: ParsableCommand {
         let (metadata, plan) = (rotation.metadata, rotation.plan)
         let adds = (plan.due + plan.blocked).contains { if case .add = $0.action { true } else { false } }
         let pending = metadata.timeline.keys(in: .pending, at: plan.at).first
-        guard beginsNow, !adds, let pending else { return }
+        guard beginsNow, !adds, plan.clockObjection == nil, let pending else { return }
         let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
         StandardStreams.writeNote(
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
