@@ -99,9 +99,7 @@ package struct KeysetFile: Sendable {
     package func metadata(
         _ source: SecretSource, isAuthenticated: Bool = true, evenIfOlder: Bool = false
     ) throws -> KeysetMetadata {
-        guard !(source.isGiven && isAuthenticated) else {
-            return try unlocked(source, evenIfOlder: evenIfOlder).metadata
-        }
+        if source.isGiven, isAuthenticated { return try unlocked(source, evenIfOlder: evenIfOlder).metadata }
         try check(source, evenIfOlder)
         return metadata
     }

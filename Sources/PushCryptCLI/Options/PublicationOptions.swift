@@ -76,8 +76,8 @@ struct PublisherOptions: ParsableArguments {
         let own = publisherSecrets
         func unlocked(_ keyset: String, _ secrets: SecretOptions) throws -> StoredKeyset {
             let secret = secrets.source(of: keyset)
-            return try Self.unlocked(
-                keyset, keyset == expectation.keyset ? secret.expecting(expectation.state) : secret)
+            let isExpected = keyset == expectation.keyset
+            return try Self.unlocked(keyset, isExpected ? secret.expecting(expectation.state) : secret)
         }
         let signing = try unlocked(publishers, own.isNamed ? own : secrets)
         let published = try unlocked(senders, secrets)

@@ -69,11 +69,13 @@ extension KeystoreExamination {
 }
 
 extension Finding {
-    /// Two lines: the finding, and what to do.
+    /// The finding, and what to do.
     func text(_ terminal: TerminalText) -> String {
         let label = terminal.label(severity.rawValue, severity.style, width: 9)
-        let message = TerminalText.harmless("\(keyset): \(message)".utf8)
-        return "\(label)\(message)\n         \(TerminalText.harmless(advice.utf8))\n"
+        let lines =
+            terminal.wrapped(label, "\(keyset): \(message)", indent: 9, width: StandardStreams.wrappingColumns)
+            + terminal.advice(advice, indent: 9)
+        return lines.map { $0 + "\n" }.joined()
     }
 }
 
