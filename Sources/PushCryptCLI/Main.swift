@@ -54,7 +54,7 @@ struct PushCrypt: ParsableCommand {
             1 warning, 2 critical, 3 unknown.
 
             Environment:
-            PUSHCRYPT_KEYS: the keystore of rotate --all, keys list and keys doctor; otherwise Keys
+            PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list and keys doctor; otherwise Keys
             PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
             PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
             NO_COLOR, or TERM=dumb: no colour
