@@ -172,9 +172,9 @@ extension KeysetStore {
         guard !isDryRun else {
             let file = try folder.file()
             let isUnlocked = check.applies(to: secret, file.protection)
-            if isUnlocked { _ = try file.unlocked(secret) }
-            return Rotation(
-                plan: plan(file.metadata), done: [], metadata: file.metadata, notices: [], isUnlocked: isUnlocked)
+            let metadata =
+                try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
+            return Rotation(plan: plan(metadata), done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
         }
         let first = try attempt(at: time, by: actor, secret, check, plan)
         if let rotation = first.rotation { return rotation }

@@ -153,6 +153,24 @@ struct ChangeHookTests {
         #expect(try runs.last == "Keys/new sender ->1 [] 0:")
     }
 
+    @Test("a restored copy runs the program, and a dry run of the restoration doesn't")
+    func restored() throws {
+        try begin()
+        let backup = try place.shell("cp Keys/app/keyset.json copy")
+        #expect(backup.isSuccess)
+        try place.succeed("keys", "policy", "Keys/app", "--keep", "3", at: Workplace.newYear)
+        #expect(try rotate(at: Workplace.newYear).exit == 0)
+        let count = try runs.count
+        _ = try place.shell("cp copy Keys/app/keyset.json")
+        let command = ["keys", "restore", "Keys/app", "--back-in-time", "--exec-on-change", "./hook", "--at", Self.due]
+        #expect(try place.run(command + ["--dry-run"]).exit == 0)
+        #expect(try runs.count == count)
+        let restored = try place.run(command)
+        #expect(restored.exit == 0, "\(restored)")
+        #expect(try runs.count == count + 1)
+        #expect(try runs.last?.contains("[restored") == true)
+    }
+
     @Test("the program doesn't get the passphrase, neither in its environment nor as a descriptor")
     func secrets() throws {
         try place.createEncrypted("Keys/secret", .sender)

@@ -142,7 +142,9 @@ struct Rotate: ParsableCommand {
     /// The steps that wait because of a failure, by a file that may not be authenticated. Empty for a file that was refused, and
     /// if the steps were carried out.
     private func undone(_ path: String, _ reports: DeviceReports?, after error: any Error) -> String {
-        let others: [KeystoreError.Code] = [.damaged, .notEncrypted, .hookFailed]
+        let others: [KeystoreError.Code] = [
+            .damaged, .notEncrypted, .olderThanLog, .unexpectedState, .hookFailed,
+        ]
         guard !others.contains(where: { $0 == (error as? KeystoreError)?.code }),
             let metadata = try? KeysetFolder(path).file().metadata
         else { return "" }

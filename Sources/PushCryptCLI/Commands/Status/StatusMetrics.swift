@@ -82,8 +82,8 @@ struct StatusMetrics {
             Family("pushcrypt_keyset_secret_ok", "1 if the secret was checked and is right, 0 if it isn't.", keysets) {
                 [.right: "1", .wrong: "0"][$0.secret]
             },
-            Family("pushcrypt_keyset_log_ok", "1 unless the audit log is broken.", keysets) {
-                $0.logText.map { $0 == "broken" ? "0" : "1" }
+            Family("pushcrypt_keyset_log_ok", "1 unless the audit log is broken or newer than the keyset.", keysets) {
+                $0.logText.map { ["broken", "newer"].contains($0) ? "0" : "1" }
             },
             Family("pushcrypt_keyset_set_valid_until_timestamp_seconds", "The end of the signed set.", keysets) {
                 $0.metadata?.signedSet?.validUntil.text
