@@ -24,6 +24,12 @@ def escaped(text: str) -> str:
     return re.sub(r"([<|*])", r"\\\1", text)
 
 
+def discussion(text: str) -> str:
+    """An example is code, which isn't escaped."""
+    parts = paragraphs(text)
+    return "\n\n".join(f"Example: `{part[9:]}`" if part.startswith("Example: ") else escaped(part) for part in parts)
+
+
 def row(argument: dict[str, Any]) -> str:
     text = escaped(re.sub(r"\(default: (.*)\)$", r"Default: \1.", " ".join(argument.get("abstract", "").split())))
     default = argument.get("defaultValue")
@@ -37,7 +43,7 @@ def section(path: list[str], command: dict[str, Any], seen: dict[str, str]) -> l
     """`seen` maps the rows of each titled group above to the command that has them."""
     lines = [f"### {' '.join(path)}", "", escaped(command.get("abstract", "")), "", "```", usage(path, command), "```", ""]
     if command.get("discussion"):
-        lines += [escaped("\n\n".join(paragraphs(command["discussion"]))), ""]
+        lines += [discussion(command["discussion"]), ""]
     titles = list(dict.fromkeys(argument.get("sectionTitle") for argument in shown(command)))
     if titles:
         lines += ["| option | meaning |", "| --- | --- |"]

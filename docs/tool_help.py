@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-EVERYWHERE = ("version", "help")  # options of every command
+EVERYWHERE = ("version", "help", "no-notes", "verbose")  # options of every command
 
 
 def command_tree(tool: str) -> dict[str, Any]:

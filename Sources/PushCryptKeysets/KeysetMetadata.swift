@@ -11,6 +11,8 @@ package struct KeysetMetadata: Hashable, Sendable {
     /// How a sender keyset's signed set is published; nil if it isn't.
     package var publication: PublicationPolicy?
     package var audit: AuditHead
+    /// The only host that changes the keyset; nil if no change has recorded it. Readers ignore it.
+    package var writer: String?
     package var traits: [KeyID: Traits]
 
     package struct Traits: Hashable, Sendable {
@@ -72,7 +74,8 @@ extension KeysetMetadata {
 
 /// ```
 /// "pushcrypt": {
-///   "seq": n, "updatedAt": TIME, "kind": KIND, "policy": POLICY, ["publication": PUBLICATION,] "audit": AUDIT,
+///   "seq": n, "updatedAt": TIME, "kind": KIND, ["writer": TEXT,] "policy": POLICY, ["publication": PUBLICATION,]
+///   "audit": AUDIT,
 ///   "keys": {kid: {TIMES, "suite": SUITE, ["psk": true]}, ...}
 /// }
 /// ```
@@ -100,6 +103,21 @@ extension KeysetMetadata {
             policy: try member["policy"].map { try RotationPolicy($0) } ?? .standard,
             publication: try Self.publication(member["publication"], kind, timeline),
             audit: try AuditHead(member["audit"]), traits: traits)
+        writer = try Self.writer(member["writer"])
+    }
+
+    private static func writer(_ member: JSONValue?) throws -> String? {
+        guard let member else { return nil }
+        guard let name = member.string, isWriter(name) else {
+            throw KeyError(.malformed, "the set's pushcrypt member has an invalid writer")
+        }
+        return name
+    }
+
+    /// Whether a keyset can name this writer: 1 to 64 printable ASCII characters, without spaces at its ends.
+    package static func isWriter(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x20..<0x7F).contains($0) } && name.first != " "
+            && name.last != " "
     }
 
     private static func kind(_ member: JSONValue, _ traits: some Sequence<Traits>) throws -> KeyKind {
@@ -129,7 +147,13 @@ extension KeysetMetadata {
     package var json: [UInt8] {
         var output = Array("{\n    \"seq\": \(sequence), ".utf8)
         if let updatedAt = timeline.updatedAt { output += "\"updatedAt\": \"\(updatedAt)\", ".utf8 }
-        output += "\"kind\": \"\(kind.rawValue)\",\n    \"policy\": \(policy.json),\n".utf8
+        output += "\"kind\": \"\(kind.rawValue)\",".utf8
+        if let writer {
+            output += "\n    \"writer\": ".utf8
+            JSONWriter.appendString(writer, to: &output)
+            output += ",".utf8
+        }
+        output += "\n    \"policy\": \(policy.json),\n".utf8
         if let publication { output += "    \"publication\": \(publication.json),\n".utf8 }
         output += "    \"audit\": ".utf8
         audit.append(to: &output)

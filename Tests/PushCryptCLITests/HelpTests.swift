@@ -27,8 +27,9 @@ struct HelpTests {
     @Test("pushcrypt --help lists the exit statuses and the commands")
     func statuses() throws {
         let text = try CLI.run(["--help"]).text
+        let unbroken = text.replacing("\n", with: " ")
         for words in ["0 done", "10 ", "64 ", "65 ", "66 ", "70 ", "73 ", "74 ", "75 ", "77 ", "TIME", "DURATION"] {
-            #expect(text.contains(words), "\(words)")
+            #expect(unbroken.contains(words), "\(words)")
         }
         for command in ["demo", "seal", "open", "inspect", "blob", "keys"] {
             #expect(text.contains("\n  \(command) "), "\(command)")

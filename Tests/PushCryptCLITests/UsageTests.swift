@@ -9,7 +9,7 @@ struct UsageTests {
     static let cases: [[String]] =
         [
             ["nope"], ["keys", "nope"], ["keys", "destroy"], ["--nope"], ["seal"], ["open"], ["keys", "create"],
-            ["keys", "list"], ["seal", "--to", "Keys/ios"], ["seal", "--topic", "a"], ["open", "--keys", "Keys/ios"],
+            ["seal", "--to", "Keys/ios"], ["seal", "--topic", "a"], ["open", "--keys", "Keys/ios"],
             ["open", "--topic", "a"], ["demo", "more"], seal + ["more", "x"], open + ["more", "x"],
         ]
         + [

@@ -18,12 +18,16 @@ struct TranscriptTests {
         }
     }
 
-    @Test("The README and four guides have a transcript of at least five steps, and three pages another one")
+    @Test(
+        "The README and four guides have a transcript of at least five steps, two pages a shorter one, and runbooks one"
+    )
     func found() throws {
-        let found = Dictionary(grouping: try Transcript.all(), by: \.document)
+        let all = Dictionary(grouping: try Transcript.all(), by: \.document)
+        let runbooks = Documents.files(in: "docs/runbooks", withSuffix: ".md")
+        #expect(runbooks.count >= 3 && runbooks.allSatisfy { all[$0] != nil })
+        let found = all.filter { !runbooks.contains($0.key) }
         let guides = ["README.md"] + ["attachments", "campaigns", "rotation", "simulator"].map { "docs/\($0).md" }
-        let others = ["docs/diagnose.md", "docs/sidecar.md", "docs/runbooks/restore-a-backup.md"]
-        #expect(Set(found.keys) == Set(guides + others))
+        #expect(Set(found.keys) == Set(guides + ["docs/diagnose.md", "docs/sidecar.md"]))
         #expect(guides.allSatisfy { found[$0]?.contains { $0.steps.count >= 5 } == true })
     }
 
@@ -81,6 +85,8 @@ struct TranscriptTests {
         let preparation = "exec >output 2>&1; swift() { :; }; \(tools)\n"
         var environment = ProcessInfo.processInfo.environment
         environment["PATH"] = "\(try buildFolder().path):\(environment["PATH"] ?? "/usr/bin:/bin")"
+        // Not every machine has an id, and `keys doctor` says so.
+        environment["PUSHCRYPT_WRITER"] = "host"
         let shell = ChildProcess(
             executable: "/bin/sh",
             arguments: ["-c", preparation + commands.joined(separator: "\necho '\(separator)'\n")],

@@ -55,7 +55,7 @@ struct BatchRun<Worker: LineWorker> {
             throw Failure(first.status, (failures.map(\.message) + [summary]).joined(separator: "; "))
         }
         guard refused.count == 0 || resumption == nil else { throw Failure(.dataError, summary) }
-        StandardStreams.writeError(summary)
+        StandardStreams.writeNote(summary)
     }
 
     private func continuation(after failure: Failure) -> Failure {
@@ -81,6 +81,9 @@ struct BatchRun<Worker: LineWorker> {
         }
         let reader = try PieceReader(input)
         let blocks = try LineBlocks(of: reader, from: next, interruption, oneByOne: resumption == nil)
+        if blocks.isPastEnd, let resumption {
+            StandardStreams.writeNote("\(reader.name) ends before line \(next) (\(resumption)): nothing is left to do")
+        }
         progress = BatchProgress(of: reader.descriptor)
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         while let results = try pipeline.waitForNext() { try write(results) }

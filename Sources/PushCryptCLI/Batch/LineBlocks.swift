@@ -30,6 +30,8 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
     private var isInsideLongLine = false
     private var number = 1
     private var position = 0
+    /// Whether the input has fewer lines than were to be skipped.
+    private(set) var isPastEnd = false
     /// The signal that ended the input; nil at the end of stdin.
     private(set) var signal: Int32?
 
@@ -45,6 +47,7 @@ final class LineBlocks: AsyncSequence, AsyncIteratorProtocol, @unchecked Sendabl
         self.interruption = interruption
         self.isOneByOne = isOneByOne
         while number < first, let piece = try nextPiece() { skip(to: first, piece) }
+        isPastEnd = number < first
         position = unread.count
     }
 

@@ -14,6 +14,9 @@ final class PieceReader {
             path == "-"
             ? OpenFile(descriptor: STDIN_FILENO, named: "stdin")
             : try Self.reporting { () throws(FileError) in try OpenFile(path, waiting: true) }
+        if path == "-", isatty(STDIN_FILENO) == 1 {
+            StandardStreams.writeNote("reading from the terminal; Ctrl-D at the beginning of a line ends the input")
+        }
     }
 
     /// Returns the next piece, which is never empty; nil at the end.

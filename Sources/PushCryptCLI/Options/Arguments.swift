@@ -42,7 +42,7 @@ extension ArgumentHelp {
     init(_ abstract: String, _ valueName: String) { self.init(abstract, valueName: valueName) }
 }
 
-/// A duration: 30d, 12h, 90s, or ISO 8601.
+/// A duration: 30d, 12h, 1d12h, or ISO 8601.
 struct DurationArgument: ExpressibleByArgument {
     let seconds: Int64
 
@@ -78,14 +78,7 @@ extension PaddingPolicy: ExpressibleByArgument {
 struct TimeOptions: ParsableArguments {
     static let help = ArgumentHelp("Work as if it were TIME.", "TIME")
 
-    @Option(name: .customLong("at"), help: help, transform: Self.time(option:)) var givenTime: UnixTime?
-
-    static func time(option argument: String) throws -> UnixTime {
-        guard let time = UnixTime(argument: argument) else {
-            throw ValidationError("A time is RFC 3339, as in 2026-03-01T09:00:00Z, or a number of Unix seconds.")
-        }
-        return time
-    }
+    @Option(name: .customLong("at"), help: help) var givenTime: UnixTime?
 
     var time: UnixTime { givenTime ?? .now }
 }

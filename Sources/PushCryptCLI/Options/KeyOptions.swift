@@ -70,6 +70,14 @@ struct SecretOptions: ParsableArguments {
         return .command(command)
     }
 
+    /// The option or variable that names the secret.
+    private var name: String {
+        if passphraseFile != nil { return "--passphrase-file" }
+        if passphraseDescriptor != nil { return "--passphrase-fd" }
+        if wrapCommand != nil { return "--wrap-command" }
+        return ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") ? "PUSHCRYPT_PASSPHRASE" : "PUSHCRYPT_WRAP_COMMAND"
+    }
+
     func named() throws -> KeysetSecret? {
         if let passphraseFile { return try .passphraseFile(passphraseFile) }
         if let passphraseDescriptor {
@@ -93,7 +101,10 @@ struct SecretOptions: ParsableArguments {
     }
 
     private func secret(of path: String) throws -> KeysetSecret {
-        if let given = try given() { return given }
+        if let given = try given() {
+            StandardStreams.writeDetail("\(path): its secret is that of \(name)")
+            return given
+        }
         guard let terminal = Terminal() else {
             throw Failure(
                 .usage,
@@ -101,6 +112,23 @@ struct SecretOptions: ParsableArguments {
                     + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND")
         }
         return try terminal.passphrase("Passphrase of \(TerminalText.harmless(path.utf8)): ")
+    }
+}
+
+/// Whether a command checks a secret that it doesn't need.
+struct SecretCheckOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("check-secret"), inversion: .prefixedNo,
+        help: "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given)")
+    var isChecked: Bool?
+
+    /// - Parameter isDryRun: whether the command needs no secret, even without a person who could type it.
+    func check(_ secrets: SecretOptions, isDryRun: Bool) -> KeysetStore.SecretCheck {
+        guard let isChecked else {
+            // A cron job without a secret must fail before the day on which it needs one.
+            return isDryRun || secrets.isGiven || Terminal() != nil ? .ifGiven : .always
+        }
+        return isChecked ? .always : .never
     }
 }
 

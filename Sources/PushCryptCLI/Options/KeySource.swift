@@ -62,6 +62,8 @@ struct KeySource: Sendable {
         unlocked = try Self.naming(path) {
             try place.read(acceptingPipes: true).unlocked(secret, allowsPublic: allowsPublic)
         }
+        StandardStreams.writeDetail(
+            "\(path): \(NumberText.counted(keyset.entries.count, "\(keyset.kind.rawValue) key"))")
         FaultPoint.reach("keys-read")
     }
 

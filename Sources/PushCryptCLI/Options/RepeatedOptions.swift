@@ -6,18 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Refuses an option that takes one value and is given twice. The parser would silently take the last value. This applies only
-/// to `simulate` and `diagnose`: scripts that use other commands append options to replace earlier ones.
+/// Refuses an option that takes one value and is given twice. The parser would silently take the last value.
 enum RepeatedOptions {
     /// - Parameter arguments: the arguments of the process, which the parser has accepted.
-    /// - Throws: `ValidationError`.
     static func refuse(
         of command: any ParsableCommand.Type, in arguments: [String] = CommandLine.arguments
-    ) throws {
+    ) throws(Failure) {
         let repeated = repeatedNames(in: arguments)
         guard !repeated.isEmpty, let single = singleOptions(of: command) else { return }
         guard let name = repeated.first(where: single.contains) else { return }
-        throw ValidationError("--\(name) is given more than once, but takes one value.")
+        throw Failure(.usage, "--\(name) is given more than once, but takes one value")
     }
 
     /// The long names that occur more than once. A value never begins with `--`, unless it follows `=`.

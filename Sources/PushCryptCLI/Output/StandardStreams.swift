@@ -15,7 +15,8 @@ enum StandardStreams {
         ProcessEnvironment.openClosedStandardDescriptors()
     }
 
-    static func write(_ text: String) throws(Failure) { try write(Array(text.utf8)) }
+    /// Writes text for people.
+    static func write(_ text: String) throws(Failure) { try write(Array(TerminalText.inLocale(text).utf8)) }
 
     /// Writes the data, and a newline if the data doesn't end with one.
     static func writeLine(_ bytes: [UInt8]) throws(Failure) {
@@ -65,13 +66,32 @@ enum StandardStreams {
         }
     }
 
-    static func writeError(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(message.utf8))\n") }
+    static func writeError(_ message: String) { writeMessage(TerminalText.harmless(message.utf8)) }
 
-    static func writeNote(_ message: String) { writeRaw("pushcrypt: \(TerminalText.harmless(lines: message))\n") }
+    /// Writes a note, unless -q is given.
+    static func writeNote(_ message: String) {
+        if !isQuiet { writeMessage(TerminalText.harmless(lines: message)) }
+    }
+
+    /// Writes what is read or used, if -v is given.
+    static func writeDetail(_ message: @autoclosure () -> String) {
+        if isVerbose { writeMessage(TerminalText.harmless(lines: message())) }
+    }
+
+    private static func writeMessage(_ text: String) {
+        writeRaw(TerminalText.wrap(lines: "pushcrypt: " + text, width: messageColumns) + "\n")
+    }
 
     /// Writes to stderr without escaping control characters and without reporting errors.
     static func writeRaw(_ text: String) {
-        try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(text.utf8))
+        try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(TerminalText.inLocale(text).utf8))
+    }
+
+    private static let isQuiet = isGiven("-q", "--no-notes")
+    private static let isVerbose = isGiven("-v", "--verbose")
+
+    private static func isGiven(_ names: String...) -> Bool {
+        CommandLine.arguments.prefix { $0 != "--" }.contains(where: names.contains)
     }
 
     /// Reads all of a file or stdin, but at most `limit + 1` bytes.
@@ -92,9 +112,20 @@ enum StandardStreams {
         isTerminal && ProcessEnvironment.variable("NO_COLOR") == nil && ProcessEnvironment.variable("TERM") != "dumb"
     }
 
-    static var columns: Int { columns(atLeast: 60) }
+    static var columns: Int { columns(atLeast: 40) }
 
-    /// - Parameter minimum: what the output needs; tables and timelines need 60.
+    /// The width for text that a pipe gets in long lines: that of the terminal, or COLUMNS.
+    static var wrappingColumns: Int {
+        isTerminal || ProcessEnvironment.variable("COLUMNS") != nil ? columns : .max
+    }
+
+    /// The width of messages on stderr.
+    static var messageColumns: Int {
+        let width = TerminalDevice.columns(of: STDERR_FILENO)
+        return width > 0 ? max(width, 40) : .max
+    }
+
+    /// - Parameter minimum: what the output needs.
     static func columns(atLeast minimum: Int) -> Int {
         columns(
             variable: ProcessEnvironment.variable("COLUMNS"), terminal: TerminalDevice.columns(of: STDOUT_FILENO),
@@ -102,7 +133,7 @@ enum StandardStreams {
     }
 
     /// The value of COLUMNS, else the terminal's width, else 100; at least `minimum` and at most 200.
-    static func columns(variable: String?, terminal: Int, atLeast minimum: Int = 60) -> Int {
+    static func columns(variable: String?, terminal: Int, atLeast minimum: Int = 40) -> Int {
         let named = variable.flatMap { Int($0) } ?? 0
         let width = named > 0 ? named : terminal
         return width > 0 ? min(max(width, minimum), 200) : 100

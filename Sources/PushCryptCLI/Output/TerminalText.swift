@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 
 /// Colours are used only on a terminal and without NO_COLOR. Text from outside must pass through `harmless`: its control
 /// characters could change the terminal's state.
@@ -35,6 +36,16 @@ struct TerminalText {
         }
     }
 
+    /// Advice below a finding. A command stays in one line, so that it can be pasted.
+    func advice(_ text: String, indent: Int) -> [String] {
+        let isCommand = Self.commands.contains { text.hasPrefix($0 + " ") }
+        return wrapped(
+            String(repeating: " ", count: indent), text, indent: indent,
+            width: isCommand ? .max : StandardStreams.wrappingColumns)
+    }
+
+    private static let commands = ["pushcrypt", "rm", "chmod", "chown", "date"]
+
     func label(_ text: String, _ style: Style, width: Int) -> String {
         styled(text, style) + String(repeating: " ", count: max(width - text.columnCount, 0))
     }
@@ -62,6 +73,36 @@ struct TerminalText {
         var text = ""
         text.unicodeScalars.append(contentsOf: scalars)
         return text
+    }
+
+    /// Wraps the lines of a message. A line that is indented by five columns or more is a command to paste, which isn't wrapped.
+    static func wrap(lines text: String, width: Int) -> String {
+        guard width < .max else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
+            let indent = String(line.prefix { $0 == " " })
+            guard indent.count < 5, line.columnCount > width else { return [String(line)] }
+            let rows = wrap(String(line.dropFirst(indent.count)), width: width - indent.count - 2)
+            return rows.enumerated().map { index, row in indent + (index == 0 ? "" : "  ") + row }
+        }.joined(separator: "\n")
+    }
+
+    /// The text as the locale can show it: with ASCII instead of the characters that this tool draws in the locales C and POSIX.
+    static func inLocale(_ text: String) -> String { isInASCII ? ascii(text) : text }
+
+    private static let isInASCII: Bool = {
+        let value = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { ProcessEnvironment.variable($0) }
+            .first { !$0.isEmpty }
+        return value == "C" || value == "POSIX"
+    }()
+
+    private static let drawn: [Character: String] = [
+        "─": "-", "│": "|", "╭": "+", "╮": "+", "╰": "+", "╯": "+", "├": "+", "┤": "+", "┼": "+", "┬": "+", "┴": "+",
+        "█": "#", "▓": "%", "▒": "=", "░": ":", "▉": "#", "▊": "#", "▋": "#", "▌": "#", "▍": "#", "▎": "#", "▏": "#",
+        "▼": "v", "▶": ">", "◂": "<", "·": ".", "✓": "+", "✗": "x", "✕": "x", "†": "+", "…": "...",
+    ]
+
+    static func ascii(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 } ? text : text.map { drawn[$0] ?? String($0) }.joined()
     }
 
     /// `lines` in a rounded frame that looks like a notification.

@@ -32,19 +32,23 @@ struct TextTable {
             table.columns.remove(at: index)
             for row in table.rows.indices { table.rows[row].remove(at: index) }
         }
-        return table.lines(terminal)
+        let heading = table.columns.map { column in Cell(text: column.heading) { terminal.styled($0, .heading) } }
+        return ([heading] + table.rows).flatMap { table.wrapped($0, width: width) }
     }
 
-    private func lines(_ terminal: TerminalText) -> [String] {
-        let heading = columns.map { column in Cell(text: column.heading) { terminal.styled($0, .heading) } }
-        return ([heading] + rows).map { row in
-            zip(row, widths).enumerated().map { index, cell in
-                let space = index + 1 < row.count ? cell.1 - cell.0.text.columnCount : 0
-                return cell.0.styled(cell.0.text) + String(repeating: " ", count: space)
-            }.joined(separator: "  ")
+    /// A row in lines: if the table is too wide, the last column's text goes on below.
+    private func wrapped(_ row: [Cell], width: Int) -> [String] {
+        let start = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+        let first = zip(row.dropLast(), widths).map { cell, width in
+            cell.styled(cell.text) + String(repeating: " ", count: width - cell.text.columnCount) + "  "
+        }.joined()
+        guard let last = row.last else { return [] }
+        let room = width - start
+        let lines = room < 12 ? [last.text] : TerminalText.wrap(last.text, width: room)
+        return lines.enumerated().map { index, line in
+            (index == 0 ? first : String(repeating: " ", count: start)) + last.styled(line)
         }
     }
-
     private var widths: [Int] {
         columns.enumerated().map { index, column in
             rows.map { $0[index].text.columnCount }.reduce(column.heading.columnCount, max)

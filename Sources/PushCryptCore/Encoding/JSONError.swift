@@ -9,7 +9,10 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         self.byteOffset = byteOffset
     }
 
-    package var description: String { "JSON refused at byte \(byteOffset): \(code)" }
+    package var description: String {
+        let expected = code == .syntax && byteOffset == 0 ? "it must begin with a JSON value, such as {" : "\(code)"
+        return "JSON refused at byte \(byteOffset): \(expected)"
+    }
 }
 
 extension JSONError {
@@ -45,8 +48,8 @@ extension JSONError {
 extension JSONError.Code {
     package var description: String {
         switch self {
-        case .syntax: "syntax"
-        case .truncated: "truncated"
+        case .syntax: "JSON doesn't allow this character here"
+        case .truncated: "the text ends before its JSON value does"
         case .duplicateName: "a name occurs twice in an object"
         case .invalidUTF8: "not UTF-8"
         case .byteOrderMark: "a byte order mark"

@@ -1,7 +1,7 @@
 /// Durations as text: in ISO 8601 for files, and in a short form for people.
 ///
 /// ```
-/// human   = 1*DIGIT ("s" / "m" / "h" / "d" / "w")                              as in 90d
+/// human   = 1*(1*DIGIT ("w" / "d" / "h" / "m" / "s"))   each unit once, in this order    as in 90d, 1d12h
 /// iso8601 = "P" (1*DIGIT "W" / [1*DIGIT "D"] ["T" [1*DIGIT "H"] [1*DIGIT "M"] [1*DIGIT "S"]])
 /// ```
 /// ISO 8601's years and months have no fixed length and are refused.
@@ -19,10 +19,10 @@ package enum DurationText {
         return "P" + whole.dropLast(time.count).joined() + (time.isEmpty ? "" : "T" + time.joined())
     }
 
-    /// Writes the form for people: `90d`, `1d 12h`.
+    /// Writes the form for people: `90d`, `1d12h`.
     package static func human(_ seconds: Int64) -> String {
         let whole = parts(seconds, ["d", "h", "m", "s"])
-        return whole.isEmpty ? "0s" : whole.joined(separator: " ")
+        return whole.isEmpty ? "0s" : whole.joined()
     }
 
     /// The days, hours, minutes and seconds with their units, without those that are zero.
@@ -32,9 +32,8 @@ package enum DurationText {
     }
 
     private static func human(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
-        guard let unit = text.last.flatMap({ units[$0] }) else { return nil }
-        return number(text.utf8.dropLast()).map { $0 * unit }
+        guard !text.isEmpty else { return nil }
+        return sum(text.utf8[...], units: [("w", 604_800), ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)])
     }
 
     private static func iso8601(_ text: Substring.UTF8View) -> Int64? {

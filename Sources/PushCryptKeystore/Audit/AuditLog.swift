@@ -165,6 +165,8 @@ package struct AuditEvent: Hashable, Sendable {
     package enum Action: String, Sendable, CaseIterable {
         case created, added, imported, promoted, retired, revoked, destroyed
         case policyChanged, protectionChanged
+        /// Another host changes the keyset from now on.
+        case writerChanged
         /// An earlier copy of the keyset replaced it.
         case restored
         /// The id, the topics, the epoch or the validity of the signed set.
@@ -188,9 +190,12 @@ package struct AuditEvent: Hashable, Sendable {
 package struct Actor: Hashable, Sendable {
     package let name: String
     package let reason: String?
+    /// The host; nil if it has no name. See ``Writer``.
+    package let writer: String?
 
-    package init(name: String, reason: String?) {
+    package init(name: String, reason: String?, writer: String? = nil) {
         self.name = name
         self.reason = reason
+        self.writer = writer
     }
 }

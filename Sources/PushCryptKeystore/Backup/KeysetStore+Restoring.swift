@@ -208,6 +208,8 @@ struct RestoredKeyset {
         stored.metadata.timeline.updatedAt = times.max()
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
+        // Restoring is the decision that this host changes the keyset.
+        if let writer = actor.writer, editor.metadata.writer != nil { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor)
         return (Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: []), finished)
     }

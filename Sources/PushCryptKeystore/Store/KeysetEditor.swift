@@ -191,6 +191,14 @@ package struct KeysetEditor: Sendable {
         events.append(AuditEvent(.protectionChanged, detail: detail))
     }
 
+    /// Makes another host the one that changes the keyset.
+    package mutating func handOver(to writer: String) {
+        guard writer != metadata.writer else { return }
+        let former = metadata.writer.map { " instead of \($0)" } ?? ""
+        stored.metadata.writer = writer
+        events.append(AuditEvent(.writerChanged, detail: writer + former))
+    }
+
     mutating func restartLog(_ oldName: String, _ flaw: String) {
         stored.metadata.audit = .none
         events.append(AuditEvent(.logRestarted, detail: "\(flaw); the old log is \(oldName)"))
@@ -216,10 +224,11 @@ package struct KeysetEditor: Sendable {
 
     /// Checks the changes, and raises `seq` and `updatedAt`. Everything that is written comes from here.
     ///
-    /// - Throws: `LifecycleError` with `blocked` if the clock seems to be far ahead, `invariantBroken`; `KeyError` with
-    ///   `tooLarge` if the signed set would have too many keys.
+    /// - Throws: `LifecycleError` with `blocked` if the clock seems to be far ahead or on another host than the writer,
+    ///   `invariantBroken`; `KeyError` with `tooLarge` if the signed set would have too many keys.
     func finished(by actor: Actor) throws -> StoredKeyset {
         try requireClock()
+        let writer = try writer(of: actor)
         try Invariants.check(
             metadata.timeline, after: old.timeline.keys.isEmpty ? nil : old.timeline, at: now, givingUp: givenUp)
         try requirePublishableCount(after: old)
@@ -229,9 +238,22 @@ package struct KeysetEditor: Sendable {
         }
         var result = stored
         result.metadata.sequence += 1
+        result.metadata.writer = writer
         result.metadata.timeline.updatedAt = now
         result.metadata.audit = try AuditLog.head(after: metadata.audit, events: events, actor: actor, at: now)
         return result
+    }
+
+    /// The host that the keyset records after the change: the one of the first change, until a host takes it over.
+    private func writer(of actor: Actor) throws(LifecycleError) -> String? {
+        guard let recorded = metadata.writer, recorded == old.writer else { return metadata.writer ?? actor.writer }
+        guard recorded != actor.writer else { return recorded }
+        let own = actor.writer.map { "this is \($0)" } ?? "this host has no name: set \(Writer.variable)"
+        throw LifecycleError(
+            .blocked,
+            "\(recorded) changes this keyset, and \(own). Two hosts that change copies make different keys. If this host shall "
+                + "change it from now on, first stop the other one, then run: pushcrypt keys policy Keys/NAME --writer this"
+        )
     }
 
     private func requireClock() throws(LifecycleError) {

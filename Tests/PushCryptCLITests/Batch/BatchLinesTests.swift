@@ -124,7 +124,8 @@ struct BatchLinesTests {
         #expect(messages.count == 11)
         #expect(
             messages[0]
-                == "pushcrypt: line 1: malformedLine: the line is not strict JSON: JSON refused at byte 1: truncated")
+                == "pushcrypt: line 1: malformedLine: the line is not strict JSON: JSON refused at byte 1: the text ends before its JSON value does"
+        )
         #expect(messages[9].hasPrefix("pushcrypt: line 19: ") && messages[9].hasSuffix("to keep them, add --errors"))
         #expect(messages[10] == "pushcrypt: 30 lines: 15 sealed, 15 refused")
     }

@@ -61,9 +61,12 @@ struct BatchOrderTests {
         let rest = Array((0..<3).dropFirst(first - 1))
         #expect(output.exit == 0, "\(output)")
         #expect(BatchPlace.numbers(output.stdout) == rest)
+        let note =
+            first > 4 ? "pushcrypt: stdin ends before line \(first) (--resume-from): nothing is left to do\n" : ""
         #expect(
             output.stderr
-                == "pushcrypt: \(rest.count) \(rest.count == 1 ? "line" : "lines"): \(rest.count) sealed, 0 refused\n")
+                == note
+                + "pushcrypt: \(rest.count) \(rest.count == 1 ? "line" : "lines"): \(rest.count) sealed, 0 refused\n")
         let numbers = output.text.matches(of: /"pushcrypt":\{"line":(\d+),/).compactMap { Int($0.1) }
         #expect(numbers == rest.map { $0 + 1 })
     }

@@ -128,12 +128,14 @@ extension DoctorCase {
         ) { try $0.succeed("keys", "policy", "Keys/ios", "--publish-lead", "0s") },
         DoctorCase(
             code: "rotation-due", severity: "note", testDescription: "a rotation that is due today",
-            words: "to add the next key has been due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            words: "it has been due since 2026-05-23T09:00:00Z to add the next key",
+            advice: "pushcrypt rotate Keys/ios",
             time: Workplace.later(83 * Workplace.days + 3_600)
         ) { _ in },
         DoctorCase(
             code: "rotation-overdue", severity: "warning", testDescription: "a rotation that is a week overdue",
-            words: "to add the next key has been due since 2026-05-23T09:00:00Z", advice: "pushcrypt rotate Keys/ios",
+            words: "it has been due since 2026-05-23T09:00:00Z to add the next key",
+            advice: "pushcrypt rotate Keys/ios",
             time: Workplace.later(90 * Workplace.days)
         ) { _ in },
         DoctorCase(

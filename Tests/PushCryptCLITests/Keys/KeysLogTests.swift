@@ -14,13 +14,24 @@ struct KeysLogTests {
         #expect(output.isSuccess, "\(output)")
         let who = try me(place)
         #expect(
-            output.text
-                == """
-                N  AT                    WHO   WHAT     KID          DETAIL                           WHY
-                1  2026-03-01T09:00:00Z  \(who)  created  \(first)  seals at once                    -
-                2  2026-03-01T09:00:00Z  \(who)  added    \(kid)  seals from 2026-03-08T09:00:00Z  a drill
+            output.text == """
+                  1  2026-03-01T09:00:00Z  created \(first), by \(who)
+                     seals at once
+                  2  2026-03-01T09:00:00Z  added \(kid), by \(who)
+                     seals from 2026-03-08T09:00:00Z
+                     reason: a drill
 
-                """.replacing("WHO ", with: "WHO".padding(toLength: max(who.count, 3), withPad: " ", startingAt: 0)))
+                """)
+    }
+
+    @Test("keys log shows a policy's durations as they are typed")
+    func policy() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        try place.succeed("keys", "policy", "Keys/ios", "--rotate-every", "36h", "--publish-lead", "12h", "--keep", "3")
+        let text = try place.run("keys", "log", "Keys/ios").text
+        #expect(text.contains("  2  2026-03-01T09:00:00Z  changed the policy, by "), "\(text)")
+        #expect(text.contains("     rotateEvery 1d12h, publishLead 12h, overlap 30d, keep 3\n"), "\(text)")
     }
 
     @Test("--json prints one object for each line of the log")
@@ -48,7 +59,7 @@ struct KeysLogTests {
         #expect(output.text.contains("\u{fffd}[31mred\u{fffd}new\u{fffd}line"))
         let unprintable = (output.text + output.stderr).unicodeScalars.filter { $0.value < 32 && $0 != "\n" }
         #expect(unprintable.isEmpty)
-        #expect(output.text.split(separator: "\n").count == 4)
+        #expect(output.text.split(separator: "\n").count == 6)
         #expect(
             output.stderr
                 == "pushcrypt: Keys/ios: the audit log is broken: line 3 of the audit log doesn't have number 3\n")

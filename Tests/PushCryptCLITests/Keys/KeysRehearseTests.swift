@@ -143,7 +143,7 @@ struct KeysRehearseTests {
         arguments: [
             ([], 64, "--refresh-p50 and --refresh-p99, or --fleet"), (["--refresh-p50", "6h"], 64, "--refresh-p99"),
             (["--refresh-p50", "6h", "--refresh-p99", "6h"], 64, "longer than the p50"),
-            (fleet + ["--devices", "0"], 64, "1 to 100,000,000 devices"),
+            (fleet.dropLast() + ["0"], 64, "1 to 100,000,000 devices"),
             (fleet + ["--offline", "95%"], 64, "0 to 90%"), (fleet + ["--pushes-per-day", "0"], 64, "pushes per day"),
             (["--fleet", "none"], 66, "none"), (["--fleet", "Keys"], 65, "folder"),
             (["--fleet", "bad.json"], 65, "bad.json: refreshP5O is not a member"),

@@ -62,11 +62,18 @@ struct TimelineLayoutTests {
 
     @Test(
         "invalid values of COLUMNS give the nearest valid width or 100",
-        arguments: [("0", 100), ("x", 100), ("-5", 100), ("1", 60), ("59", 60), ("61", 61), ("9999", 200)])
+        arguments: [("0", 100), ("x", 100), ("-5", 100), ("60", 60), ("61", 61), ("9999", 200)])
     func columns(_ given: String, _ width: Int) throws {
         #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
         let text = try Workplace().listed([SampleLifecycles.primary], columns: width)
         #expect(text.split(separator: "\n").map(\.count).max() == width)
+    }
+
+    @Test("below 60 columns a sentence replaces the timeline", arguments: [("1", 40), ("39", 40), ("59", 59)])
+    func narrow(_ given: String, _ width: Int) throws {
+        #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
+        let text = try Workplace().listed([SampleLifecycles.primary], columns: width)
+        #expect(text.hasSuffix("\nThe timeline needs 60 columns.\n"))
     }
 
     @Test(

@@ -51,8 +51,8 @@ struct PlaceholderTests {
     func fallback() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "shared")
-        let sealed = try place.sealed(to: "Keys/ios", "--placeholder-title", "Ping")
-        let output = try place.open(keys: "Keys/ios", payload: try Payload.tampered(sealed))
+        let sealed = try place.sealed(to: "Keys/ios", "--device", "phone", "--placeholder-title", "Ping")
+        let output = try place.open(keys: "Keys/ios", "--device", "phone", payload: try Payload.tampered(sealed))
         try expectPlaceholder(output, "undecryptable", title: "Ping")
     }
 }

@@ -198,7 +198,9 @@ import Testing
         #expect(try simulate(pretty).isSuccess)
         let broken = try object(Data("{\n\"aps\": {},\n}".utf8))
         #expect(broken["number"] as? Int == 1 && broken["line"] as? Int == 1)
-        #expect((broken["verdict"] as? String)?.hasSuffix("JSON refused at byte 13: syntax") == true, "\(broken)")
+        #expect(
+            (broken["verdict"] as? String)?.hasSuffix("JSON refused at byte 13: JSON doesn't allow this character here")
+                == true, "\(broken)")
         let other = try place.sealed(to: "phone").dropLast()
         let lines = sealed + Data("\n\n{\"payload\":".utf8) + other + Data(",\"to\":\"x\",\"id\":\"i\"}\n".utf8)
         let output = try simulate(lines, "--json")
@@ -302,7 +304,7 @@ import Testing
     @Test(
         "each outcome has its name, and the verdict explains what is wrong with an invalid payload",
         arguments: [
-            ("{", "refused", "JSON refused at byte 1: truncated"),
+            ("{", "refused", "JSON refused at byte 1: the text ends"),
             (#"{"aps":1}"#, "refused", "its member aps isn't an object"),
             (#"{"x":{}}"#, "refused", "it has no member aps"),
             (#"[{"aps":{}}]"#, "refused", "it is an array: a JSON object is needed"),

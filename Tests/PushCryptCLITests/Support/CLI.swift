@@ -21,6 +21,9 @@ enum CLI {
         ).wait()
     }
 
+    /// The host of all commands, so that the tests don't depend on the machine's id.
+    static let writer = "tests"
+
     private static let faultPoint = "PUSHCRYPT_FAULT_POINT"
     private static let debugBuild = Result { try BuiltProduct.url("pushcrypt") }
     private static let releaseBuild = ProcessInfo.processInfo.environment["PUSHCRYPT_TEST_TOOL"].map {
@@ -46,7 +49,9 @@ enum CLI {
         let streams = try TemporaryFolder()
         for name in ["stdout", "stderr"] { try Data().write(to: streams.file(name)) }
         if !stdin.isEmpty { try stdin.write(to: streams.file("stdin")) }
-        let usual = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary().path]
+        let usual = [
+            "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PUSHCRYPT": try binary().path, "PUSHCRYPT_WRITER": writer,
+        ]
         let child = ChildProcess(
             executable: executable.path, arguments: arguments,
             environment: usual.merging(environment) { $1 },

@@ -36,7 +36,8 @@ extension Workplace {
     ) throws -> String {
         let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
         try KeysetStore(folder.file(path).path).create(
-            record, .standard, protection, secret, at: time, by: Actor(name: NSUserName(), reason: nil))
+            record, .standard, protection, secret, at: time,
+            by: Actor(name: NSUserName(), reason: nil, writer: CLI.writer))
         return "\(record.kid)"
     }
 

@@ -22,8 +22,11 @@ struct BlobSeal: ParsableCommand {
 
             A payload is an inner payload of at most 256 KiB and 16,384 JSON values, padded to a multiple of 4 KiB. An \
             attachment may have any length and is sealed in constant memory. The length of the blob reveals its length.
+
+            Example: pushcrypt blob seal --reference scan.json --type image/png --url https://example.com/scan.blob < scan.png > scan.blob
             """)
 
+    @Option(help: .init("A new file for the reference.", "FILE")) var reference: String
     @Option(help: .init("The blob's purpose. The blob can't be opened for another one.", "attachment|payload"))
     var purpose: PurposeArgument = .attachment
     @Option(help: .init("The MIME type of an attachment in lower case, such as image/png.", "TYPE")) var type: String?
@@ -34,9 +37,9 @@ struct BlobSeal: ParsableCommand {
                 + "picture. (default: shown)", "shown|avatar"))
     var use: UseArgument?
     @Option(help: .init("The https URL where the blob will be stored.", "URL")) var url: String?
-    @Option(help: .init("A new file for the reference.", "FILE")) var reference: String
     @Option(name: .customLong("from"), help: .init("The plaintext; - is stdin.", "FILE|-")) var source: String = "-"
     @Option(help: .init("A new file for the blob, instead of stdout.", "FILE")) var output: String?
+    @OptionGroup var messages: MessageOptions
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")
@@ -125,11 +128,14 @@ struct BlobOpen: ParsableCommand {
             The plaintext is never written to stdout: only the end of a blob proves that it is complete and authentic, \
             and the next program in a pipe would have read the rest by then. The file gets its final name when everything is \
             verified. A payload keeps its padding: spaces at its end.
+
+            Example: pushcrypt blob open --reference scan.json --output scan.png < scan.blob
             """)
 
     @Option(help: .init("The reference that blob seal wrote.", "FILE")) var reference: String
-    @Option(name: .customLong("from"), help: .init("The blob; - is stdin.", "FILE|-")) var source: String = "-"
     @Option(help: .init("A new file for the plaintext.", "FILE")) var output: String
+    @Option(name: .customLong("from"), help: .init("The blob; - is stdin.", "FILE|-")) var source: String = "-"
+    @OptionGroup var messages: MessageOptions
 
     func validate() throws {
         try BlobSeal.requireFile(reference, "--reference")

@@ -9,8 +9,13 @@ struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Seal, open and tamper with a notification, with the published demo keys.",
-        discussion: "Every run seals the notification again. The demo needs no files and no device."
+        discussion: """
+            Every run seals the notification again. The demo needs no files and no device.
+
+            Example: pushcrypt demo
+            """
     )
+    @OptionGroup var messages: MessageOptions
 
     func run() async throws {
         let output = try DemoOutput(TerminalText(isColourful: StandardStreams.isColourful))
@@ -26,6 +31,7 @@ private struct DemoOutput {
         """
 
     let terminal: TerminalText
+    private let width = StandardStreams.columns
     let recipients: Keyset
     let senders: Keyset
     let sealed: [UInt8]
@@ -61,7 +67,8 @@ private struct DemoOutput {
             indented(Self.alert), "",
             heading("2. What travels through APNs"),
             indented(String(decoding: sealed, as: UTF8.self)), "",
-            BudgetBar(breakdown, padding: nil, limitInBytes: 4096).text(terminal), "",
+            BudgetBar(breakdown, padding: nil, limitInBytes: 4096)
+                .text(terminal, width: min(64, width - 2)), "",
             heading("3. What the user sees"), restored,
             heading("4. One character is changed on the way"), forged,
             heading("5. Sealed to a key that this device doesn't have"), stranded,
@@ -84,10 +91,10 @@ private struct DemoOutput {
         }
         let (content, failure) = (delivery.content, delivery.failure)
         let lines = [content.title, content.subtitle, content.body].compactMap(\.literal)
-        let verdict =
-            failure.map { terminal.styled("  ✗ \($0): the placeholder is shown", .bad) }
-            ?? terminal.styled("  ✓ restored and verified", .good)
-        return TerminalText.framed(lines) + "\n" + verdict + "\n"
+        let (verdict, style): (String, TerminalText.Style) =
+            failure.map { ("✗ \($0): the placeholder is shown", .bad) } ?? ("✓ restored and verified", .good)
+        let rows = terminal.wrapped("  ", verdict, indent: 2, width: width, style)
+        return TerminalText.framed(lines, width: min(46, width - 6)) + "\n" + rows.joined(separator: "\n") + "\n"
     }
 
     /// The payload with one character changed in the middle of `sealed`.
@@ -99,10 +106,12 @@ private struct DemoOutput {
         return changed
     }
 
-    private func heading(_ text: String) -> String { terminal.styled(text, .heading) }
+    private func heading(_ text: String) -> String {
+        terminal.wrapped("", text, indent: 0, width: width, .heading).joined(separator: "\n")
+    }
 
     private func indented(_ text: String) -> String {
-        TerminalText.wrap(text, width: 76).map { "  " + $0 }.joined(separator: "\n")
+        TerminalText.wrap(text, width: min(76, width - 2)).map { "  " + $0 }.joined(separator: "\n")
     }
 }
 

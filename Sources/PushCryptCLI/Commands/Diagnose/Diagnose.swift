@@ -23,8 +23,9 @@ struct Diagnose: ParsableCommand {
             reads it. --app reads every Info.plist, .entitlements and .swift below \
             the folder, and project.pbxproj.
 
-            Examples: pushcrypt diagnose --topic com.example.app < payload.json, or with all that a backend has: \
-            pushcrypt diagnose --topic com.example.app --registration record.json --headers headers.json < payload.json
+            Example: pushcrypt diagnose --topic com.example.app < payload.json
+
+            Example: pushcrypt diagnose --topic com.example.app --registration record.json --headers headers.json < payload.json
 
             Neither the content of the push nor a key is printed. Errors are causes; warnings may be causes; notes need no \
             action. The names of the findings are in docs/diagnose.md.
@@ -33,7 +34,8 @@ struct Diagnose: ParsableCommand {
             """)
 
     @OptionGroup var input: PayloadInput
-    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String?
+    @Option(name: .customLong("topic"), help: .init("The app's bundle identifier. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
+    var givenTopic: String?
     @Option(help: .init("A test device's private or shared keys.", "FILE|Keys/NAME")) var keys: String?
     @Option(help: .init("The registration record that the backend has stored for the device.", "FILE"))
     var registration: String?
@@ -47,10 +49,12 @@ struct Diagnose: ParsableCommand {
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var topic: String? { givenTopic ?? Defaults.topic }
+
     func validate() throws {
-        try RepeatedOptions.refuse(of: Self.self)
         guard pins == nil || trust != nil && trust != "none" else {
             throw ValidationError("--pins needs --trust FILE.")
         }

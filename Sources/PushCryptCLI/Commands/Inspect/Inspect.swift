@@ -10,13 +10,18 @@ struct Inspect: ParsableCommand {
             """
             Reads the payload from stdin or FILE. With --keys and --topic it also opens the payload, and shows its id, \
             padding, attachments and instructions.
+
+            Example: pushcrypt inspect sealed.json
             """)
 
     @OptionGroup var input: PayloadInput
     @Flag(help: "Print one JSON object.") var json = false
     @Option(help: .init("The recipient's keys, to distinguish padding from content.", "FILE|Keys/NAME"))
     var keys: String?
-    @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
+    @Option(
+        name: .customLong("topic"),
+        help: .init("The app's bundle identifier; required with --keys. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
+    var givenTopic: String?
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
     var trust: String?
@@ -25,14 +30,17 @@ struct Inspect: ParsableCommand {
     @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    private var topic: String? { givenTopic ?? Defaults.topic }
 
     func validate() throws {
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         for (name, isGiven) in [("--device", device != nil), ("--trust", trust != nil)] {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
-        guard (keys == nil) == (topic == nil) else {
+        guard keys == nil ? givenTopic == nil : topic != nil else {
             throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }
         guard (1...Self.inputLimitInBytes).contains(limit) else {

@@ -42,21 +42,21 @@ struct ObservedPayload {
     func text(_ terminal: TerminalText, limitInBytes: Int) -> String {
         var lines = [terminal.styled("What an observer can read", .heading)]
         for member in text.root["aps"]?.members.map({ $0 }) ?? [] {
-            lines.append(row("aps." + TerminalText.harmless(member.name.utf8), member.value.rawBytes))
+            lines += row("aps." + TerminalText.harmless(member.name.utf8), member.value.rawBytes)
         }
         for member in text.root.members where !["aps", "pushcrypt"].contains(member.name) {
-            lines.append(row(TerminalText.harmless(member.name.utf8), member.value.rawBytes))
+            lines += row(TerminalText.harmless(member.name.utf8), member.value.rawBytes)
         }
         if let envelope {
-            lines.append(row("version", envelope["v"]?.rawBytes))
-            lines.append(row("sealed to key", envelope["kid"]?.utf8))
-            lines.append(row("signed by key", envelope["skid"]?.utf8 ?? Array("none".utf8)[...]))
-            lines.append(row("sealed", Array("\(sealedByteCount ?? 0) bytes".utf8)[...]))
+            lines += row("version", envelope["v"]?.rawBytes)
+            lines += row("sealed to key", envelope["kid"]?.utf8)
+            lines += row("signed by key", envelope["skid"]?.utf8 ?? Array("none".utf8)[...])
+            lines += row("sealed", Array("\(sealedByteCount ?? 0) bytes".utf8)[...])
         } else {
             lines.append("  " + terminal.styled("not sealed: an observer can read all of it", .bad))
         }
         if let opened {
-            lines += ["", terminal.styled("In the message", .heading), row("id", Array(opened.messageID.utf8)[...])]
+            lines += ["", terminal.styled("In the message", .heading)] + row("id", Array(opened.messageID.utf8)[...])
             if let note = opened.note { lines.append("  " + note) }
         }
         lines += ["", terminal.styled("Byte budget", .heading)]
@@ -71,9 +71,12 @@ struct ObservedPayload {
 
     private var sealedByteCount: Int? { envelope?["sealed"]?.utf8.flatMap(Base64URL.decode)?.count }
 
-    private func row(_ name: String, _ value: ArraySlice<UInt8>?) -> String {
+    private func row(_ name: String, _ value: ArraySlice<UInt8>?) -> [String] {
         let shown = TerminalText.harmless((value ?? []).prefix(200)) + ((value?.count ?? 0) > 200 ? "…" : "")
-        return "  " + name + String(repeating: " ", count: max(22 - name.count, 1)) + shown
+        let label = "  " + name + String(repeating: " ", count: max(22 - name.count, 1))
+        let width = StandardStreams.wrappingColumns
+        guard label.columnCount + 12 <= width else { return [label, "    " + shown] }
+        return TerminalText(isColourful: false).wrapped(label, shown, indent: label.columnCount, width: width)
     }
 }
 

@@ -9,13 +9,38 @@ struct ChangeOptions: ParsableArguments {
     @Option(help: .init("The reason, for the audit log.", "TEXT")) var reason: String?
     @Flag(help: "Print JSON: what was done.") var json = false
     @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
+    @Option(
+        help: .init("A program, by its path, that runs after a change, until it succeeds; see Keys/README.md.", "PATH"))
+    var execOnChange: String?
+    @Option(
+        name: .customLong("exec-argument"), parsing: .unconditionalSingleValue,
+        help: .init("An argument of that program; may be repeated.", "ARGUMENT"))
+    var execArguments: [String] = []
+
+    func validate() throws {
+        guard execOnChange?.contains("/") ?? true else {
+            throw ValidationError(
+                "--exec-on-change takes the path of a program, with a slash: ./publish or /etc/push/publish.")
+        }
+        guard execArguments.isEmpty || execOnChange != nil else {
+            throw ValidationError("--exec-argument needs --exec-on-change.")
+        }
+    }
+
+    /// The program that runs after a change; nil if none is given.
+    ///
+    /// - Throws: `KeystoreError` if there is no such program: before the change, and not after it.
+    func hook() throws -> ChangeHook? { try execOnChange.map { try ChangeHook($0, execArguments) } }
 
     var time: UnixTime { givenTime ?? .now }
 
-    /// The account that runs the command and, with sudo, the account that called it.
+    /// The account that runs the command and, with sudo, the account that called it; the host.
     var actor: Actor {
-        let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
-        return Actor(name: ProcessEnvironment.accountName + caller, reason: reason)
+        get throws {
+            let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
+            return Actor(
+                name: ProcessEnvironment.accountName + caller, reason: reason, writer: try Writer.ofThisHost())
+        }
     }
 
     /// Makes a keyset of one key and prints the key's id.
@@ -23,11 +48,13 @@ struct ChangeOptions: ParsableArguments {
         _ store: KeysetStore, _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection,
         _ secret: KeysetSecret?, as action: AuditEvent.Action
     ) throws {
+        let hook = try hook()
         let notices = try store.create(record, policy, protection, secret, at: time, by: actor, as: action)
         for notice in notices { StandardStreams.writeNote(notice) }
         try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
             "\(record.kid)\n"
         }
+        if let hook { try store.run(hook, after: store.folder.file().metadata) }
     }
 }
 
@@ -36,9 +63,11 @@ struct ConfirmationOptions: ParsableArguments {
     @Flag(name: .customLong("yes"), help: AgreementOptions.help) var isAgreed = false
     @Flag(help: "Skip the check and the question; prints what is lost.") var force = false
 
+    var skipsQuestion: Bool { isAgreed || force }
+
     func confirm(_ what: String, _ losses: [String]) throws {
         var agreement = AgreementOptions()
-        agreement.isAgreed = isAgreed || force
+        agreement.isAgreed = skipsQuestion
         try agreement.confirm(what, losses)
     }
 }
@@ -58,7 +87,9 @@ struct AgreementOptions: ParsableArguments {
             throw Failure(
                 .usage, "\(what) \(losses.joined(separator: "; ")). Nothing was changed; to confirm, add --yes")
         }
-        guard terminal.agrees(TerminalText.harmless(lines: text) + "\n") else {
+        let question = TerminalText.wrap(
+            lines: TerminalText.inLocale(TerminalText.harmless(lines: text)), width: StandardStreams.messageColumns)
+        guard terminal.agrees(question + "\n") else {
             throw Failure(.usage, "not confirmed; nothing was changed")
         }
     }
@@ -70,7 +101,16 @@ struct ClockOptions: ParsableArguments {
 }
 
 struct KeyIDArgument: ParsableArguments {
-    @Argument(help: .init("The key's id.", "KID")) var kid: KeyID
+    @Argument(
+        help: .init(
+            "The key's id, or its first 4 or more characters; with --yes or --force the whole id. An id that begins with a dash "
+                + "is the last argument, after --.", "KID"))
+    var prefix: KeyIDPrefix
+
+    /// - Parameter mustBeWhole: whether the command makes its change without a question.
+    func kid(in change: KeysetChange, mustBeWhole: Bool) throws -> KeyID {
+        try prefix.kid(among: change.metadata().timeline.keys.map(\.kid), of: change.path, mustBeWhole: mustBeWhole)
+    }
 }
 
 extension KeyID: ExpressibleByArgument {

@@ -9,6 +9,8 @@ struct KeysAdd: ParsableCommand {
         discussion: """
             The key is published now. It seals after the policy's publishLead, and then the previous key retires. \
             `pushcrypt rotate` does this when it is due. A publisher key signs at once, beside the others.
+
+            Example: pushcrypt keys add Keys/backend --reason "planned change"
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -18,6 +20,7 @@ struct KeysAdd: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {

@@ -11,6 +11,8 @@ struct KeysBackup: ParsableCommand {
             A keyset in plain text is accepted only with a secret of the backup. With such a secret, the whole backup is \
             encrypted. FILE must not exist; its mode is 600. With a keyset's secret, the keysets are authenticated first; \
             without one no secret is needed.
+
+            Example: pushcrypt keys backup --all --to /var/backups/keys.backup
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
@@ -19,6 +21,7 @@ struct KeysBackup: ParsableCommand {
     var isForAll = false
     @Flag(help: "Print JSON: the file and its keysets.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Secret of the backup") var backupSecret: BackupSecretOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -48,7 +51,7 @@ struct KeysBackup: ParsableCommand {
 
     private func keysets() throws -> [String] {
         guard isForAll else { return paths }
-        let keystores = paths.isEmpty ? ["Keys"] : paths
+        let keystores = paths.isEmpty ? [Defaults.keystore] : paths
         let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: false) }
         guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
         return found

@@ -12,6 +12,8 @@ struct KeysCreate: ParsableCommand {
             or environment variable that names one, you type a passphrase on the terminal. The policy determines when \
             `pushcrypt rotate` adds and erases keys. Publisher keys sign the set of sender keys that apps trust; they have \
             no policy.
+
+            Example: pushcrypt keys create Keys/backend --kind sender --rotate-every 90d
             """)
 
     @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
@@ -22,6 +24,7 @@ struct KeysCreate: ParsableCommand {
     var allowsPlaintext = false
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup var change: ChangeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -36,6 +39,7 @@ struct KeysCreate: ParsableCommand {
 
     func run() throws {
         let policy = try policyOptions.policy(over: .standard)
+        policyOptions.noteIdleOverlap(policy)
         let store = KeysetStore(path)
         try store.requireNewName()
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()

@@ -10,6 +10,8 @@ struct KeysDestroy: ParsableCommand {
             Without --force a key is refused that may still open a push, and every publisher key. The primary key is refused \
             even with --force. In a publisher keyset it is refused only if it is the only key that isn't destroyed; \
             otherwise the oldest other key becomes the primary.
+
+            Example: pushcrypt keys destroy Keys/backend qi99zniTdWc
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -18,27 +20,31 @@ struct KeysDestroy: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.checkClock()
+        let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
         let nothing = ["no push that is still on its way needs the key"]
-        try change.make("destroying key \(key.kid) for good:", orNothing: nothing, confirmation.confirm) {
-            try $0.destroy(key.kid, force: confirmation.force)
+        try change.make("destroying key \(kid) for good:", orNothing: nothing, confirmation.confirm) {
+            try $0.destroy(kid, force: confirmation.force)
         }
     }
 }
 
 struct KeysPrune: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "prune", abstract: "Erase the material of every key that no push needs any more.")
+        commandName: "prune", abstract: "Erase the material of every key that no push needs any more.",
+        discussion: "Example: pushcrypt keys prune Keys/backend")
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {

@@ -13,6 +13,8 @@ struct KeysImport: ParsableCommand {
             base64 with the 32 bytes of a private key or a secret. In a new keyset the key is primary. In an existing \
             keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
             refused, even if it is revoked or destroyed.
+
+            Example: pushcrypt keys import Keys/backend --from signing-key.pem --key-passphrase-file passphrase
             """)
 
     @Argument(help: .init("The keyset, new or existing.", "Keys/NAME")) var path: String
@@ -31,10 +33,14 @@ struct KeysImport: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var change: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
         guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
+        guard suite == nil || kind == nil || kind == .recipient else {
+            throw ValidationError("--suite needs --kind recipient.")
+        }
     }
 
     func run() throws {
@@ -119,6 +125,7 @@ struct KeysImport: ParsableCommand {
         let store = KeysetStore(path)
         try store.requireNewName()
         let policy = try policyOptions.policy(over: .standard)
+        policyOptions.noteIdleOverlap(policy)
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         try change.create(store, record, policy, protection, secret, as: .imported)
     }

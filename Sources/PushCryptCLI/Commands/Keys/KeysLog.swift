@@ -14,6 +14,8 @@ struct KeysLog: ParsableCommand {
             Exit status: 0 the log was shown. With --verify: 0 the log is intact, perhaps without the last lines, which \
             an interrupted change didn't write; 65 the log is broken; 75 the keyset is older than the log. --start-new sets \
             a broken log aside and starts a new one.
+
+            Example: pushcrypt keys log Keys/backend --verify
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -23,6 +25,7 @@ struct KeysLog: ParsableCommand {
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -31,6 +34,9 @@ struct KeysLog: ParsableCommand {
             throw ValidationError("--start-new needs --reason: the new log starts with it.")
         }
         guard startsNew || options.reason == nil else { throw ValidationError("--reason needs --start-new.") }
+        guard startsNew || options.execOnChange == nil else {
+            throw ValidationError("--exec-on-change needs --start-new: nothing else changes the keyset.")
+        }
     }
 
     func run() throws {
@@ -43,7 +49,7 @@ struct KeysLog: ParsableCommand {
         if case .interrupted(let missing) = condition { StandardStreams.writeNote("\(path): \(Self.text(missing))") }
         let rows = try log.lines.map(LogRow.init(line:))
         try StandardStreams.write(rows.map(\.json), asJSON: options.json) { terminal in
-            TextTable(LogRow.headings, rows.map(\.cells)).lines(terminal, width: .max).map { $0 + "\n" }.joined()
+            rows.flatMap { $0.lines(terminal) }.map { $0 + "\n" }.joined()
         }
     }
 
@@ -94,6 +100,7 @@ struct KeysLog: ParsableCommand {
         try StandardStreams.write(["keyset": path, "oldLog": oldName], asJSON: options.json) { _ in
             "started a new audit log; the old one is \(path)/\(oldName)\n"
         }
+        try change.runHook(after: KeysetFolder(path).file().metadata)
     }
 }
 
@@ -104,7 +111,6 @@ private struct LogRow {
     private let hash: String
 
     private static let names = ["at", "who", "what", "kid", "detail", "why"]
-    static let headings = (["n"] + names).map { TextTable.Column($0.uppercased()) }
 
     init(line: String) throws {
         hash = AuditChain.text(try AuditChain.hash(Array(line.utf8)))
@@ -115,7 +121,19 @@ private struct LogRow {
 
     var json: JSONObject { JSONObject(Array(zip(Self.names, texts))).adding(["n": number, "hash": hash]) }
 
-    var cells: [TextTable.Cell] {
-        ([number.map(String.init)] + texts).map { .init(text: TerminalText.harmless(($0 ?? "-").utf8)) }
+    /// ```
+    /// 2  2026-03-01T09:00:00Z  added AVvUe-T2G40, by root
+    ///    seals from 2026-03-08T09:00:00Z
+    ///    reason: a drill
+    /// ```
+    func lines(_ terminal: TerminalText) -> [String] {
+        let (at, who, what, kid) = (texts[0] ?? "-", texts[1] ?? "-", texts[2] ?? "-", texts[3])
+        let action = AuditEvent.Action(rawValue: what)?.text ?? what
+        let label = (number.map(String.init) ?? "-").leftPadded(to: 3) + "  "
+        let heading = "\(at)  \([action, kid].compactMap(\.self).joined(separator: " ")), by \(who)"
+        let details = [texts[4].map(AuditEvent.text(ofDetail:)), texts[5].map { "reason: " + $0 }].compactMap(\.self)
+        return ([(label, heading)] + details.map { (String(repeating: " ", count: 5), $0) }).flatMap { label, text in
+            terminal.wrapped(label, text, indent: 5, width: StandardStreams.wrappingColumns)
+        }
     }
 }

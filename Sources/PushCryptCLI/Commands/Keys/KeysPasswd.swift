@@ -8,6 +8,8 @@ struct KeysPasswd: ParsableCommand {
             Give the old secret as for other commands, and the new one with a --new option or on the terminal. A new \
             passphrase gets the current scrypt parameters. Copies of the old file still open with the old secret. If the \
             keyset has several secrets, the new one replaces all of them; to replace one, use keys secrets.
+
+            Example: pushcrypt keys passwd Keys/backend --passphrase-file old --new-passphrase-file new
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -17,6 +19,7 @@ struct KeysPasswd: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {

@@ -5,28 +5,48 @@ import PushCryptKeystore
 
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Show or change a keyset's rotation policy and signed set.",
+        commandName: "policy", abstract: "Show or change a keyset's rotation policy, signed set and writer.",
         discussion: """
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
 
-            The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
-            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then export the set \
-            and publish it.
+            The --publish options make the sender keys a set that `keys publish --signed-by` signs. Every change of the \
+            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then publish it.
+
+            Only one host changes a keyset, so that copies can't get different keys. The keyset records its name: \
+            PUSHCRYPT_WRITER, or a hash of the machine id. --writer this makes this host the one that changes it. First stop \
+            the other host, and copy the folder from it.
+
+            Example: pushcrypt keys policy Keys/backend --rotate-every 180d --publish-lead 14d
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(help: .init("The host that changes the keyset from now on: this one, or its name.", "this|NAME"))
+    var writer: String?
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
     @OptionGroup(title: "Signed set of sender keys") var publicationOptions: PublicationOptions
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    private var showsOnly: Bool { policyOptions.isEmpty && publicationOptions.isEmpty && writer == nil }
+
+    func validate() throws {
+        guard !showsOnly || options.execOnChange == nil else {
+            throw ValidationError(
+                "--exec-on-change needs a change, and without an option of the policy it is only shown.")
+        }
+    }
 
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
-        if policyOptions.isEmpty, publicationOptions.isEmpty { return try show(change.metadata()) }
+        if showsOnly { return try show(change.metadata()) }
+        if !policyOptions.isEmpty {
+            policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy))
+        }
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
         try change.make(edit)
@@ -35,6 +55,16 @@ struct KeysPolicy: ParsableCommand {
     private func edit(_ editor: inout KeysetEditor) throws {
         if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
         try publicationOptions.publish(&editor)
+        if let writer { try editor.handOver(to: writerName(writer)) }
+    }
+
+    private func writerName(_ option: String) throws -> String {
+        guard option == "this" else { return try Writer.checked(option, "--writer") }
+        guard let own = try Writer.ofThisHost() else {
+            throw Failure(
+                .usage, "this host has no machine id: set \(Writer.variable), or name the host: --writer NAME")
+        }
+        return own
     }
 
     private func show(_ metadata: KeysetMetadata) throws {
@@ -66,11 +96,13 @@ struct KeysPolicy: ParsableCommand {
                 ("epoch", String(publication.epoch), "apps that pin it accept the signed set"),
             ]
         }
-        try StandardStreams.write(
-            (rows + (published ?? [])).map { name, value, meaning in
-                name.padded(to: 14) + value.padded(to: 11) + " " + meaning + "\n"
-            }
-            .joined())
+        let terminal = TerminalText(isColourful: StandardStreams.isColourful)
+        let lines = (rows + (published ?? [])).flatMap { name, value, meaning in
+            terminal.wrapped(
+                name.padded(to: 14) + value.padded(to: 11) + " ", meaning, indent: 26,
+                width: StandardStreams.wrappingColumns)
+        }
+        try StandardStreams.write(lines.map { $0 + "\n" }.joined())
     }
 }
 
@@ -90,6 +122,18 @@ struct PolicyOptions: ParsableArguments {
 
     var isEmpty: Bool {
         rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
+    }
+
+    /// Says that an overlap has no effect that is shorter than what the longest lifetime of a push or `keep` demands.
+    func noteIdleOverlap(_ policy: RotationPolicy) {
+        let opens = policy.opensAfterRetiringInSeconds
+        guard let overlap, overlap.seconds + Freshness.toleranceInSeconds < opens else { return }
+        let isForKeep = Int64(policy.keep - 1) * policy.rotateEveryInSeconds + Freshness.toleranceInSeconds == opens
+        let reason =
+            isForKeep ? "so that \(policy.keep) keys can open (keep)" : "because a push is valid for up to 30d"
+        StandardStreams.writeNote(
+            "--overlap \(DurationText.human(overlap.seconds)) has no effect: a retired key opens for "
+                + "\(DurationText.human(opens)), \(reason)")
     }
 
     func policy(over policy: RotationPolicy) throws -> RotationPolicy {

@@ -9,6 +9,8 @@ struct KeysPromote: ParsableCommand {
         discussion: """
             Refused, unless forced, before the key has been published for the policy's publishLead and, if the policy \
             requires coverage, before the devices' reports show it.
+
+            Example: pushcrypt keys promote Keys/backend AVvUe-T2G40 --reports reports.jsonl
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -20,31 +22,39 @@ struct KeysPromote: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.checkClock()
+        let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
         let losses =
-            try change.losses { try $0.promote(key.kid, force: confirmation.force) }
-            + uncovered(change.metadata(), change)
-        if !losses.isEmpty { try confirmation.confirm("promoting key \(key.kid) now:", losses) }
-        try change.make { try $0.promote(key.kid, force: confirmation.force) }
+            try change.losses { try $0.promote(kid, force: confirmation.force) }
+            + uncovered(kid, change.metadata(), change)
+        if !losses.isEmpty { try confirmation.confirm("promoting key \(kid) now:", losses) }
+        try change.make { try $0.promote(kid, force: confirmation.force) }
     }
 
     /// The loss if too few devices hold the key.
     ///
     /// - Throws: `Failure` unless forced.
-    private func uncovered(_ keyset: KeysetMetadata, _ change: KeysetChange) throws -> [String] {
-        guard let required = requireCoverage?.coverage ?? keyset.policy.requiredCoverage else { return [] }
+    private func uncovered(_ kid: KeyID, _ keyset: KeysetMetadata, _ change: KeysetChange) throws -> [String] {
+        guard let required = requireCoverage?.coverage ?? keyset.policy.requiredCoverage else {
+            if reports != nil {
+                StandardStreams.writeNote(
+                    "--reports has no effect: neither the policy nor --require-coverage requires coverage")
+            }
+            return []
+        }
         let verdict = try reports.map { try DeviceReports(file: $0) }?.verdict(
-            on: key.kid, required, keyset.timeline, at: change.time)
+            on: kid, required, keyset.timeline, at: change.time)
         if verdict?.isEnough == true { return [] }
         let reason =
             verdict?.explanation ?? "\(required) of the devices must hold it, and no reports were given (--reports)"
         guard confirmation.force else {
             throw Failure(
-                .temporary, "\(path): key \(key.kid) is not promoted: \(reason); to promote it anyway, use --force")
+                .temporary, "\(path): key \(kid) is not promoted: \(reason); to promote it anyway, use --force")
         }
         return [reason + "; the others show a placeholder until they fetch the key"]
     }

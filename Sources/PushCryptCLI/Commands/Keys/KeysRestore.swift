@@ -17,6 +17,8 @@ struct KeysRestore: ParsableCommand {
             Exit status: 0 restored, or nothing to do; 75 refused without --back-in-time; anything else: see \
             pushcrypt --help. With several keysets, --json prints one object per line, and the exit status is that of the \
             first failure.
+
+            Example: pushcrypt keys restore --from /var/backups/keys.backup
             """)
 
     @Argument(help: .init("The keysets. (default: every keyset of the backup)", "Keys/NAME")) var paths: [String] = []
@@ -26,6 +28,7 @@ struct KeysRestore: ParsableCommand {
     @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Secret of the backup") var backupSecret: BackupSecretOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -60,7 +63,7 @@ struct KeysRestore: ParsableCommand {
     }
 
     private func names(in backup: Backup?) -> [String] {
-        let keystore = Keystore(into ?? "Keys").path
+        let keystore = Keystore(into ?? Defaults.keystore).path
         return backup.map { $0.keysets.map { "\(keystore)/\($0.name)" } } ?? []
     }
 

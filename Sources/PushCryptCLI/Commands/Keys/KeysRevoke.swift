@@ -8,6 +8,8 @@ struct KeysRevoke: ParsableCommand {
         discussion: """
             If the key is the primary one, a new key becomes primary in the same step. The revoked key's material \
             stays for `pushcrypt reseal` until it is destroyed.
+
+            Example: pushcrypt keys revoke Keys/backend qi99zniTdWc --reason "the server was broken into"
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -17,11 +19,13 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        try KeysetChange(path, options, clock, secrets, expected.state).revoke(
-            key.kid, successor: promote, confirmation.confirm)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
+        let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
+        try change.revoke(kid, successor: promote, confirmation.confirm)
     }
 }
 
@@ -29,7 +33,11 @@ struct KeysRetire: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire",
         abstract: "Retire a pending key: it never seals, and it opens until its overlap has ended.",
-        discussion: "The primary key can't be retired: add another key and promote it.")
+        discussion: """
+            The primary key can't be retired: add another key and promote it.
+
+            Example: pushcrypt keys retire Keys/backend AVvUe-T2G40
+            """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
@@ -37,10 +45,12 @@ struct KeysRetire: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
-        try change.make("retiring key \(key.kid):", confirmation.confirm) { try $0.retire(key.kid) }
+        let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
+        try change.make("retiring key \(kid):", confirmation.confirm) { try $0.retire(kid) }
     }
 }

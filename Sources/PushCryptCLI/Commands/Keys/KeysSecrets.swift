@@ -18,10 +18,12 @@ struct KeysSecrets: ParsableCommand {
 /// The only secret of a keyset has no name.
 struct KeysSecretsList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show the names of a keyset's secrets. No secret is needed.")
+        commandName: "list", abstract: "Show the names of a keyset's secrets. No secret is needed.",
+        discussion: "Example: pushcrypt keys secrets list Keys/backend")
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var messages: MessageOptions
 
     func run() throws {
         try KeySource.requireKeyset(path)
@@ -43,6 +45,8 @@ struct KeysSecretsAdd: ParsableCommand {
         discussion: """
             Give one of the secrets as for other commands, and the new one with a --new option or on the terminal. \
             Versions of pushcrypt without this command refuse a keyset with several secrets.
+
+            Example: pushcrypt keys secrets add Keys/backend --name safe --new-passphrase-file safe.pass
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -53,10 +57,12 @@ struct KeysSecretsAdd: ParsableCommand {
     @OptionGroup(title: "The new secret") var new: NewSecretArguments
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
         let (_, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: false, replaces: true
@@ -73,6 +79,8 @@ struct KeysSecretsRemove: ParsableCommand {
             The keyset gets a new key that the removed secret doesn't open, and each remaining secret has to wrap it: \
             give one of them as for other commands, and the others with --remaining options. Copies of the old \
             file still open with the removed secret. If it leaked, rotate the keys too.
+
+            Example: pushcrypt keys secrets remove Keys/backend --name kms --passphrase-file safe.pass
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
@@ -83,10 +91,12 @@ struct KeysSecretsRemove: ParsableCommand {
     var remainingWrapCommand: [String] = []
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets)
+        let change = try KeysetChange(path, options, clock, secrets, expected.state)
         let others =
             try remainingPassphraseFile.map { try KeysetSecret.passphraseFile($0) }
             + remainingWrapCommand.map { .command($0) }

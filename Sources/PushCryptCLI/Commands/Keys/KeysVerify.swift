@@ -11,11 +11,14 @@ struct KeysVerify: ParsableCommand {
             without the secret some checks are not made. With a secret, keys in plain text are refused.
 
             Exit status: 0 every check that was made passed; 65 a check failed; anything else: see pushcrypt --help.
+
+            Example: pushcrypt keys verify Keys/backend
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
@@ -30,10 +33,12 @@ struct KeysVerify: ParsableCommand {
     }
 
     private static func text(_ check: Verification.Check, _ terminal: TerminalText) -> String {
-        let label = terminal.label(check.outcome.rawValue, check.outcome.style, width: 11)
-        let message = TerminalText.harmless(check.message.utf8)
-        let advice = check.advice.map { String(repeating: " ", count: 22) + TerminalText.harmless($0.utf8) + "\n" }
-        return "\(label)\(check.check.padded(to: 11))\(message)\n" + (advice ?? "")
+        let label =
+            terminal.label(check.outcome.rawValue, check.outcome.style, width: 11) + check.check.padded(to: 11)
+        let lines =
+            terminal.wrapped(label, check.message, indent: 22, width: StandardStreams.wrappingColumns)
+            + (check.advice.map { terminal.advice($0, indent: 22) } ?? [])
+        return lines.map { $0 + "\n" }.joined()
     }
 }
 

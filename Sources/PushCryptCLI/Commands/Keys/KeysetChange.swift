@@ -10,6 +10,7 @@ struct KeysetChange {
     private let secrets: SecretOptions
     /// Whether the operator has confirmed a clock that seems wrong.
     let confirmsClock: Bool
+    private let hook: ChangeHook?
     private let knownFile = Remembered<KeysetFile>()
     private let knownMetadata = Remembered<KeysetMetadata>()
     private let answeredSecret = Remembered<SecretSource>()
@@ -23,6 +24,7 @@ struct KeysetChange {
         self.path = path
         self.options = options
         confirmsClock = clock.isConfirmed
+        hook = try options.hook()
         self.secrets = secrets
         secret = secrets.source(of: path, remembering: answer).expecting(expected)
     }
@@ -40,8 +42,19 @@ struct KeysetChange {
         try answeredSecret.value { try KeySource.naming(path) { try file().answered(secret) } }
     }
 
+    /// Reads the keys and throws if the secret is missing or wrong.
+    func checkSecret() throws { _ = try KeySource.naming(path) { try file().unlocked(answerSecret()) } }
+
     /// The file as of the first call, without the lock. The change reads it again under the lock.
-    private func file() throws -> KeysetFile { try knownFile.value { try KeysetFolder(path).file() } }
+    private func file() throws -> KeysetFile {
+        try knownFile.value {
+            let file = try KeysetFolder(path).file()
+            StandardStreams.writeDetail(
+                "\(path): \(file.metadata.kind.rawValue) keyset, seq \(file.metadata.sequence), \(file.protection.name)"
+            )
+            return file
+        }
+    }
 
     /// Refuses the change if the clock seems wrong: before the last change or far after it. Every change is refused far
     /// after the last one; this also refuses it before.
@@ -91,6 +104,7 @@ struct KeysetChange {
         for notice in change.notices { StandardStreams.writeNote(notice) }
         if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
         try report(change.events, change.metadata)
+        try runHook(after: change.metadata)
         return change.events
     }
 
@@ -101,14 +115,32 @@ struct KeysetChange {
     }
 
     /// Carries out the steps that are due, unless it is a dry run. Prints only notices about interrupted changes.
-    func rotate(isDryRun: Bool, _ plan: (KeysetMetadata) -> RotationPlan) throws -> KeysetStore.Rotation {
+    func rotate(
+        isDryRun: Bool, checking check: KeysetStore.SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
+    ) throws -> KeysetStore.Rotation {
         let rotation = try naming {
             try KeySource.naming(path) {
-                try KeysetStore(path).rotate(at: time, by: options.actor, secret, isDryRun: isDryRun, plan)
+                try KeysetStore(path).rotate(
+                    at: time, by: options.actor, secret, checking: check, isDryRun: isDryRun, plan)
             }
         }
         for notice in rotation.notices { StandardStreams.writeNote(notice) }
         return rotation
+    }
+
+    /// Runs the program of --exec-on-change, unless it has succeeded since the last change.
+    ///
+    /// - Parameter metadata: authenticated by the change.
+    func runHook(after metadata: KeysetMetadata) throws {
+        if let hook { try KeysetStore(path).run(hook, after: metadata) }
+    }
+
+    /// The note of a dry run, in which no program runs.
+    func noteHook(after metadata: KeysetMetadata) throws {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return }
+        StandardStreams.writeNote(
+            "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
+        )
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
@@ -118,8 +150,10 @@ struct KeysetChange {
         try StandardStreams.write(json, asJSON: options.json) { _ in
             let lines = events.map(\.line)
             guard !lines.isEmpty else { return "nothing to change\n" }
-            return lines.joined()
+            let text =
+                lines.joined()
                 + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path))\n" } ?? "")
+            return TerminalText.wrap(lines: text, width: StandardStreams.wrappingColumns)
         }
     }
 
@@ -136,8 +170,8 @@ struct KeysetChange {
 extension AuditEvent {
     /// A line that says what was done.
     var line: String {
-        [action.text, kid?.description].compactMap(\.self).joined(separator: " ") + (detail.map { ": " + $0 } ?? "")
-            + "\n"
+        [action.text, kid?.description].compactMap(\.self).joined(separator: " ")
+            + (detail.map { ": " + Self.text(ofDetail: $0) } ?? "") + "\n"
     }
 
     /// `{"what", ["kid"], ["detail"]}`
@@ -145,15 +179,28 @@ extension AuditEvent {
         let json: JSONObject = ["what": action.rawValue]
         return json.adding(ifKnown: ["kid": kid?.description, "detail": detail])
     }
+
+    /// A detail with the durations of a policy as they are typed, instead of its JSON.
+    static func text(ofDetail detail: String) -> String {
+        guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
+            let policy = try? JSONText(Array(detail[...end].utf8)).root
+        else { return detail }
+        let members = policy.members.map { member in
+            let value = member.value.string ?? String(decoding: member.value.rawBytes, as: UTF8.self)
+            return "\(member.name) " + (DurationText.seconds(value).map(DurationText.human) ?? value)
+        }
+        return members.joined(separator: ", ") + detail[detail.index(after: end)...]
+    }
 }
 
 extension AuditEvent.Action {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .policyChanged: "changed the policy"
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
         case .restored: "restored"
+        case .writerChanged: "changed the writer"
         case .publicationChanged: "changed the signed set"
         case .renewed: "issued the signed set again"
         default: rawValue

@@ -55,18 +55,26 @@ struct CoverageTable {
     }
 
     func text(_ terminal: TerminalText) -> String {
+        let width = StandardStreams.wrappingColumns
+        // Beside the bar, the key takes 24 columns and the numbers 23; narrower lines are broken between them.
+        let isNarrow = width < 63
+        let barWidth = min(32, isNarrow ? width - 24 : width - 47)
         let lines = rows.map { row in
-            let bar = NumberText.bar(row.coverage.holding, of: row.coverage.seen, width: 32)
+            let bar = NumberText.bar(row.coverage.holding, of: row.coverage.seen, width: barWidth)
             let share = NumberText.percent(row.coverage.holding, of: row.coverage.seen)
             let line =
-                "\(row.kid)  " + terminal.styled("\(row.state)".padded(to: 9), .state(row.state)) + " │"
-                + terminal.styled(bar.padded(to: 32), .state(row.state)) + share.leftPadded(to: 10)
+                "\(row.kid)  " + terminal.styled("\(row.state)".padded(to: 9), .state(row.state))
+                + (isNarrow ? "\n" : " ")
+                + "│" + terminal.styled(bar.padded(to: barWidth), .state(row.state)) + share.leftPadded(to: 10)
                 + NumberText.grouped(row.coverage.holding).leftPadded(to: 13)
-            return line + (verdict(row).map { "  " + $0 } ?? "")
+            guard let verdict = verdict(row) else { return line }
+            let fits = width >= 49 + barWidth + verdict.count
+            return line + (fits ? "  " + verdict : "\n" + String(repeating: " ", count: isNarrow ? 0 : 13) + verdict)
         }
-        let sentence = TerminalText.wrap(devicesText, width: 96).joined(separator: "\n")
-        let heading = terminal.styled("Devices seen in the last 30 days that hold each key", .heading)
-        return ([sentence, "", heading] + lines).joined(separator: "\n") + "\n"
+        let sentence = TerminalText.wrap(devicesText, width: min(width, 96)).joined(separator: "\n")
+        let heading = TerminalText.wrap("Devices seen in the last 30 days that hold each key", width: width)
+            .map { terminal.styled($0, .heading) }
+        return ([sentence, ""] + heading + lines).joined(separator: "\n") + "\n"
     }
 
     var json: JSONObject {

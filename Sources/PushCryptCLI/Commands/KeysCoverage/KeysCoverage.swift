@@ -15,12 +15,15 @@ struct KeysCoverage: ParsableCommand {
             outdated (seen, but the newest key no longer opens), unknownKid (seen, but the newest key is not in the \
             keyset), keys [{kid, state, newest (devices whose newest key it is), holding, seen}]; if the policy requires \
             coverage, also requireCoverage and isCovered of each key.
+
+            Example: pushcrypt keys coverage Keys/fleet --reports reports.jsonl
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Option(help: .init("The devices' reports; - is stdin.", "FILE|-")) var reports: String
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup var pictureOptions: PictureOptions
 
     func run() throws {
@@ -45,17 +48,5 @@ extension DeviceReports {
         } catch let error as KeystoreError {
             throw Failure(.dataError, "\(reader.name): \(error.reason)")
         }
-    }
-}
-
-extension DeviceReports {
-    /// Decides whether enough devices hold a key before it seals.
-    func verdict(
-        on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
-    ) -> RotationPlan.CoverageVerdict {
-        let coverage = coverage(of: kid, in: timeline, at: time)
-        let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
-        let isEnough = coverage.meets(required)
-        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
     }
 }

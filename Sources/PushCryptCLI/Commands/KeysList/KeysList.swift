@@ -11,13 +11,20 @@ struct KeysList: ParsableCommand {
             For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
             encrypted keys. With --pins it verifies a signed sender set and shows it. The timeline is as wide as COLUMNS \
             or the terminal.
+
+            Example: pushcrypt keys list Keys/backend
             """)
 
-    @Argument(help: .init("A keyset, a file or a keystore.", "Keys/NAME|FILE|Keys")) var path: String
+    @Argument(
+        help: .init("A keyset, a file or a keystore. (default: PUSHCRYPT_KEYS, else Keys)", "Keys/NAME|FILE|Keys"))
+    var givenPath: String?
     @Option(help: .init("The app's pins; needed if the file is a signed sender set.", "FILE")) var pins: String?
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var picture: PictureOptions
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
+
+    private var path: String { givenPath ?? Defaults.keystore }
 
     func run() throws {
         let time = timeOptions.time
@@ -43,8 +50,15 @@ struct KeysetDescription {
     let width: Int
 
     var text: String {
-        [table, plan, TimelineText(view, terminal, width: width).lines].filter { !$0.isEmpty }
+        [table, plan, timeline].filter { !$0.isEmpty }
             .map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+
+    private var timeline: [String] {
+        guard width >= TimelineText.smallestWidth else {
+            return TerminalText.wrap("The timeline needs \(TimelineText.smallestWidth) columns.", width: width)
+        }
+        return TimelineText(view, terminal, width: width).lines
     }
 
     private var table: [String] {
@@ -134,7 +148,7 @@ extension KeyStatus {
 /// The output of `keys list` for a keystore: a line for each keyset, including those that can't be read.
 ///
 /// ```
-/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "due": [STEP], "blocked": [STEP],
+/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "writer": TEXT | null, "due": [STEP], "blocked": [STEP],
 ///  "next": STEP | null, "signedSet": SET | null, "problem": null}
 /// {"keyset", "problem": TEXT}
 /// ```
@@ -226,6 +240,7 @@ struct KeystoreList {
                 "keyset": path, "kind": view.metadata.kind.rawValue, "keys": view.remaining.count,
                 "primary": view.primary?.kid.description, "protection": content.protection,
                 "seq": view.metadata.sequence, "head": AuditChain.text(view.metadata.audit.hash),
+                "writer": view.metadata.writer,
                 "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
                 "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
             ]

@@ -37,6 +37,7 @@ struct KeysRehearse: AsyncParsableCommand {
     @OptionGroup(title: "Policy instead of the keyset's") var policyOptions: PolicyOptions
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var pictureOptions: PictureOptions
+    @OptionGroup var messages: MessageOptions
 
     func run() async throws {
         let (fleet, policy) = try read()
@@ -50,13 +51,15 @@ struct KeysRehearse: AsyncParsableCommand {
         guard metadata.kind != .publisher else {
             throw Failure(.usage, "\(path): \(RotationPlan.publishers): there is no rotation to rehearse")
         }
-        return (try fleetOptions.read(), try policyOptions.policy(over: metadata.policy))
+        let policy = try policyOptions.policy(over: metadata.policy)
+        policyOptions.noteIdleOverlap(policy)
+        return (try fleetOptions.read(), policy)
     }
 
     private func write(_ outcome: RehearsalOutcome) throws {
         if let file = pictureOptions.file { try RehearsalPicture(outcome, name: path).picture.write(to: file) }
         try StandardStreams.write(outcome.json, asJSON: json) { terminal in
-            RehearsalText(outcome: outcome, terminal: terminal).text
+            RehearsalText(outcome: outcome, terminal: terminal, width: StandardStreams.columns).text
         }
     }
 }

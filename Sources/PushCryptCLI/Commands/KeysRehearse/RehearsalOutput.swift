@@ -4,6 +4,7 @@ import PushCryptKeystore
 struct RehearsalText {
     let outcome: RehearsalOutcome
     let terminal: TerminalText
+    let width: Int
 
     private var pushes: PushCounts { outcome.tally.pushes }
     private var lead: Int64 { outcome.rotation.publishLeadInSeconds }
@@ -15,7 +16,7 @@ struct RehearsalText {
             introduction, heading("How a new key spreads: devices that hold it, by time since its publication"),
             spread, heading("The pushes of three rotations"), pushTable,
             heading("Losses with other lengths"), comparison, heading("The smallest lengths that lose none"), smallest,
-            wrapped("\(mark) ", verdict.text, width: 2),
+            wrapped("\(mark) ", verdict.text, indent: 2),
         ]
         return sections.joined(separator: "\n") + "\n"
     }
@@ -39,13 +40,17 @@ struct RehearsalText {
 
     private var spread: String {
         let total = outcome.tally.holders
+        let label = "  the key begins to seal"
+        // The time, the share and two spaces take 23 columns.
+        let isNarrow = width < 23 + label.count + 16
+        let barWidth = min(40, max(width - 23 - (isNarrow ? 0 : label.count), 8))
         return outcome.coverageRows.map { row in
             let time = DurationText.human(row.seconds).leftPadded(to: 10)
-            let bar = NumberText.bar(row.holding, of: total, width: 40).padded(to: 40)
+            let bar = NumberText.bar(row.holding, of: total, width: barWidth).padded(to: barWidth)
             let state = row.seconds < lead ? KeyState.pending : .primary
             let share = NumberText.percent(row.holding, of: total).leftPadded(to: 10)
             return "\(time) \(row.isLead ? "▶" : "│")\(terminal.styled(bar, .state(state))) \(share)"
-                + (row.isLead ? "  the key begins to seal" : "")
+                + (row.isLead ? (isNarrow ? "\n" + label.leftPadded(to: 34) : label) : "")
         }.joined(separator: "\n")
     }
 
@@ -59,24 +64,29 @@ struct RehearsalText {
             ("lost to APNs: device offline for over 30 days", pushes.lostToAPNs, .faint),
         ].map { name, count, style in
             let share = NumberText.percent(count, of: pushes.sent).leftPadded(to: 11)
-            let row = "  " + name.padded(to: 46) + NumberText.grouped(count).leftPadded(to: 16) + share
+            let number = NumberText.grouped(count).leftPadded(to: 16) + share
+            let row =
+                width < 75
+                ? wrapped("  ", name, indent: 2) + "\n  " + number : "  " + name.padded(to: 46) + number
             return style.map { count > 0 ? terminal.styled(row, $0) : row } ?? row
         }.joined(separator: "\n")
     }
 
     private var comparison: String {
         let header = "  " + "length".leftPadded(to: 8)
-        let columns = ["as publishLead", "as overlap *"].map { $0.leftPadded(to: 16) }.joined()
+        let columnWidth = min(16, (width - 10) / 2)
+        let columns = ["as publishLead", "as overlap *"].map { $0.leftPadded(to: columnWidth) }.joined()
         let rows = RehearsalOutcome.comparedDays.map { days in
             let losses = [outcome.tally.lead, outcome.tally.overlap].map { needs in
-                NumberText.percent(needs.histogram.count(above: days * 24), of: pushes.sent).leftPadded(to: 16)
+                NumberText.percent(needs.histogram.count(above: days * 24), of: pushes.sent)
+                    .leftPadded(to: columnWidth)
             }.joined()
             return "  " + (days == 0 ? "none" : "\(days)d").leftPadded(to: 8) + losses
         }
         let note = wrapped(
             "  * ",
             "A retired key always opens for at least 30 days and 10 minutes. Without that rule these pushes would be lost.",
-            width: 4)
+            indent: 4)
         return ([header + columns] + rows + [note]).joined(separator: "\n")
     }
 
@@ -84,8 +94,10 @@ struct RehearsalText {
         let proof = outcome.proof
         func row(_ name: String, _ seconds: Int64, _ lost: Int?) -> String {
             let less = lost.map { "; one second less loses \(NumberText.grouped($0))" } ?? ""
-            return "  \(name.padded(to: 12)) \(DurationText.human(seconds).padded(to: 16))"
-                + "simulated: loses \(NumberText.grouped(proof.lost))\(less)"
+            let label = "  \(name.padded(to: 12)) \(DurationText.human(seconds).padded(to: 16))"
+            let result = "simulated: loses \(NumberText.grouped(proof.lost))\(less)"
+            return width < 75
+                ? label + "\n" + wrapped("    ", result, indent: 4) : wrapped(label, result, indent: label.count)
         }
         return [
             row("publishLead", outcome.smallestLeadInSeconds, proof.lostWithShorterLead),
@@ -93,10 +105,12 @@ struct RehearsalText {
         ].joined(separator: "\n")
     }
 
-    private func heading(_ text: String) -> String { "\n" + terminal.styled(text, .heading) }
+    private func heading(_ text: String) -> String {
+        "\n" + terminal.wrapped("", text, indent: 0, width: width, .heading).joined(separator: "\n")
+    }
 
-    private func wrapped(_ label: String, _ text: String, width: Int = 8) -> String {
-        terminal.wrapped(label, text, indent: width, width: width + 90).joined(separator: "\n")
+    private func wrapped(_ label: String, _ text: String, indent: Int = 8) -> String {
+        terminal.wrapped(label, text, indent: indent, width: min(width, indent + 90)).joined(separator: "\n")
     }
 }
 
@@ -168,8 +182,9 @@ struct RehearsalVerdict {
     var unseen: String? {
         let pushes = outcome.tally.pushes
         guard pushes.deviceUnseen > 0 else { return nil }
-        return "Another \(NumberText.percent(pushes.deviceUnseen, of: pushes.sent)) went to devices that had fetched "
-            + "nothing for over 30 days."
+        return
+            "\(NumberText.percent(pushes.deviceUnseen, of: pushes.sent)) of the pushes are lost with any policy: their "
+            + "devices had fetched nothing for over 30 days."
     }
 
     var text: String { [sentence, advice, unseen].compactMap(\.self).joined(separator: " ") }

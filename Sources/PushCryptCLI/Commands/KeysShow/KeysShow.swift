@@ -10,15 +10,19 @@ struct KeysShow: ParsableCommand {
         discussion: """
             It needs no secret, not even for encrypted keys. The KID of an imported key may begin with a \
             dash: give it as the last argument, after --.
+
+            Example: pushcrypt keys show Keys/backend qi99
             """)
 
     @Argument(help: .init("A keyset or a file.", "Keys/NAME|FILE")) var path: String
-    @Argument(help: .init("The key.", "KID")) var kid: String
+    @OptionGroup var key: KeyIDArgument
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup var messages: MessageOptions
 
     func run() throws {
         let view = try KeysetView(path, at: timeOptions.time)
+        let kid = try key.prefix.kid(among: view.listed.map(\.kid), of: path)
         guard let status = view.status(kid) else {
             let kids = view.listed.map(\.kid.description).joined(separator: ", ")
             throw Failure(.noInput, "no key \(kid) in \(path); there are: \(kids)")
@@ -219,7 +223,7 @@ private struct KeyPage {
     var text: String {
         let title = "Key \(key.status.kid) of \(TerminalText.harmless(key.view.path.utf8)) at \(key.view.now)"
         let blocks = [
-            [terminal.styled(title, .heading)], properties, times, uses,
+            terminal.wrapped("", title, indent: 0, width: width, .heading), properties, times, uses,
             [terminal.styled("History", .heading)] + history,
         ]
         return blocks.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
@@ -257,7 +261,9 @@ private struct KeyPage {
         guard !history.isEmpty else { return flaw + row("", "The audit log doesn't mention the key.") }
         return flaw
             + history.flatMap { entry in
-                let details = [entry.detail, entry.why.map { "why: \($0)" }].compactMap(\.self).joined(separator: "; ")
+                let details = [entry.detail.map(AuditEvent.text(ofDetail:)), entry.why.map { "why: \($0)" }].compactMap(
+                    \.self
+                ).joined(separator: "; ")
                 return row("\(entry.at)", "\(entry.what) by \(entry.who)" + (details.isEmpty ? "" : ": \(details)"))
             }
     }

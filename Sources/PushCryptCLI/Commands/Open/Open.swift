@@ -15,11 +15,14 @@ struct Open: ParsableCommand {
             "expiresAt", "retract"?: [IDS], "quiet"?: true, "badgeAdd"?: N}. A line that can't be opened is refused with its CLASS.
 
             \(BatchOptions.discussion)
+
+            Example: pushcrypt open --keys Keys/phone --topic com.example.app --trust Keys/backend.json < sealed.json
             """)
 
     @OptionGroup var input: PayloadInput
     @Option(help: .init("The recipient's private or shared keys.", "FILE|Keys/NAME")) var keys: String
-    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
+    @Option(name: .customLong("topic"), help: .init("The app's bundle identifier. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
+    var givenTopic: String?
     @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
     @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
@@ -35,9 +38,13 @@ struct Open: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var topic: String { givenTopic ?? Defaults.topic ?? "" }
+
     func validate() throws {
+        try Defaults.requireTopic(givenTopic)
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         guard !batch.isOn || device == nil else {
             throw ValidationError("--device can't be used with \(batch.name): each line has a member \"device\".")
@@ -64,6 +71,10 @@ struct Open: ParsableCommand {
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
+            let signature = push.signedBy.map { "signed with key \($0)" } ?? "not signed"
+            StandardStreams.writeDetail(
+                "opened with key \(push.kid), \(signature), id \(push.messageID), sealed at \(push.issuedAt), "
+                    + "expires at \(push.expiresAt)")
             if let note = push.note { StandardStreams.writeNote(note) }
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure.failure))

@@ -29,6 +29,8 @@ struct RecipientsImport: ParsableCommand {
             has is accepted.
 
             The lines contain secrets, so only the owner may have access to the file. FILE may also be another recipient directory.
+
+            Example: pushcrypt recipients import records.jsonl --into recipients.db
             """)
 
     @Argument(help: .init("The JSON lines, or another recipient directory.", "FILE")) var path: String
@@ -36,6 +38,7 @@ struct RecipientsImport: ParsableCommand {
     var database: String
     @Flag(help: "Refuse records without a secret: public keys that have no psk.") var requirePSK = false
     @Flag(help: "Print one JSON object.") var json = false
+    @OptionGroup var messages: MessageOptions
 
     func validate() throws {
         guard !database.isEmpty else { throw ValidationError("--into requires a file name.") }
@@ -66,10 +69,13 @@ struct RecipientsCheck: ParsableCommand {
             problems [{reason, isCollision}].
 
             Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.
+
+            Example: pushcrypt recipients check recipients.db
             """)
 
     @Argument(help: .init("The recipient directory.", "FILE")) var path: String
     @Flag(help: "Print one JSON object.") var json = false
+    @OptionGroup var messages: MessageOptions
 
     func run() throws {
         let check = try checkAll()

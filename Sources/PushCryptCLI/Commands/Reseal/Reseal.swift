@@ -20,10 +20,14 @@ struct Reseal: ParsableCommand {
             "message": TEXT, "input": LINE}, or "inputBase64" for a line over 1 MiB or not UTF-8. To input them again: \
             jq -r '.input // empty' FILE. The exit status is 65 if a line was refused. If the output fails, stderr shows the \
             line to continue with; a last line on stdout without a newline is incomplete.
+
+            Example: pushcrypt reseal --keys Keys/fleet --topic com.example.app --errors refused.jsonl < queue.jsonl > resealed.jsonl
             """)
 
     @Option(help: .init("The shared keys, old and new.", "FILE|Keys/NAME")) var keys: String
-    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
+    @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
+    @Option(name: .customLong("topic"), help: .init("The app's bundle identifier. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
+    var givenTopic: String?
 
     @Option(
         help: .init(
@@ -31,14 +35,17 @@ struct Reseal: ParsableCommand {
             "FILE|Keys/NAME"))
     var signWith: String?
 
-    @Option(help: .init("A new file for refused lines.", "FILE")) var errors: String
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var topic: String { givenTopic ?? Defaults.topic ?? "" }
+
     func validate() throws {
+        try Defaults.requireTopic(givenTopic)
         guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 

@@ -9,22 +9,34 @@ struct Rotate: ParsableCommand {
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
-            with `keys export --signed-by` and publish it. Publisher keys are never rotated. \
+            and publish it with `keys publish --signed-by`. Publisher keys are never rotated. \
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
+            The secret of encrypted keysets is checked at every run, even if nothing is due, so that a missing or wrong one is \
+            noticed before a step needs it. It takes a third of a second for each keyset with a passphrase, and one call of a \
+            wrap command. --no-check-secret skips this, and then nothing authenticates the plan. On a terminal nobody is asked \
+            for a passphrase while nothing is due.
+
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: \
-            see pushcrypt --help. With several keysets, the exit status is the most severe one.
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; 64, 66 or 77 the \
+            secret is missing, can't be read, or is wrong; 65 also if a wrap command failed; 69 the steps were carried out, but \
+            the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
+            is the most severe one.
+
+            Example: pushcrypt rotate --all --passphrase-file /etc/pushcrypt/passphrase
             """)
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
-    @Flag(name: .customLong("all"), help: "Rotate every keyset of the keystores. The default keystore is Keys.")
+    @Flag(
+        name: .customLong("all"),
+        help: "Rotate every keyset of the keystores. The default keystore is PUSHCRYPT_KEYS, else Keys.")
     var isForAll = false
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
     @Flag(name: .customLong("exit-code"), help: "Exit 10 if a step was carried out, and 0 if there was nothing to do.")
     var hasExitCode = false
+    @OptionGroup var secretCheck: SecretCheckOptions
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
@@ -37,6 +49,7 @@ struct Rotate: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
@@ -47,6 +60,10 @@ struct Rotate: ParsableCommand {
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
             throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
         }
+        guard !isEmergency || isDryRun || secretCheck.isChecked == nil else {
+            throw ValidationError(
+                "--emergency needs the secret, so --check-secret and --no-check-secret have no effect.")
+        }
         guard !(hasExitCode && isDryRun) else {
             throw ValidationError("--dry-run exits 10 if a step is due; --exit-code doesn't apply.")
         }
@@ -55,46 +72,90 @@ struct Rotate: ParsableCommand {
 
     func run() throws {
         if let revoke { return try replace(revoke) }
+        if agreement.isAgreed { StandardStreams.writeNote("--yes has no effect: rotate asks only with --emergency") }
         let answer = Remembered<KeysetSecret>()
         let deviceReports = try reports.map { try DeviceReports(file: $0) }
         var statuses = [Int32]()
+        var requiresCoverage = false
         for path in try keysets() {
             do {
-                statuses.append(
-                    try rotate(KeysetChange(path, options, clock, secrets, expected.state, answer), deviceReports))
+                let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
+                statuses.append(try rotate(change, deviceReports))
+                requiresCoverage = try requiresCoverage || change.metadata().policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)
-                StandardStreams.writeError(failure.message)
-                if options.json { try StandardStreams.writeJSON(["keyset": path, "error": failure.message], []) }
+                let message = failure.message + undone(path, deviceReports, after: error)
+                StandardStreams.writeError(message)
+                if options.json { try StandardStreams.writeJSON(["keyset": path, "error": message], []) }
                 statuses.append(failure.status.rawValue)
             }
+        }
+        if reports != nil, !requiresCoverage {
+            StandardStreams.writeNote("--reports has no effect: no policy requires coverage")
         }
         if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
     private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
-        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, reports) }
-        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, reports, isAfter: true)
+        let check = secretCheck.check(secrets, isDryRun: isDryRun)
+        let rotation = try change.rotate(isDryRun: isDryRun, checking: check) { plan($0, change.time, reports) }
+        noteIdleStart(change.path, rotation)
+        if !rotation.isUnlocked, !isDryRun, secretCheck.isChecked == nil {
+            StandardStreams.writeNote(
+                "\(change.path): the secret was not checked, because nothing is due; --check-secret asks for it")
+        }
+        let remaining =
+            rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change.time, reports, isAfter: true)
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
+        if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
+        if isDryRun {
+            try change.noteHook(after: rotation.metadata)
+        } else {
+            try change.runHook(after: rotation.metadata)
+        }
         if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
         return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
     }
 
+    /// Says that --now changed nothing.
+    private func noteIdleStart(_ path: String, _ rotation: KeysetStore.Rotation) {
+        let (metadata, plan) = (rotation.metadata, rotation.plan)
+        let adds = (plan.due + plan.blocked).contains { if case .add = $0.action { true } else { false } }
+        let pending = metadata.timeline.keys(in: .pending, at: plan.at).first
+        guard beginsNow, !adds, plan.clockObjection == nil, let pending else { return }
+        let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
+        StandardStreams.writeNote(
+            "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
+                + "`pushcrypt keys promote \(ShellArgument.quoted(path)) \(pending.kid)`")
+    }
+
     private func plan(
-        _ keyset: KeysetMetadata, _ change: KeysetChange, _ reports: DeviceReports?, isAfter: Bool = false
+        _ keyset: KeysetMetadata, _ time: UnixTime, _ reports: DeviceReports?, isAfter: Bool = false
     ) -> RotationPlan {
-        keyset.plan(at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: change.confirmsClock) { kid in
-            keyset.policy.requiredCoverage.flatMap { required in
-                reports?.verdict(on: kid, required, keyset.timeline, at: change.time)
-            }
+        keyset.plan(at: time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed) { kid in
+            reports?.verdict(on: kid, keyset, at: time)
         }
+    }
+
+    /// The steps that wait because of a failure, by a file that may not be authenticated. Empty for a file that was refused, and
+    /// if the steps were carried out.
+    private func undone(_ path: String, _ reports: DeviceReports?, after error: any Error) -> String {
+        let others: [KeystoreError.Code] = [.damaged, .notEncrypted, .hookFailed]
+        guard !others.contains(where: { $0 == (error as? KeystoreError)?.code }),
+            let metadata = try? KeysetFolder(path).file().metadata
+        else { return "" }
+        let plan = plan(metadata, options.time, reports)
+        if let first = plan.due.first {
+            return "; due since \(first.dueAt): \(plan.due.map(\.action.text).joined(separator: ", "))"
+        }
+        return plan.next.map { "; due at \($0.dueAt): \($0.action.text)" } ?? ""
     }
 
     private func replace(_ kid: KeyID) throws {
         let change = try KeysetChange(paths[0], options, clock, secrets, expected.state)
+        if secretCheck.isChecked == true { try change.checkSecret() }
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {
@@ -117,10 +178,11 @@ struct Rotate: ParsableCommand {
 
     private func keysets() throws -> [String] {
         guard isForAll else { return paths }
-        let keystores = paths.isEmpty ? ["Keys"] : paths
+        let keystores = paths.isEmpty ? [Defaults.keystore] : paths
         // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
         // ones.
         let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
+        StandardStreams.writeDetail("rotating \(found.joined(separator: ", ")) of \(keystores.joined(separator: ", "))")
         guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
         return found
     }
@@ -157,13 +219,18 @@ struct RotationReport {
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
         if done.isEmpty, plan.due.isEmpty, plan.blocked.isEmpty, plan.clockObjection == nil {
-            lines.append("  nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""))
+            lines += terminal.wrapped(
+                "  ", "nothing is due" + (plan.exemption.map { ": \($0)" } ?? ""), indent: 2,
+                width: StandardStreams.wrappingColumns)
+        }
+        func row(_ label: String, _ text: String, _ style: TerminalText.Style = .plain) -> [String] {
+            Self.row(terminal.label(label, style, width: 9), text, terminal)
         }
         if let signedSet {
-            lines.append("  \(terminal.label("set", signedSet.style, width: 9))\(signedSet.text)")
-            if !done.isEmpty { lines.append("  publish  \(PublicationStatus.publishing(keyset))") }
+            lines += row("set", signedSet.text, signedSet.style)
+            if !done.isEmpty { lines += row("publish", PublicationStatus.publishing(keyset)) }
         }
-        if let next = plan.next { lines.append("  next     \(next.dueAt): \(next.text())") }
+        if let next = plan.next { lines += row("next", "\(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")
     }
 
@@ -182,10 +249,12 @@ struct RotationReport {
         kid: KeyID? = nil
     ) -> [String] {
         let reason = step.blockedBy.map { "because \($0)" } ?? "safe: \(step.why)"
-        return [
-            "  \(terminal.label(heading, style, width: 9))\(step.text(kid: kid))",
-            "           \(TerminalText.harmless(reason.utf8))",
-        ]
+        return row(terminal.label(heading, style, width: 9), step.text(kid: kid), terminal)
+            + row(String(repeating: " ", count: 9), reason, terminal)
+    }
+
+    private static func row(_ label: String, _ text: String, _ terminal: TerminalText) -> [String] {
+        terminal.wrapped("  " + label, text, indent: 11, width: StandardStreams.wrappingColumns)
     }
 }
 

@@ -26,12 +26,15 @@ struct Seal: ParsableCommand {
 
             The id of a push, for --retract, is the "id" that --batch writes; --show-id shows it too. --retract, --retract-from, --quiet, --badge-add and an \
             attachment that blob seal made with --use avatar need --sign-with, or a recipient with a psk or a shared key.
+
+            Example: pushcrypt seal --to record.json --topic com.example.app --sign-with Keys/backend < payload.json
             """)
 
     @OptionGroup var input: PayloadInput
     @Option(help: .init("The recipient: public key, registration record or shared key.", "FILE|Keys/NAME"))
     var to: String?
-    @Option(help: .init("The app's bundle identifier.", "TOPIC")) var topic: String
+    @Option(name: .customLong("topic"), help: .init("The app's bundle identifier. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
+    var givenTopic: String?
     @Option(help: .init("Seal to this device's key of a shared keyset.", "ID")) var device: String?
     @Flag(help: "Seal to a shared key itself: everyone who has it, such as every device of a group, opens the push.")
     var bare = false
@@ -79,9 +82,13 @@ struct Seal: ParsableCommand {
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    var topic: String { givenTopic ?? Defaults.topic ?? "" }
+
     func validate() throws {
+        try Defaults.requireTopic(givenTopic)
         guard batch.isOn || to != nil else {
             throw ValidationError("Missing expected argument '--to <FILE|Keys/NAME>'")
         }
@@ -157,6 +164,10 @@ struct Seal: ParsableCommand {
                 if let head { $0.limitInBytes = min(limit, PayloadBudget.apnsLimitInBytes - head.count + 1) }
             }
         }
+        let signature = signer.map { "signed with key \($0.kid)" } ?? "not signed"
+        StandardStreams.writeDetail(
+            "sealed to key \(recipient.kid) of \(to), \(signature), \(sealed.bytes.count) of \(limit) bytes, "
+                + "id \(sealed.id)")
         if showID { StandardStreams.writeNote("id \(sealed.id)") }
         guard let head, let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
         if simulatorBundle != topic {

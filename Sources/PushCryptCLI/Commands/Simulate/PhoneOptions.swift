@@ -32,9 +32,7 @@ struct PhoneOptions: ParsableArguments {
 
     @Option(help: .init("The phone is off line, and APNs keeps the last push or all.", "last|all"))
     var offline: Storage?
-    @Option(
-        help: .init("The time that the phone's own clock shows at the start. APNs has that of --at.", "TIME"),
-        transform: TimeOptions.time(option:))
+    @Option(help: .init("The time that the phone's own clock shows at the start. APNs has that of --at.", "TIME"))
     var phoneClock: UnixTime?
     @Option(
         help: .init("How much memory the extension may use: bytes, or with KiB or MiB. (default: 24MiB)", "SIZE"),

@@ -39,6 +39,8 @@ struct Simulate: AsyncParsableCommand {
             Exit status: 0 every push was restored with all its texts and attachments, or hidden with --filtering; 65 one \
             wasn't; 64 also an event that can't happen; anything else: see \
             pushcrypt --help.
+
+            Example: pushcrypt simulate --keys Keys/phone --topic com.example.app --picture push.html < sealed.json
             """)
 
     @OptionGroup var input: PayloadInput
@@ -48,7 +50,10 @@ struct Simulate: AsyncParsableCommand {
         transform: Self.page)
     var picture: PictureFile?
     @Option(help: .init("The phone's keys: private or shared.", "FILE|Keys/NAME")) var keys: String?
-    @Option(help: .init("The app's bundle identifier; required with --keys.", "TOPIC")) var topic: String?
+    @Option(
+        name: .customLong("topic"),
+        help: .init("The app's bundle identifier; required with --keys. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
+    var givenTopic: String?
     @Option(help: .init("The phone has this device's key of a shared keyset.", "ID")) var device: String?
     @Option(
         help: .init(
@@ -65,11 +70,13 @@ struct Simulate: AsyncParsableCommand {
     @OptionGroup(title: "The app's texts") var texts: TextOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
+    @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var topic: String? { givenTopic ?? Defaults.topic }
+
     func validate() throws {
-        try RepeatedOptions.refuse(of: Self.self)
-        guard (keys == nil) == (topic == nil) else {
+        guard keys == nil ? givenTopic == nil : topic != nil else {
             throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }
         for (name, isGiven) in [

@@ -58,7 +58,7 @@ struct KeysetView {
     /// nil for a FILE, for the published demo keys and for publisher keys.
     var policy: RotationPolicy? { plan == nil || plan?.exemption != nil ? nil : metadata.policy }
 
-    func status(_ kid: String) -> KeyStatus? { statuses.first { $0.kid.description == kid } }
+    func status(_ kid: KeyID) -> KeyStatus? { statuses.first { $0.kid == kid } }
 
     var primary: KeyStatus? { statuses.first { $0.state == .primary } }
 

@@ -24,6 +24,9 @@ struct TimelineText {
     private var axis: TimeAxis { timeline.axis }
     private var now: UnixTime { timeline.view.now }
 
+    /// A narrower drawing has too few columns for its marks and dates.
+    static let smallestWidth = 60
+
     private static let labelWidth = KeyID.characterCount + 2
 
     var lines: [String] {

@@ -25,7 +25,8 @@ struct SignedSetPlace {
         if let passphrase { try place.write(Data(passphrase.utf8), to: kind.rawValue + ".pass") }
         guard kind == .sender else { return }
         let store = KeysetStore(place.folder.file(path).path)
-        _ = try store.change(at: time, by: Actor(name: "tester", reason: nil), SecretSource(secret)) { editor in
+        _ = try store.change(at: time, by: Actor(name: "tester", reason: nil, writer: CLI.writer), SecretSource(secret))
+        { editor in
             try editor.publish(topics: [Topic(Workplace.topic)], epoch: nil, validForInSeconds: nil)
         }
     }

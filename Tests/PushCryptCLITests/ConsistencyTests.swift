@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// What holds for every command.
+@Suite("the commands are consistent", .ownThreads)
+struct ConsistencyTests {
+    /// A command in the parser's own description of the tool.
+    private struct Command: Decodable {
+        let commandName: String
+        let discussion: String?
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+
+        struct Argument: Decodable {
+            struct Name: Decodable { let name: String }
+
+            let kind: String
+            let isOptional: Bool
+            let names: [Name]?
+            let valueName: String?
+            let sectionTitle: String?
+        }
+
+        /// The commands without subcommands, with their paths.
+        func leaves(_ path: String = "") -> [(path: String, command: Command)] {
+            let path = path.isEmpty ? commandName : path + " " + commandName
+            let children = (subcommands ?? []).filter { $0.commandName != "help" }
+            return children.isEmpty ? [(path, self)] : children.flatMap { $0.leaves(path) }
+        }
+    }
+
+    private static let leaves = Result {
+        struct Tool: Decodable { let command: Command }
+        let dump = try CLI.run(["--experimental-dump-help"]).stdout
+        return try JSONDecoder().decode(Tool.self, from: dump).command.leaves()
+    }
+
+    @Test("every help page has an example of its command, with options that the command has")
+    func examples() throws {
+        for (path, command) in try Self.leaves.get() {
+            let examples = (command.discussion ?? "").matches(of: /Example: (pushcrypt [^\n]*)/).map { String($0.1) }
+            #expect(examples.contains { $0 == path || $0.hasPrefix(path + " ") }, "\(path)")
+            let options = Set((command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
+            for example in examples {
+                for option in example.matches(of: /\ --([a-z0-9-]+)/) {
+                    #expect(options.contains(String(option.1)), "\(path): \(option.1)")
+                }
+            }
+        }
+    }
+
+    @Test("every command accepts -q and -v, and refuses both together")
+    func messages() throws {
+        for (path, command) in try Self.leaves.get() {
+            let names = Set((command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
+            #expect(names.isSuperset(of: ["q", "no-notes", "v", "verbose"]), "\(path)")
+        }
+        expectUsageError(try CLI.run(["demo", "-q", "-v"]))
+    }
+
+    @Test("required options come before optional ones")
+    func order() throws {
+        for (path, command) in try Self.leaves.get() {
+            let options = (command.arguments ?? []).filter { $0.kind == "option" && $0.sectionTitle == nil }
+            let lastRequired = options.lastIndex { !$0.isOptional } ?? -1
+            #expect(options.prefix(lastRequired + 1).allSatisfy { !$0.isOptional }, "\(path)")
+        }
+    }
+
+    @Test("pushcrypt --help groups the commands and documents the environment")
+    func groups() throws {
+        let root = try CLI.run(["--help"]).text
+        for heading in ["PUSHES SUBCOMMANDS:", "EXAMINATION SUBCOMMANDS:", "KEYS SUBCOMMANDS:"] {
+            #expect(root.contains("\n\(heading)\n"), "\(root)")
+        }
+        for name in [
+            "PUSHCRYPT_KEYS", "PUSHCRYPT_TOPIC", "PUSHCRYPT_PASSPHRASE", "PUSHCRYPT_WRAP_COMMAND", "NO_COLOR", "TERM",
+            "COLUMNS", "LC_ALL", "SUDO_USER",
+        ] { #expect(root.contains(name), "\(name)") }
+        #expect(try CLI.run(["keys", "--help"]).text.contains("\nCHANGE SUBCOMMANDS:\n"))
+    }
+
+    @Test("-q silences notes and no errors")
+    func quiet() throws {
+        let place = try Workplace()
+        let create = ["keys", "create", "Keys/a", "--kind", "shared", "--overlap", "7d", "--insecure-plaintext"]
+        #expect(try place.run(create + ["-q"]).isSuccess)
+        expectRefusal(try place.run(create + ["-q"]), 73)
+    }
+
+    @Test("-v says which keys, which secret and which key are used, and prints no secret")
+    func verbose() throws {
+        let place = try Workplace()
+        try place.write(Data("a good passphrase\n".utf8), to: "pass")
+        let kid = try place.run(
+            "keys", "create", "Keys/ios", "--kind", "recipient", "--passphrase-file", "pass", "--at", Workplace.now
+        ).line
+        let sealed = try place.seal(to: "Keys/ios", "--passphrase-file", "pass", "-v")
+        #expect(sealed.exit == 0)
+        #expect(sealed.stderr.contains("Keys/ios: its secret is that of --passphrase-file"), "\(sealed)")
+        #expect(sealed.stderr.contains("sealed to key \(kid) of Keys/ios, not signed, "), "\(sealed)")
+        let opened = try place.open(keys: "Keys/ios", "--passphrase-file", "pass", "-v", payload: sealed.stdout)
+        #expect(opened.stderr.contains("opened with key \(kid), not signed, id "), "\(opened)")
+        #expect(!(sealed.stderr + opened.stderr).contains("good passphrase"))
+    }
+
+    @Test("PUSHCRYPT_TOPIC and PUSHCRYPT_KEYS stand for --topic and the keystore; an argument overrides them")
+    func environment() throws {
+        let place = try Workplace()
+        try place.create("Store/ios", "recipient")
+        try place.write(Workplace.inner, to: "payload.json")
+        let script = """
+            export PUSHCRYPT_TOPIC=com.example.app PUSHCRYPT_KEYS=Store
+            "$PUSHCRYPT" seal --to Store/ios < payload.json > sealed.json && "$PUSHCRYPT" open --keys Store/ios < sealed.json &&
+            "$PUSHCRYPT" inspect --keys Store/ios sealed.json && "$PUSHCRYPT" inspect sealed.json && "$PUSHCRYPT" keys list &&
+            "$PUSHCRYPT" rotate --all && "$PUSHCRYPT" diagnose --keys Store/ios sealed.json
+            "$PUSHCRYPT" keys doctor >/dev/null; "$PUSHCRYPT" open --keys Store/ios --topic a.b < sealed.json; echo "status $?"
+            """
+        let output = try place.shell(script)
+        #expect(output.text.contains("All clear.") && output.text.contains("Store/ios at "), "\(output)")
+        #expect(output.text.hasSuffix("status 65\n"), "\(output)")
+        #expect(output.stderr == "pushcrypt: not opened: undecryptable\n", "\(output)")
+        let without = try place.run("seal", "--to", "Store/ios", stdin: Workplace.inner)
+        expectUsageError(without)
+        #expect(without.stderr.contains("'--topic <TOPIC>', or the variable PUSHCRYPT_TOPIC"), "\(without)")
+        expectRefusal(try place.run("keys", "list"), 66, saying: "Keys")
+    }
+}

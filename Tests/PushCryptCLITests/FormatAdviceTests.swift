@@ -1,0 +1,149 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@Suite("errors about arguments say what is accepted", .ownThreads)
+struct FormatAdviceTests {
+    @Test(
+        "a value of the wrong format: the message describes the format with an example",
+        arguments: [
+            (["keys", "list", "Keys", "--at", "tomorrow"], "A TIME is RFC 3339, as in 2026-03-01T09:00:00Z"),
+            (
+                ["keys", "list", "Keys", "--at", "2026-01-01"],
+                "A TIME needs a time of day, as in 2026-01-01T00:00:00Z."
+            ),
+            (["keys", "policy", "Keys/a", "--at", "2026-01-01"], "as in 2026-01-01T00:00:00Z."),
+            (["keys", "policy", "Keys/a", "--overlap", "5y"], "as in 30d, 36h or 1d12h. A year is 365d."),
+            (["keys", "add", "Keys/a", "--activates-at", "5y"], "A TIME is RFC 3339"),
+            (["rotate", "Keys/a", "--emergency", "--revoke", "qi99"], "A KID is the id of a key, 11 characters"),
+            (["keys", "show", "Keys/a", "qi9"], "at least its first 4 characters"),
+            (["keys", "policy", "Keys/a", "--keep", "two"], "N is a whole number."),
+            (["keys", "promote", "Keys/a", "qi99zniTdWc", "--require-coverage", "most"], "as in 99.9%."),
+        ])
+    func format(_ arguments: [String], _ advice: String) throws {
+        let output = try CLI.run(arguments)
+        expectUsageError(output)
+        let lines = output.stderr.split(separator: "\n")
+        #expect(lines.count > 1 && lines[1].contains(advice), "\(output)")
+    }
+
+    @Test(
+        "a misspelt command: the message names the nearest one",
+        arguments: [
+            (["diagnos"], "pushcrypt diagnose"), (["kyes"], "pushcrypt keys"),
+            (["keys", "lst"], "pushcrypt keys list"),
+            (["doctor"], "pushcrypt keys doctor"), (["keys", "rotate"], "pushcrypt rotate"),
+            (["blob", "oepn"], "pushcrypt blob open"),
+        ])
+    func command(_ arguments: [String], _ nearest: String) throws {
+        let output = try CLI.run(arguments)
+        expectUsageError(output)
+        #expect(output.stderr.contains("\nDid you mean '\(nearest)'?\n"), "\(output)")
+    }
+
+    @Test("a word that is near no command, and a surplus argument, get no suggestion")
+    func none() throws {
+        for arguments in [["xyzzy"], ["demo", "mroe"]] {
+            let output = try CLI.run(arguments)
+            expectUsageError(output)
+            #expect(!output.stderr.contains("Did you mean"), "\(output)")
+        }
+    }
+
+    @Test("a file that isn't JSON: the message says how JSON begins")
+    func json() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let inspected = try place.run("inspect", stdin: Data("hello".utf8))
+        expectRefusal(inspected, 65, saying: "JSON refused at byte 0: it must begin with a JSON value, such as {")
+    }
+
+    @Test(
+        "an option that takes one value and is given twice is refused in every command",
+        arguments: [
+            ["seal", "--to", "Keys/a", "--topic", "a.b", "--device", "one", "--device", "two"],
+            ["open", "--keys", "Keys/a", "--topic", "a.b", "--topic", "a.c"],
+            ["rotate", "Keys/a", "--at", "1", "--at=2"], ["keys", "policy", "Keys/a", "--keep", "2", "--keep", "3"],
+            ["inspect", "--limit", "1", "--limit", "2"],
+            ["blob", "open", "--reference", "a", "--output", "b", "--output", "c"],
+        ])
+    func twice(_ arguments: [String]) throws {
+        expectRefusal(try CLI.run(arguments), 64, saying: "is given more than once, but takes one value")
+    }
+
+    @Test("options that take several values, and flags, may be repeated")
+    func several() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "shared")
+        #expect(
+            try place.seal(to: "Keys/ios", "--retract", "AAAAAAAAAAAAAAAAAAAAAA", "--retract", "BBBBBBBBBBBBBBBBBBBBBA")
+                .isSuccess)
+        #expect(try place.run("keys", "list", "Keys", "--json", "--json").isSuccess)
+    }
+}
+
+@Suite("first characters of a key's id", .ownThreads)
+struct KeyIDPrefixTests {
+    private let place: Workplace
+    private let kid: String
+
+    init() throws {
+        place = try Workplace()
+        kid = try place.createAtNewYear("Keys/app")
+        _ = try place.rotate("Keys/app", at: "2026-02-01T00:00:00Z", "--now")
+    }
+
+    private var pending: String {
+        get throws { try #require(try place.keys("Keys/app", at: "2026-02-01T00:00:00Z").last?.kid) }
+    }
+
+    @Test("keys show finds the key whose id begins with them, from four characters on")
+    func show() throws {
+        for count in 4...11 {
+            let output = try place.run("keys", "show", "Keys/app", "--", String(kid.prefix(count)))
+            #expect(output.isSuccess && output.text.hasPrefix("Key \(kid) of Keys/app"), "\(output)")
+        }
+        expectUsageError(try place.run("keys", "show", "Keys/app", "--", String(kid.prefix(3))))
+    }
+
+    @Test("characters with which no id begins are refused with the ids that there are")
+    func unknown() throws {
+        let output = try place.run("keys", "show", "Keys/app", "zzzz")
+        expectRefusal(output, 66, saying: "no key's id begins with zzzz; there are: \(kid), \(try pending)")
+    }
+
+    @Test("characters with which two ids begin are refused with both")
+    func ambiguous() throws {
+        let destroyed = SampleLifecycles.destroyed
+        let kids = try place.writeKeyset("Keys/two", [destroyed, destroyed, SampleLifecycles.primary])
+        let output = try place.run("keys", "show", "Keys/two", "tomb")
+        expectRefusal(output, 64, saying: "tomb is short for \(kids[0]) and \(kids[1]): give more characters")
+    }
+
+    @Test("with --yes or --force the whole id is required", arguments: ["--yes", "--force"])
+    func whole(_ flag: String) throws {
+        let short = String(try pending.prefix(4))
+        for command in ["promote", "revoke", "destroy", "retire"] {
+            let output = try place.run("keys", command, "Keys/app", flag, "--at", "2026-02-02T00:00:00Z", "--", short)
+            expectRefusal(
+                output, 64, saying: "\(short) is short for \(try pending); with --yes or --force, give the whole id")
+        }
+    }
+
+    #if os(Linux)
+    @Test(
+        "a command that asks takes the first characters and asks with the whole id",
+        .enabled(if: TerminalSession.isAvailable))
+    func asks() throws {
+        let session = try TerminalSession(
+            "\"$PUSHCRYPT\" keys revoke Keys/app --at 2026-02-02T00:00:00Z -- \(pending.prefix(4))",
+            in: place.folder.url,
+            pushcrypt: CLI.binary().path)
+        try session.wait(for: "revoking key \(pending) of Keys/app")
+        try session.wait(for: "Type yes to go on: ")
+        try session.type("yes\n")
+        #expect(try session.exitStatus() == 0)
+        #expect(try place.states("Keys/app", at: "2026-02-02T00:00:00Z") == ["primary", "revoked"])
+    }
+    #endif
+}

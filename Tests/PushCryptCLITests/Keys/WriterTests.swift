@@ -1,0 +1,124 @@
+import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptTestSupport
+import Testing
+
+/// The host that changes a keyset. Each command runs as the host that PUSHCRYPT_WRITER names.
+@Suite("a keyset's writer", .ownThreads)
+struct WriterTests {
+    private static let path = "Keys/app"
+
+    private static let made = Result {
+        let place = try Workplace()
+        let kid = try place.create(path, "sender")
+        return (kid: kid, place: try PlaceSnapshot(place))
+    }
+
+    private func run(_ command: String, as writer: String, _ place: Workplace) throws -> Output {
+        let arguments = command.split(separator: " ").map(String.init) + ["--at", Workplace.now]
+        return try CLI.start(arguments, in: place.folder.url, environment: ["PUSHCRYPT_WRITER": writer]).wait()
+    }
+
+    private func writer(_ place: Workplace) throws -> String? {
+        let member = try Payload.member("pushcrypt", of: try place.read("\(Self.path)/keyset.json")) as? [String: Any]
+        return member?["writer"] as? String
+    }
+
+    static let changes = [
+        "keys add Keys/app", "keys policy Keys/app --keep 3", "keys revoke Keys/app KID --yes",
+        "rotate Keys/app --emergency --revoke KID --yes",
+    ]
+
+    @Test("a change on another host exits 75 with both names and what to do, and changes nothing", arguments: changes)
+    func refused(_ command: String) throws {
+        let (kid, snapshot) = try Self.made.get()
+        let place = try snapshot.place()
+        let before = try place.contents(of: Self.path)
+        let output = try run(command.replacing("KID", with: kid), as: "host-b", place)
+        #expect(output.exit == 75, "\(output)")
+        #expect(output.stderr.contains("Keys/app: tests changes this keyset, and this is host-b"), "\(output)")
+        #expect(output.stderr.contains("keys policy Keys/NAME --writer this"), "\(output)")
+        #expect(try place.contents(of: Self.path) == before)
+        let same = try run(command.replacing("KID", with: kid), as: "tests", place)
+        #expect(same.exit == 0, "\(same)")
+    }
+
+    @Test(
+        "a command that only reads accepts another host",
+        arguments: [
+            "rotate Keys/app", "rotate Keys/app --dry-run", "keys list Keys/app", "keys policy Keys/app",
+            "keys export Keys/app",
+        ])
+    func reading(_ command: String) throws {
+        let place = try Self.made.get().place.place()
+        #expect(try run(command, as: "host-b", place).exit == 0)
+    }
+
+    @Test("--writer this and --writer NAME hand the keyset over, and the log records it")
+    func handedOver() throws {
+        let place = try Self.made.get().place.place()
+        let taken = try run("keys policy Keys/app --writer this", as: "host-b", place)
+        #expect(taken.exit == 0 && taken.text == "changed the writer: host-b instead of tests\n", "\(taken)")
+        #expect(try run("keys policy Keys/app --keep 4", as: "tests", place).exit == 75)
+        #expect(try run("keys policy Keys/app --keep 4", as: "host-b", place).exit == 0)
+        #expect(try run("keys policy Keys/app --writer host-c", as: "host-b", place).exit == 0)
+        #expect(try writer(place) == "host-c")
+        let log = String(decoding: try place.read("\(Self.path)/audit.jsonl"), as: UTF8.self)
+        #expect(log.contains(#""what":"writerChanged","detail":"host-b instead of tests""#))
+        #expect(try run("keys verify Keys/app", as: "host-b", place).exit == 0)
+    }
+
+    @Test("a keyset without a writer is adopted by its first change, which says so once")
+    func adopted() throws {
+        let place = try Self.made.get().place.place()
+        try place.edit("\(Self.path)/keyset.json") { $0.replacing("\n    \"writer\": \"tests\",", with: "") }
+        #expect(try writer(place) == nil)
+        let doctor = try run("keys doctor Keys/app", as: "host-b", place)
+        #expect(doctor.exit == 0 && doctor.text.contains("doesn't record which host changes it"), "\(doctor)")
+        let first = try run("keys policy Keys/app --keep 3", as: "host-b", place)
+        #expect(first.exit == 0 && first.stderr.contains("from now on only host-b changes this keyset"), "\(first)")
+        #expect(try writer(place) == "host-b")
+        #expect(try run("keys policy Keys/app --keep 4", as: "host-b", place).stderr.isEmpty)
+        let other = try run("keys doctor Keys/app", as: "tests", place)
+        #expect(other.text.contains("host-b changes the keyset, and this is tests"), "\(other)")
+    }
+
+    @Test("keys restore makes this host the writer")
+    func restored() throws {
+        let place = try Self.made.get().place.place()
+        try place.write(Data("a long winter".utf8), to: "backup-pass")
+        let secret = "--backup-passphrase-file backup-pass"
+        try #require(try run("keys backup Keys/app --to backup \(secret)", as: "tests", place).exit == 0)
+        let output = try run("keys restore --from backup --into Other \(secret)", as: "host-b", place)
+        #expect(output.exit == 0 && output.text.contains("changed the writer: host-b instead of tests"), "\(output)")
+    }
+
+    @Test(
+        "a name that a keyset can't contain is bad usage",
+        arguments: [" a", "a ", "é", String(repeating: "a", count: 65)])
+    func names(_ name: String) throws {
+        let place = try Self.made.get().place.place()
+        let output = try place.run(["keys", "policy", Self.path, "--writer", name, "--at", Workplace.now])
+        expectRefusal(output, 64, saying: "1 to 64 printable ASCII characters")
+        expectRefusal(try run("keys policy Keys/app --keep 3", as: name, place), 64, saying: "PUSHCRYPT_WRITER")
+    }
+
+    @Test("the machine id is hashed, and a file without one gives no name")
+    func machine() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("machine-id")
+        func name(_ text: String) throws -> String? {
+            try Data(text.utf8).write(to: file)
+            return try Writer.ofThisHost(machineIDFile: file.path)
+        }
+        let id = "0123456789abcdef0123456789abcdef"
+        let first = try #require(try name(id + "\n"))
+        #expect(first.hasPrefix("machine-") && first.count == 24 && !first.contains("0123"))
+        #expect(try name(id) == first)
+        #expect(try name(id.replacing("f", with: "e")) != first)
+        for text in ["", "uninitialized\n", id + "0", id.uppercased()] { #expect(try name(text) == nil, "\(text)") }
+        #expect(try Writer.ofThisHost(machineIDFile: folder.file("none").path) == nil)
+    }
+}
