@@ -94,6 +94,7 @@ struct KeysetStatus {
         switch log {
         case .whole?: "whole"
         case .interrupted?: "interrupted"
+        case .newer?: "newer"
         case .broken?: "broken"
         case nil: nil
         }
