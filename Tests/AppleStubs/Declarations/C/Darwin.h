@@ -65,6 +65,9 @@ char *realpath(const char *, char *);
 void free(void *);
 
 // fcntl.h, sys/stat.h, sys/file.h, dirent.h, unistd.h
+#define STDERR_FILENO 2
+#define X_OK 1
+int access(const char *, int);
 #define O_RDONLY 0x0
 #define O_WRONLY 0x1
 #define O_RDWR 0x2
