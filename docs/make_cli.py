@@ -26,7 +26,8 @@ def escaped(text: str) -> str:
 
 def discussion(text: str) -> str:
     """An example is code, which isn't escaped."""
-    return "\n\n".join(f"Example: `{part[9:]}`" if part.startswith("Example: ") else escaped(part) for part in paragraphs(text))
+    parts = paragraphs(text)
+    return "\n\n".join(f"Example: `{part[9:]}`" if part.startswith("Example: ") else escaped(part) for part in parts)
 
 
 def row(argument: dict[str, Any]) -> str:

@@ -84,7 +84,8 @@ def page_of(path: list[str], command: dict[str, Any]) -> list[str]:
 def overview(root: dict[str, Any]) -> list[str]:
     names = [("-".join(path), command["abstract"]) for path, command in commands(root)]
     entries = [line for name, abstract in names for line in (".TP", f".BR {name} (1)", escaped(abstract))]
-    description, _ = divided(root["discussion"])
+    # The environment has a section of its own.
+    description = [part for part in divided(root["discussion"])[0] if not part.startswith("Environment:")]
 
     def rows(heading: str) -> list[str]:
         return [line for name, text in table(heading) for line in (".TP", f".B {escaped(name)}", escaped(text))]

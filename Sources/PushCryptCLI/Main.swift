@@ -26,7 +26,8 @@ enum Main {
             } catch {
                 end(error)
             }
-        case .failure:
+        // Every error but those of the parser. `status` ends with exit status 1, too.
+        case .failure where !(error is ExitCode):
             let failure = Failure(error)
             StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
@@ -48,13 +49,15 @@ struct PushCrypt: ParsableCommand {
             Every command accepts -q, which writes no notes to stderr, and -v, which writes what is read and used.
 
             Exit status: 0 done, 10 rotate --dry-run: a step is due, rotate --exit-code: a step was carried out, 64 bad usage, \
-            65 bad data, 66 missing input, 70 internal error, 73 can't create, 74 reading or writing failed, 75 blocked for \
-            now, 77 permission, 130 and 143 interrupted.
+            65 bad data, 66 missing input, 69 --exec-on-change failed, 70 internal error, 73 can't create, 74 reading or writing \
+            failed, 75 blocked for now, 77 permission, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
+            1 warning, 2 critical, 3 unknown.
 
             Environment:
-            PUSHCRYPT_KEYS: the keystore of rotate --all, keys list and keys doctor; otherwise Keys
+            PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list, doctor and restore; otherwise Keys
             PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
             PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
+            PUSHCRYPT_WRITER: the name of this host in keysets; otherwise a hash of its machine id
             NO_COLOR, or TERM=dumb: no colour
             COLUMNS: the width of text
             LC_ALL, LC_CTYPE, LANG: with C or POSIX, text is ASCII
@@ -67,7 +70,7 @@ struct PushCrypt: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
             CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self]),
-            CommandGroup(name: "Keys", subcommands: [Keys.self, Rotate.self]),
+            CommandGroup(name: "Keys", subcommands: [Keys.self, Rotate.self, Status.self]),
         ])
 }
 
@@ -85,7 +88,8 @@ struct Keys: ParsableCommand {
             CommandGroup(
                 name: "Make and move",
                 subcommands: [
-                    KeysCreate.self, KeysImport.self, KeysExport.self, KeysBackup.self, KeysRestore.self,
+                    KeysCreate.self, KeysImport.self, KeysExport.self, KeysPublish.self, KeysBackup.self,
+                    KeysRestore.self,
                 ]),
             CommandGroup(
                 name: "Change",

@@ -29,6 +29,16 @@ package enum FileSystem {
         try status.access.check(rule, path)
     }
 
+    /// - Throws: `FileError` with `notFound`, or `noPermission` for a file that this process may not run.
+    package static func checkExecutable(_ path: String) throws(FileError) {
+        guard FileStatus(path, followingLinks: true)?.kind == .file else {
+            throw FileError(.notFound, path, "\(path) is not a program: there is no such file")
+        }
+        guard unsafe access(path, X_OK) == 0 else {
+            throw FileError(.noPermission, path, "\(path) is not executable; correct it with: chmod +x \(path)")
+        }
+    }
+
     /// The path with all symbolic links resolved; nil if there is no such file.
     package static func resolvedPath(_ path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }

@@ -17,12 +17,10 @@ private typealias FileActions = posix_spawn_file_actions_t
     #endif
 }
 
-/// Runs a helper program that reads and writes a few bytes. Kills the program after a time limit and always waits for its
-/// end.
+/// Runs a helper program. Kills the program after a time limit and always waits for its end.
 package struct HelperProcess {
     private let process: pid_t
     private let leadsGroup: Bool
-    private let stdout: OpenFile
     private let deadline: ContinuousClock.Instant
     private let now: () -> ContinuousClock.Instant
 
@@ -39,32 +37,65 @@ package struct HelperProcess {
         _ script: String, stdin: [UInt8], limit: Int, seconds: Int, mayAsk: Bool,
         now: @escaping () -> ContinuousClock.Instant
     ) throws(FileError) -> [UInt8] {
-        let deadline = now() + .seconds(seconds)
-        return try HelperProcess(script, stdin, leadsGroup: !mayAsk, deadline: deadline, now: now).finish(limit)
+        let program = Program(path: "/bin/sh", arguments: ["-c", script])
+        let stdout: OpenFile
+        let helper: HelperProcess
+        do {
+            // When this block ends, only one end of the two pipes is open: the one for reading the program's output.
+            let (input, output) = (try pipe(), try pipe())
+            try fill(input.writeEnd, stdin)
+            helper = try HelperProcess(
+                program, stdin: input.readEnd, stdout: output.writeEnd, seconds: seconds, mayAsk: mayAsk, now: now)
+            stdout = output.readEnd
+        }
+        return try helper.finish(reading: stdout, limit)
     }
 
-    /// Returns with only one end of the two pipes open: the one for reading the program's output.
+    /// A program that is started without a shell.
+    package struct Program: Sendable {
+        package let path: String
+        /// Without the program's name.
+        package let arguments: [String]
+        /// Variables that are added to the environment of this process or replace its own.
+        package var variables: [String: String] = [:]
+
+        package init(path: String, arguments: [String]) {
+            self.path = path
+            self.arguments = arguments
+        }
+    }
+
+    /// Runs a program that has no input. What it prints goes to stderr of this process.
+    ///
+    /// - Throws: as ``run(_:stdin:limit:seconds:mayAsk:now:)``.
+    package static func run(
+        _ program: Program, seconds: Int, mayAsk: Bool, now: @escaping () -> ContinuousClock.Instant
+    ) throws(FileError) {
+        let status = try HelperProcess(
+            program, stdin: OpenFile("/dev/null"), stdout: OpenFile(descriptor: STDERR_FILENO, named: "stderr"),
+            seconds: seconds, mayAsk: mayAsk, now: now
+        ).exitStatus()
+        guard status == 0 else { throw failure("exit status \(status)") }
+    }
+
     private init(
-        _ script: String, _ input: [UInt8], leadsGroup: Bool, deadline: ContinuousClock.Instant,
+        _ program: Program, stdin: OpenFile, stdout: OpenFile, seconds: Int, mayAsk: Bool,
         now: @escaping () -> ContinuousClock.Instant
     ) throws(FileError) {
-        let (stdin, stdout) = (try Self.pipe(), try Self.pipe())
-        try Self.fill(stdin.writeEnd, input)
-        process = try Self.spawn(script, stdin: stdin.readEnd, stdout: stdout.writeEnd, leadsGroup: leadsGroup)
-        self.leadsGroup = leadsGroup
-        self.stdout = stdout.readEnd
-        self.deadline = deadline
+        deadline = now() + .seconds(seconds)
+        leadsGroup = !mayAsk
         self.now = now
+        process = try Self.spawn(program, stdin: stdin, stdout: stdout, leadsGroup: leadsGroup)
     }
 
     private func end() { kill(leadsGroup ? -process : process, SIGKILL) }
 
-    private func finish(_ limit: Int) throws(FileError) -> [UInt8] {
+    private func finish(reading stdout: OpenFile, _ limit: Int) throws(FileError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: limit + 1)
         defer { wipe(&output) }
         let count: Int
         do throws(FileError) {
-            count = try read(into: &output)
+            count = try read(stdout, into: &output)
         } catch {
             end()
             _ = try? exitStatus()
@@ -78,10 +109,10 @@ package struct HelperProcess {
         return Array(output[..<count])
     }
 
-    private func read(into output: inout [UInt8]) throws(FileError) -> Int {
+    private func read(_ stdout: OpenFile, into output: inout [UInt8]) throws(FileError) -> Int {
         var count = 0
         while count < output.count {
-            try waitForOutput()
+            try waitForOutput(of: stdout)
             let more = try stdout.readSome(into: &output, from: count)
             guard more > 0 else { return count }
             count += more
@@ -89,7 +120,7 @@ package struct HelperProcess {
         return count
     }
 
-    private func waitForOutput() throws(FileError) {
+    private func waitForOutput(of stdout: OpenFile) throws(FileError) {
         while true {
             guard now() < deadline else { throw Self.late }
             var item = pollfd(fd: stdout.descriptor, events: Int16(POLLIN), revents: 0)
@@ -158,9 +189,9 @@ extension HelperProcess {
         try pipe.write(bytes)
     }
 
-    /// Starts `sh -c script` with these two streams and this process's stderr.
+    /// Starts the program with these two streams and this process's stderr.
     private static func spawn(
-        _ script: String, stdin: OpenFile, stdout: OpenFile, leadsGroup: Bool
+        _ program: Program, stdin: OpenFile, stdout: OpenFile, leadsGroup: Bool
     ) throws(FileError) -> pid_t {
         var actions = unsafe noFileActions
         var attributes = Attributes()
@@ -177,12 +208,16 @@ extension HelperProcess {
         unsafe closeOthers(&actions)
         setSignals(&attributes, leadsGroup: leadsGroup)
         var child = pid_t()
-        let arguments: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("sh"), strdup("-c"), strdup(script), nil]
-        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+        let arguments = unsafe copied([FileSystem.name(of: program.path)] + program.arguments)
+        let variables = unsafe copied(program.variables.map { "\($0)=\($1)" })
+        let copies = unsafe arguments + variables
+        defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
+        let inherited = unsafe environment(without: program.variables.keys)
         let result = withExtendedLifetime((stdin, stdout)) {
-            unsafe posix_spawn(&child, "/bin/sh", &actions, &attributes.value, arguments, environment() + [nil])
+            unsafe posix_spawn(
+                &child, program.path, &actions, &attributes.value, arguments + [nil], inherited + variables + [nil])
         }
-        guard result == 0 else { throw FileError(.read, "/bin/sh", systemError: result) }
+        guard result == 0 else { throw FileError(.read, program.path, systemError: result) }
         return child
     }
 
@@ -222,8 +257,13 @@ extension HelperProcess {
         unsafe posix_spawnattr_setflags(&attributes.value, Int16(flags))
     }
 
-    /// This process's environment without the passphrase, which a helper that wraps data keys doesn't need.
-    private static func environment() -> [UnsafeMutablePointer<CChar>?] {
+    private static func copied(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        unsafe texts.map { text in unsafe strdup(text) }
+    }
+
+    /// This process's environment without the passphrase, which no helper needs.
+    private static func environment(without names: some Sequence<String>) -> [UnsafeMutablePointer<CChar>?] {
+        let hidden = (["PUSHCRYPT_PASSPHRASE"] + names).map { $0 + "=" }
         #if canImport(Darwin)
         guard let variables = unsafe _NSGetEnviron().pointee else { return unsafe [] }
         #else
@@ -232,13 +272,12 @@ extension HelperProcess {
         var kept: [UnsafeMutablePointer<CChar>?] = unsafe []
         var index = 0
         while let variable = unsafe variables[index] {
-            if unsafe strncmp(variable, hidden, hidden.utf8.count) != 0 { unsafe kept.append(variable) }
+            let isHidden = hidden.contains { name in unsafe strncmp(variable, name, name.utf8.count) == 0 }
+            if !isHidden { unsafe kept.append(variable) }
             index += 1
         }
         return unsafe kept
     }
-
-    private static let hidden = "PUSHCRYPT_PASSPHRASE="
 
     #if canImport(Darwin)
     private static var noFileActions: FileActions { nil }

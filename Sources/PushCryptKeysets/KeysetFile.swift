@@ -94,9 +94,12 @@ package struct KeysetFile: Sendable {
 
     /// The metadata, authenticated if a secret was given.
     ///
+    /// - Parameter isAuthenticated: false to leave a given secret out.
     /// - Throws: `KeystoreError` with `unexpectedState`, `olderThanLog`; with a given secret as ``unlocked(_:evenIfOlder:)``.
-    package func metadata(_ source: SecretSource, evenIfOlder: Bool = false) throws -> KeysetMetadata {
-        guard !source.isGiven else { return try unlocked(source, evenIfOlder: evenIfOlder).metadata }
+    package func metadata(
+        _ source: SecretSource, isAuthenticated: Bool = true, evenIfOlder: Bool = false
+    ) throws -> KeysetMetadata {
+        if source.isGiven, isAuthenticated { return try unlocked(source, evenIfOlder: evenIfOlder).metadata }
         try check(source, evenIfOlder)
         return metadata
     }

@@ -22,6 +22,8 @@ struct CommandLinePageTests {
         ("keys create", "pushcrypt keys create Keys/new --kind recipient --insecure-plaintext --json"),
         ("keys add", "pushcrypt keys add Keys/fleet --json"),
         ("keys policy` |", "pushcrypt keys policy Keys/fleet --json"),
+        ("keys publish", "mkdir www; pushcrypt keys publish Keys/phone --to www --json"),
+        ("status", "pushcrypt status Keys --json --reports reports"),
         ("keys list` of a keyset", "pushcrypt keys list Keys/fleet --json"),
         ("keys list` of a keystore", "pushcrypt keys list Keys --json"),
         ("keys show", "pushcrypt keys show Keys/fleet $kid --json"),
@@ -82,9 +84,11 @@ struct CommandLinePageTests {
             #expect(!members.isEmpty || name == "keys doctor", "\(command)")
             let shared =
                 name == "keys show" ? try #require(page.first { $0.hasPrefix("| `keys list` of a keyset") }) : ""
-            let steps = name.hasSuffix("keystore") ? try #require(page.first { $0.hasPrefix("| `rotate`") }) : ""
+            let hasSteps = name.hasSuffix("keystore") || name == "status"
+            let steps = hasSteps ? try #require(page.first { $0.hasPrefix("| `rotate`") }) : ""
+            let findings = name == "status" ? try #require(page.first { $0.hasPrefix("| `keys doctor`") }) : ""
             for member in members {
-                #expect((row + shared + steps).contains("`\(member)`"), "\(member) of \(command)")
+                #expect((row + shared + steps + findings).contains("`\(member)`"), "\(member) of \(command)")
             }
         }
     }

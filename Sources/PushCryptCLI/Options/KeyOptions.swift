@@ -115,6 +115,23 @@ struct SecretOptions: ParsableArguments {
     }
 }
 
+/// Whether a command checks a secret that it doesn't need.
+struct SecretCheckOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("check-secret"), inversion: .prefixedNo,
+        help: "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given)")
+    var isChecked: Bool?
+
+    /// - Parameter isDryRun: whether the command needs no secret, even without a person who could type it.
+    func check(_ secrets: SecretOptions, isDryRun: Bool) -> KeysetStore.SecretCheck {
+        guard let isChecked else {
+            // A cron job without a secret must fail before the day on which it needs one.
+            return isDryRun || secrets.isGiven || Terminal() != nil ? .ifGiven : .always
+        }
+        return isChecked ? .always : .never
+    }
+}
+
 struct NewSecretOptions {
     let options: SecretOptions
     let allowsPlaintext: Bool

@@ -33,13 +33,10 @@ struct PublicationOptions: ParsableArguments {
     }
 }
 
-/// What `keys export` makes of a sender keyset and a publisher keyset, and the publisher's secret.
-struct SignedSetOptions: ParsableArguments {
-    @Option(help: .init("Print the signed set of a sender keyset, signed by this publisher keyset.", "Keys/NAME"))
+/// The publisher keyset that signs the set of a sender keyset, and its secret.
+struct PublisherOptions: ParsableArguments {
+    @Option(help: .init("Sign the set of a sender keyset with this publisher keyset.", "Keys/NAME"))
     var signedBy: String?
-    @Option(
-        help: .init("Print what an app bundles to verify the signed set of this sender keyset.", "Keys/NAME"))
-    var pinsFor: String?
     @Option(
         help: .init("Sign for the apps that pin this earlier epoch. (default: the keyset's epoch)", "N"))
     var epoch: Int64?
@@ -52,44 +49,40 @@ struct SignedSetOptions: ParsableArguments {
     @Option(help: .init("The command that unwraps the publisher keyset's data key, if it has its own.", "COMMAND"))
     var publisherWrapCommand: String?
 
-    var isGiven: Bool { signedBy != nil || pinsFor != nil }
-
     func validate() throws {
-        guard signedBy == nil || pinsFor == nil else {
-            throw ValidationError("Use only one of --signed-by and --pins-for.")
-        }
         guard epoch == nil || signedBy != nil else { throw ValidationError("--epoch needs --signed-by.") }
-        let secrets = [
-            publisherPassphraseFile != nil, publisherPassphraseDescriptor != nil, publisherWrapCommand != nil,
-        ]
-        guard secrets.filter(\.self).count <= 1 else {
+        guard secretCount <= 1 else {
             throw ValidationError(
                 "Use only one of --publisher-passphrase-file, --publisher-passphrase-fd and --publisher-wrap-command.")
         }
-        guard isGiven || !secrets.contains(true) else {
-            throw ValidationError("A secret of the publisher keyset needs --signed-by or --pins-for.")
-        }
     }
 
-    /// The signed document of `path` or the pins with the publishers of `path`.
+    private var secretCount: Int {
+        [publisherPassphraseFile != nil, publisherPassphraseDescriptor != nil, publisherWrapCommand != nil]
+            .count(where: \.self)
+    }
+
+    var hasSecret: Bool { secretCount > 0 }
+
+    /// Calls `body` with the set of two keysets.
     ///
     /// - Parameters:
     ///   - secrets: the secret of both keysets, or of the sender keyset if the publisher's has its own.
-    ///   - expected: what the keyset `path` must be at least.
-    func exported(
-        _ path: String, _ secrets: SecretOptions, _ expected: ExpectedState, at time: UnixTime
-    ) throws -> [UInt8] {
-        let (senders, publishers) = (pinsFor ?? path, signedBy ?? path)
+    ///   - expectation: what one of the keysets must be at least.
+    func withSet<Result>(
+        of senders: String, by publishers: String, _ secrets: SecretOptions,
+        _ expectation: (keyset: String, state: ExpectedState), _ body: (PublishedSet) throws -> Result
+    ) throws -> Result {
         let own = publisherSecrets
         func unlocked(_ keyset: String, _ secrets: SecretOptions) throws -> StoredKeyset {
             let secret = secrets.source(of: keyset)
-            return try Self.unlocked(keyset, keyset == path ? secret.expecting(expected) : secret)
+            let isExpected = keyset == expectation.keyset
+            return try Self.unlocked(keyset, isExpected ? secret.expecting(expectation.state) : secret)
         }
         let signing = try unlocked(publishers, own.isNamed ? own : secrets)
         let published = try unlocked(senders, secrets)
         return try KeySource.naming("\(senders) with the publisher \(publishers)") {
-            let set = try PublishedSet(of: published, by: signing)
-            return try pinsFor == nil ? set.document(epoch: epoch, at: time) : set.pins()
+            try body(PublishedSet(of: published, by: signing))
         }
     }
 
@@ -103,7 +96,7 @@ struct SignedSetOptions: ParsableArguments {
     }
 
     /// A keyset of a keystore. A file has no publication.
-    private static func unlocked(_ path: String, _ secret: SecretSource) throws -> StoredKeyset {
+    static func unlocked(_ path: String, _ secret: SecretSource) throws -> StoredKeyset {
         try KeySource.requireKeyset(path)
         return try KeySource.naming(path) { try KeysetFolder(path).file().unlocked(secret) }
     }

@@ -11,6 +11,8 @@ enum ExitStatus: Int32 {
     case usage = 64
     case dataError = 65
     case noInput = 66
+    /// The program of --exec-on-change failed.
+    case hookFailed = 69
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
@@ -19,12 +21,16 @@ enum ExitStatus: Int32 {
     /// 128 plus the signal's number, as shells report it.
     case interrupted = 130
     case terminated = 143
+
+    init(signal: Int32) { self = Self(rawValue: 128 + signal) ?? .terminated }
 }
 
 /// The error that ends a command: a message of one line for stderr, and the exit status.
-struct Failure: Error {
+struct Failure: Error, CustomStringConvertible {
     let status: ExitStatus
     let message: String
+
+    var description: String { message }
 
     init(_ status: ExitStatus, _ message: String) {
         self.status = status
@@ -32,7 +38,7 @@ struct Failure: Error {
     }
 
     init(signal: Int32) {
-        let status = ExitStatus(rawValue: 128 + signal) ?? .terminated
+        let status = ExitStatus(signal: signal)
         self.init(status, "\(status)")
     }
 
@@ -71,6 +77,6 @@ struct Failure: Error {
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
         .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
-        .unexpectedState: .temporary,
+        .unexpectedState: .temporary, .hookFailed: .hookFailed,
     ]
 }

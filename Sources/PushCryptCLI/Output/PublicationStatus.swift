@@ -22,7 +22,7 @@ struct PublicationStatus {
 
     init(_ set: SignedSenderSet, at time: UnixTime) { self.init(set.publication, signedBy: set.signedBy, at: time) }
 
-    /// The set that `keys export --signed-by` makes of a keyset; nil for a keyset without one.
+    /// The set that `keys publish --signed-by` makes of a keyset; nil for a keyset without one.
     init?(_ metadata: KeysetMetadata, at time: UnixTime) {
         guard let publication = metadata.signedSet else { return nil }
         self.init(publication, signedBy: nil, at: time)
@@ -31,7 +31,7 @@ struct PublicationStatus {
     /// What is left to do after a change of a sender keyset at `path`, which issues its set again.
     static func publishing(_ path: String) -> String {
         TerminalText.harmless(
-            "the new set now: sign it with `pushcrypt keys export \(path) --signed-by Publisher/NAME`".utf8)
+            "the new set now: `pushcrypt keys publish \(path) --to FOLDER --signed-by Publisher/NAME`".utf8)
     }
 
     var json: JSONObject {

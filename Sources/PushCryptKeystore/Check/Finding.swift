@@ -36,7 +36,7 @@ extension Finding: Comparable {
 /// Advice in both `keys verify` and `keys doctor`.
 extension Verification {
     static let restore = "restore an earlier copy"
-    static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
+    package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
     static func missingLines(_ count: Int) -> String {
         "an interrupted change didn't write \(count) line\(count == 1 ? "" : "s") to the audit log"

@@ -89,7 +89,7 @@ extension KeysetExamination {
 
     /// The purpose of a file in a keyset's folder.
     private enum Role {
-        case folder, keyset, log, published, leftover, brokenLog, replacedKeyset, foreign
+        case folder, keyset, log, published, hook, leftover, brokenLog, replacedKeyset, foreign
 
         init(_ name: String) {
             switch name {
@@ -97,6 +97,7 @@ extension KeysetExamination {
             case KeysetFolder.keysetName: self = .keyset
             case KeysetFolder.auditName: self = .log
             case KeysetFolder.publicName: self = .published
+            case KeysetFolder.hookName: self = .hook
             case _ where Folder.isLeftover(name): self = .leftover
             case _ where name.hasPrefix(KeysetStore.brokenLogPrefix): self = .brokenLog
             case _ where name.hasPrefix(KeysetStore.replacedKeysetPrefix): self = .replacedKeyset

@@ -1,28 +1,65 @@
 package import PushCryptCore
 import PushCryptFiles
-import PushCryptKeysets
+package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Finds the faults of one keyset that can be detected without its secret.
+/// Finds the faults of one keyset. It needs no secret; with one it checks that too.
 package struct KeysetExamination {
-    let snapshot: KeysetSnapshot
-    let now: UnixTime
-    let user: UInt32
-    /// This host; nil if it has no name.
-    let writer: String?
+    /// What an examination knows beside the files.
+    package struct Context {
+        package let time: UnixTime
+        package var user = FileSystem.ownUser
+        /// This host; nil if it has no name.
+        package var writer: String?
+        /// The reports of devices, for policies that require coverage.
+        package var reports: DeviceReports?
+        /// The secret of the keyset at a path; nil if it isn't checked.
+        package var secret: (String) -> SecretSource? = { _ in nil }
+
+        package init(at time: UnixTime) { self.time = time }
+    }
+
+    /// The secret of encrypted keys.
+    package enum SecretCondition: String, Hashable, Sendable, Encodable {
+        /// The keys are in plain text, or can't be read.
+        case none
+        case unchecked, right
+        /// It is missing, can't be read, or is wrong.
+        case wrong
+    }
+
+    package let snapshot: KeysetSnapshot
+    let context: Context
     package internal(set) var findings: [Finding] = []
+    package private(set) var secret = SecretCondition.none
+    /// The unlocked keys of plain text, or of a secret that is right.
+    private var stored: StoredKeyset?
 
     /// - Parameter snapshot: read with `requiringPrivacy: false`.
-    package init(_ snapshot: KeysetSnapshot, at time: UnixTime, user: UInt32, writer: String?) {
-        self.writer = writer
+    package init(_ snapshot: KeysetSnapshot, _ context: Context) {
         self.snapshot = snapshot
-        now = time
-        self.user = user
+        self.context = context
         examineFiles()
         switch snapshot.keyset {
         case .success(let file): examine(file)
         case .failure(let error): examine(error)
         }
+    }
+
+    var now: UnixTime { context.time }
+    var user: UInt32 { context.user }
+
+    /// The keyset's metadata; nil if its file can't be read.
+    package var metadata: KeysetMetadata? { try? snapshot.keyset.get().metadata }
+
+    package func plan(_ metadata: KeysetMetadata) -> RotationPlan {
+        metadata.plan(at: now, confirmsClock: true) { context.reports?.verdict(on: $0, metadata, at: now) }
+    }
+
+    /// Whether the audit log matches the keyset; nil if one of them can't be read.
+    package var logCondition: AuditLog.Condition? {
+        guard let metadata, let log = try? snapshot.log.get() else { return nil }
+        return log.condition(metadata.audit)
     }
 
     mutating func add(_ severity: Finding.Severity, _ code: String, _ message: String, advice: String) {
@@ -34,7 +71,10 @@ package struct KeysetExamination {
 
     private mutating func examine(_ file: KeysetFile) {
         examineContent(file)
-        if !snapshot.isDemo { examineProtection(file.protection) }
+        if !snapshot.isDemo {
+            examineSecret(file)
+            examineProtection(file.protection)
+        }
         examineLifecycles(file.metadata.timeline)
         if !snapshot.isDemo {
             examineRotation(file.metadata)
@@ -42,6 +82,7 @@ package struct KeysetExamination {
         }
         if let set = file.metadata.signedSet { examineSignedSet(set) }
         examineLog(file.metadata)
+        examineHook(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
     }
 
@@ -90,15 +131,32 @@ package struct KeysetExamination {
         guard let recorded = metadata.writer else {
             return add(
                 .note, "no-writer", "the keyset doesn't record which host changes it, so a second host is not refused",
-                advice: writer == nil
+                advice: context.writer == nil
                     ? "set \(Writer.variable) on the host that changes it: it has no machine id"
                     : "nothing, if this is the only host: the next change records it")
         }
-        guard recorded != writer else { return }
+        guard recorded != context.writer else { return }
         add(
             .note, "other-writer",
-            "\(recorded) changes the keyset, and this is \(writer ?? "a host without a machine id and \(Writer.variable)")",
+            "\(recorded) changes the keyset, and this is \(context.writer ?? "a host without a machine id and \(Writer.variable)")",
             advice: "nothing, unless this host shall change it from now on: \(command("keys policy --writer this"))")
+    }
+
+    private mutating func examineSecret(_ file: KeysetFile) {
+        let source = context.secret(snapshot.path)
+        if file.protection != .plaintext { secret = source == nil ? .unchecked : .wrong }
+        do {
+            stored = secret == .unchecked ? nil : try file.unlocked(source ?? .none, evenIfOlder: true)
+            if secret == .wrong { secret = .right }
+        } catch let error as KeystoreError where error.code == .notEncrypted {
+            add(.error, "not-encrypted", error.reason, advice: Verification.restore)
+        } catch let error as KeystoreError where error.code == .damaged {
+            add(.error, "damaged", error.reason, advice: Verification.restore)
+        } catch {
+            add(
+                .error, "secret", "the secret of the private keys can't be used: \(error)",
+                advice: "give the right one: without it no key can be added, and nothing is sealed or signed")
+        }
     }
 
     private mutating func examineProtection(_ protection: Protection) {
@@ -145,10 +203,20 @@ package struct KeysetExamination {
         }
     }
 
+    private mutating func examineHook(_ metadata: KeysetMetadata) {
+        guard let done = snapshot.hook?.sequence, done != metadata.sequence else { return }
+        let changedAt = metadata.timeline.updatedAt
+        let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
+        add(
+            isLate ? .warning : .note, "hook-unfinished",
+            "the program that runs after changes succeeded for seq \(done), and the keyset has seq \(metadata.sequence)",
+            advice: command("rotate")
+                + " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault")
+    }
+
     private mutating func examinePublic(_ metadata: KeysetMetadata) {
         guard case .success(let published) = snapshot.published else { return }
-        let records = (try? snapshot.keyset.get()).flatMap { try? $0.unlocked(.none).records }
-        let condition = PublicCondition(published, metadata, records)
+        let condition = PublicCondition(published, metadata, stored?.records)
         let (message, advice) = condition.description(snapshot)
         switch condition {
         case .unneeded, .whole, .plausible: break
@@ -173,8 +241,10 @@ extension KeysetExamination {
         }
         for key in timeline.keys(in: .expired, at: now) {
             let expiresAt = key.lifecycle.expiresAt.map { "since \($0)" } ?? ""
+            let isLate = key.lifecycle.expiresAt.map { $0 + Self.graceInSeconds < now } ?? true
             add(
-                .warning, "expired", "key \(key.kid) opens nothing \(expiresAt), and its material is still there",
+                isLate ? .warning : .note, "expired",
+                "key \(key.kid) opens nothing \(expiresAt), and its material is still there",
                 advice: command("keys prune"))
         }
         for key in timeline.keys(in: .primary, .retiring, at: now) {
@@ -196,7 +266,7 @@ extension KeysetExamination {
                 advice: command("keys policy --publish-lead 7d"))
         }
         let condition = metadata.signedSet?.condition(at: now) ?? .valid
-        let plan = metadata.plan(at: now, confirmsClock: true)
+        let plan = plan(metadata)
         for step in plan.due {
             // examineLifecycles reports expired keys.
             if case .destroy = step.action { continue }
@@ -216,7 +286,7 @@ extension KeysetExamination {
 
     mutating func examineSignedSet(_ set: SenderSetPublication) {
         let issued = "the signed set was issued at \(set.issuedAt) and"
-        let advice = command("rotate") + ", then export and publish the set"
+        let advice = command("rotate") + ", then publish the set"
         switch set.condition(at: now) {
         case .valid: break
         case .expiring: add(.warning, "set-expiring", "\(issued) is valid until \(set.validUntil)", advice: advice)
@@ -230,7 +300,7 @@ extension KeysetExamination {
     /// A week: keys that expire within it are reported.
     private static let soonInSeconds: Int64 = 7 * 86_400
     /// A day, so that a host that rotates daily is never late.
-    private static let graceInSeconds: Int64 = 86_400
+    fileprivate static let graceInSeconds: Int64 = 86_400
 }
 
 extension RotationPlan.Step {

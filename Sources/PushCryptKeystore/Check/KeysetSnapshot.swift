@@ -13,6 +13,8 @@ package struct KeysetSnapshot: Sendable {
     package let log: Result<AuditLog, any Error>
     /// The content of `public.jwks.json`; nil if there is no such file.
     package let published: Result<[UInt8]?, any Error>
+    /// The last change after which a program ran; nil if there is none, or its file can't be read.
+    package let hook: ChangeHook.Record?
 
     /// - Parameter requiringPrivacy: whether to refuse private files that other users own or can open, as commands that use
     ///   the keys do.
@@ -46,6 +48,9 @@ package struct KeysetSnapshot: Sendable {
             guard files[KeysetFolder.auditName] != nil else { return AuditLog([]) }
             return AuditLog(try read(KeysetFolder.auditName, requiringPrivacy ? .ownerOnly : nil))
         }
+        hook =
+            files[KeysetFolder.hookName] == nil
+            ? nil : (try? read(KeysetFolder.hookName)).flatMap(ChangeHook.Record.init)
         published = Result {
             guard files[KeysetFolder.publicName] != nil else { return nil }
             return try read(KeysetFolder.publicName)

@@ -1,21 +1,20 @@
-package import PushCryptCore
+import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 
 /// Finds the faults of a keystore or of one keyset.
 package struct KeystoreExamination {
+    /// Those of the keysets and those of other files and folders.
     package private(set) var findings: [Finding] = []
     package private(set) var keysetCount = 0
-    private let now: UnixTime
-    private let user: UInt32
-    private let writer: String?
+    /// The keysets whose folders can be read.
+    package private(set) var keysets: [KeysetExamination] = []
+    private let context: KeysetExamination.Context
 
     /// - Throws: `KeystoreError` if the folder can't be read.
-    package init(_ path: String, at time: UnixTime, user: UInt32 = FileSystem.ownUser, writer: String? = nil) throws {
-        now = time
-        self.writer = writer
-        self.user = user
+    package init(_ path: String, _ context: KeysetExamination.Context) throws {
+        self.context = context
         let path = KeysetFolder(path).path
         if KeysetFolder(path).exists {
             examineKeyset(path)
@@ -34,8 +33,9 @@ package struct KeystoreExamination {
     private mutating func examineKeyset(_ path: String) {
         keysetCount += 1
         do {
-            let snapshot = try KeysetSnapshot(path, requiringPrivacy: false)
-            findings += KeysetExamination(snapshot, at: now, user: user, writer: writer).findings
+            let keyset = KeysetExamination(try KeysetSnapshot(path, requiringPrivacy: false), context)
+            findings += keyset.findings
+            keysets.append(keyset)
         } catch {
             let isLink = FileStatus(path)?.kind == .symbolicLink
             add(
@@ -68,11 +68,11 @@ package struct KeystoreExamination {
                 "users other than the owner can add keysets to this folder and remove them",
                 advice: "chmod go-w \(ShellArgument.quoted(path))")
         }
-        if !access.belongs(to: user) {
+        if !access.belongs(to: context.user) {
             add(
                 .warning, path, "owner",
                 "the folder belongs to user \(access.owner), who can add keysets to it and remove them",
-                advice: "chown \(user) \(ShellArgument.quoted(path))")
+                advice: "chown \(context.user) \(ShellArgument.quoted(path))")
         }
     }
 

@@ -65,8 +65,22 @@ package struct PublishedSet {
     /// The text that the app bundles. It contains no secret.
     ///
     /// - Throws: `KeyError` with `tooLarge` for more than 4 publishers.
-    package func pins() throws -> [UInt8] {
+    package func pins() throws -> [UInt8] { try appPins(epoch: nil).json }
+
+    private func appPins(epoch: Int64?) throws -> SenderSetPins {
         let records = publishers.map { $0.publicRecord(keepingPSK: false) }
-        return try SenderSetPins(publishers: records, set: publication.set, epoch: publication.epoch).json
+        return try SenderSetPins(publishers: records, set: publication.set, epoch: epoch ?? publication.epoch)
+    }
+
+    /// Verifies a document as an app of each topic does that has accepted no set yet.
+    ///
+    /// - Throws: `KeyError`.
+    func verified(_ document: [UInt8], epoch: Int64?, at time: UnixTime) throws -> SignedSenderSet {
+        let pins = try appPins(epoch: epoch)
+        let set = try SignedSenderSet.verify(document, publishers: pins.publishers)
+        for topic in set.publication.topics {
+            _ = try SenderSetState(accepting: set, pins: pins, topic: topic, stored: nil, at: time)
+        }
+        return set
     }
 }

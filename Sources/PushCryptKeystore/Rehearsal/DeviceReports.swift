@@ -164,3 +164,20 @@ extension KeyTimeline.Key {
         return (lifecycle.activatesAt == nil ? UnixTime(.max) : activatesAt, createdAt, kid)
     }
 }
+
+extension DeviceReports {
+    /// The verdict for the coverage that a keyset's policy requires; nil if it requires none.
+    package func verdict(on kid: KeyID, _ keyset: KeysetMetadata, at time: UnixTime) -> RotationPlan.CoverageVerdict? {
+        keyset.policy.requiredCoverage.map { verdict(on: kid, $0, keyset.timeline, at: time) }
+    }
+
+    /// Decides whether enough devices hold a key before it seals.
+    package func verdict(
+        on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
+    ) -> RotationPlan.CoverageVerdict {
+        let coverage = coverage(of: kid, in: timeline, at: time)
+        let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
+        let isEnough = coverage.meets(required)
+        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
+    }
+}

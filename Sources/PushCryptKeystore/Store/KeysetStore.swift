@@ -133,57 +133,83 @@ extension KeysetStore {
         package let metadata: KeysetMetadata
         /// Messages about an interrupted change that was finished or discarded.
         package let notices: [String]
+        /// Whether the keys were read, and the secret of encrypted keys is right.
+        package let isUnlocked: Bool
+    }
+
+    /// Whether a rotation checks the secret of encrypted keys if no step is due. A step always needs it.
+    package enum SecretCheck: Sendable {
+        /// Asks a person if no secret was given.
+        case always
+        case ifGiven
+        case never
+
+        func applies(to secret: SecretSource, _ protection: Protection) -> Bool {
+            // Plain keys need no secret, and are refused if one was given.
+            protection == .plaintext || self == .always || self == .ifGiven && secret.isGiven
+        }
     }
 
     /// Carries out the due steps of the plan.
     ///
     /// ```
-    /// lock the folder, read, plan; stop if nothing is due
-    /// unlock the keys, finish an interrupted change, carry out the plan, check the invariants
+    /// lock the folder, read, plan; stop if nothing is due and the secret isn't checked
+    /// unlock the keys; stop if nothing is due
+    /// finish an interrupted change, carry out the plan, check the invariants
     /// write, publish, log
     /// ```
     /// The keyset is read, planned and unlocked once. If a person must be asked for the secret, the lock is released, and
     /// the keyset is read and planned again after the answer.
     /// - Parameters:
-    ///   - secret: a given secret authenticates the metadata before the plan is made.
+    ///   - check: a secret that is checked also authenticates the metadata, of which the plan is made.
     ///   - isDryRun: whether to make only the plan, without the lock.
     ///   - plan: makes the plan.
     /// - Throws: `KeystoreError`, `KeyError`, `LifecycleError`, as ``change(at:by:_:_:)``.
     package func rotate(
-        at time: UnixTime, by actor: Actor, _ secret: SecretSource, isDryRun: Bool = false,
-        _ plan: (KeysetMetadata) -> RotationPlan
+        at time: UnixTime, by actor: Actor, _ secret: SecretSource, checking check: SecretCheck = .ifGiven,
+        isDryRun: Bool = false, _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> Rotation {
         guard !isDryRun else {
-            let metadata = try folder.file().metadata(secret)
-            return Rotation(plan: plan(metadata), done: [], metadata: metadata, notices: [])
+            let file = try folder.file()
+            let isUnlocked = check.applies(to: secret, file.protection)
+            let metadata =
+                try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
+            return Rotation(plan: plan(metadata), done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
         }
-        let first = try attempt(at: time, by: actor, secret, plan)
+        let first = try attempt(at: time, by: actor, secret, check, plan)
         if let rotation = first.rotation { return rotation }
         // Without the lock, so that other processes don't wait for a person.
         let answered = try first.file.answered(secret)
-        guard let rotation = try attempt(at: time, by: actor, answered, plan).rotation else {
+        guard let rotation = try attempt(at: time, by: actor, answered, check, plan).rotation else {
             preconditionFailure("an answered secret counts as given")
         }
         return rotation
     }
 
-    /// - Returns: no rotation if something is due and the keys are encrypted, but no secret was given.
+    /// - Returns: no rotation if the keys must be read and are encrypted, but no secret was given.
     private func attempt(
-        at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ plan: (KeysetMetadata) -> RotationPlan
+        at time: UnixTime, by actor: Actor, _ secret: SecretSource, _ check: SecretCheck,
+        _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> (rotation: Rotation?, file: KeysetFile) {
         try withLock { folder in
             let file = try self.folder.file(in: folder)
             let isReadable = secret.isGiven || file.protection == .plaintext
-            let stored = isReadable ? try file.unlocked(secret) : nil
-            let plan = try plan(stored?.metadata ?? file.metadata(secret))
-            guard !plan.due.isEmpty else {
-                return (Rotation(plan: plan, done: [], metadata: file.metadata, notices: []), file)
+            let isChecked = check.applies(to: secret, file.protection)
+            let checked = isChecked && isReadable ? try file.unlocked(secret) : nil
+            let plan = try plan(checked?.metadata ?? file.metadata(secret, isAuthenticated: isChecked))
+            func unchanged(isUnlocked: Bool) -> Rotation {
+                Rotation(plan: plan, done: [], metadata: file.metadata, notices: [], isUnlocked: isUnlocked)
             }
-            guard let stored else { return (nil, file) }
+            guard isChecked || !plan.due.isEmpty else { return (unchanged(isUnlocked: false), file) }
+            guard isReadable else { return (nil, file) }
+            let stored = try checked ?? file.unlocked(secret)
+            guard !plan.due.isEmpty else { return (unchanged(isUnlocked: true), file) }
             let change = try change(stored, folder, at: time, confirmsClock: plan.confirmsClock, by: actor) {
                 try $0.carryOut(plan)
             }
-            return (Rotation(plan: plan, done: change.result, metadata: change.metadata, notices: change.notices), file)
+            let rotation = Rotation(
+                plan: plan, done: change.result, metadata: change.metadata, notices: change.notices, isUnlocked: true)
+            return (rotation, file)
         }
     }
 }

@@ -16,7 +16,8 @@ struct KeysDoctorTests {
         try place.createEncrypted("Keys/push", .sender, scrypt: .standard)
         try place.write(Data(), to: "Keys/README.md", mode: 0o644)
         try place.settle("Keys")
-        let output = try place.run("keys", "doctor", "--at", Workplace.now)
+        let secret = ["--passphrase-file", "passphrase"]
+        let output = try place.run(["keys", "doctor", "--at", Workplace.now] + secret)
         #expect(output.isSuccess, "\(output)")
         #expect(output.text == "2 keysets: nothing found\n")
         #expect(
@@ -49,6 +50,12 @@ struct KeysDoctorTests {
                 """)
     }
 
+    private static func context(at time: UnixTime?) throws -> KeysetExamination.Context {
+        var context = KeysetExamination.Context(at: try #require(time))
+        context.writer = CLI.writer
+        return context
+    }
+
     @Test("keys doctor reports the defect with its severity and advice, and changes nothing", arguments: DoctorCase.all)
     func finding(_ test: DoctorCase) throws {
         let place = try Workplace()
@@ -57,8 +64,7 @@ struct KeysDoctorTests {
         if test.settles { try place.settle("Keys") }
         let before = try place.contents(of: "Keys")
         let examination = try KeystoreExamination(
-            place.folder.file("Keys").path, at: #require(UnixTime(argument: test.time)),
-            writer: CLI.writer)
+            place.folder.file("Keys").path, Self.context(at: UnixTime(argument: test.time)))
         let json = String(decoding: try JSONEncoder().encode(examination.findings), as: UTF8.self)
             .replacing("\\/", with: "/").replacing(place.folder.path + "/", with: "")
         let findings = try findings(Data(json.utf8))

@@ -8,8 +8,10 @@ struct FaultPointTests {
     func all() throws {
         let named =
             ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points
-            + ["create-published", "log-set-aside", "leftover-removed"]
-            + ["log-created", "log-written", "log-synced", "log-renamed"] + ["keys-read"]
+            + ["created", "written", "synced", "renamed"].map { "publication-\($0)" } + [
+                "create-published", "log-set-aside", "leftover-removed",
+            ]
+            + ["log-created", "log-written", "log-synced", "log-renamed"] + ["keys-read", "hook-succeeded"]
         #expect(try points() == Set(named))
     }
 

@@ -29,8 +29,9 @@ struct NextStepsTests {
         let place = try Workplace()
         let commands = try revoked("shared", in: place)
         try #require(commands.count == 2)
-        try paste(commands[0], ["ID": "phone-1"], in: place)
-        #expect(String(decoding: try place.read("phone-1.json"), as: UTF8.self).contains("phone-1"))
+        try place.write(Data("phone-1\n".utf8), to: "ids")
+        try paste(commands[0], ["FILE": "ids"], in: place)
+        #expect(String(decoding: try place.read("keys.jsonl"), as: UTF8.self).contains("phone-1"))
         try place.write(Data(), to: "queue.jsonl")
         try paste(commands[1], ["TOPIC": Workplace.topic], in: place)
         #expect(place.has("resealed.jsonl"))
@@ -41,8 +42,9 @@ struct NextStepsTests {
         let place = try Workplace()
         let commands = try revoked("sender", in: place)
         try #require(commands.count == 2)
-        try paste(commands[0], [:], in: place)
-        #expect(String(decoding: try place.read("sender-keys.json"), as: UTF8.self).contains("revokedAt"))
+        try place.makeFolder("www")
+        try paste(commands[0], ["FOLDER": "www"], in: place)
+        #expect(String(decoding: try place.read("www/my app.jwks.json"), as: UTF8.self).contains("revokedAt"))
         try place.createAtNewYear("Keys/fleet", "shared")
         try place.write(Data(), to: "queue.jsonl")
         try paste(commands[1], ["TOPIC": Workplace.topic, "Keys/NAME": "Keys/fleet"], in: place)
@@ -66,7 +68,9 @@ struct NextStepsTests {
         let revoked = try place.run(
             "keys", "revoke", "Keys/app", created.line, "--yes", "--passphrase-file", "pass", "--at", Self.time)
         #expect(revoked.exit == 0, "\(revoked)")
-        #expect(revoked.stderr.contains("pushcrypt keys export Keys/app --device ID --passphrase-file pass > ID.json"))
+        #expect(
+            revoked.stderr.contains("pushcrypt keys export Keys/app --devices FILE --passphrase-file pass > keys.jsonl")
+        )
     }
 
     @Test("a pending key: nothing of it waits in a queue")
@@ -105,7 +109,9 @@ struct NextStepsTests {
         let seal = ["--sign-with", "Keys/push", "--passphrase-file", "pass"]
         let refused = try place.seal(to: "Keys/ios", seal[0], seal[1], seal[2], seal[3])
         expectRefusal(refused, 65, saying: "encrypt these too (`keys passwd`)")
-        #expect(try place.run("keys", "passwd", "Keys/push", "--new-passphrase-file", "pass").exit == 0)
+        #expect(
+            try place.run("keys", "passwd", "Keys/push", "--new-passphrase-file", "pass", "--at", Workplace.now).exit
+                == 0)
         #expect(try place.seal(to: "Keys/ios", seal[0], seal[1], seal[2], seal[3]).isSuccess)
     }
 }

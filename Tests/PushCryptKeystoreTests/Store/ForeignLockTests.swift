@@ -61,7 +61,8 @@ import Testing
             try await withTimeLimit { [path] in _ = try KeysetStore(path).verify(.none, at: Self.time) }
         }
         #expect(error?.code == .looseMode)
-        let findings = try await withTimeLimit { [path] in try KeystoreExamination(path, at: Self.time).findings }
+        let findings = try await withTimeLimit { [path] in try KeystoreExamination(path, .init(at: Self.time)).findings
+        }
         #expect(findings.contains { $0.code == "loose-mode" })
     }
 }

@@ -9,6 +9,28 @@ struct ChangeOptions: ParsableArguments {
     @Option(help: .init("The reason, for the audit log.", "TEXT")) var reason: String?
     @Flag(help: "Print JSON: what was done.") var json = false
     @Option(name: .customLong("at"), help: TimeOptions.help) var givenTime: UnixTime?
+    @Option(
+        help: .init("A program, by its path, that runs after a change, until it succeeds; see Keys/README.md.", "PATH"))
+    var execOnChange: String?
+    @Option(
+        name: .customLong("exec-argument"), parsing: .unconditionalSingleValue,
+        help: .init("An argument of that program; may be repeated.", "ARGUMENT"))
+    var execArguments: [String] = []
+
+    func validate() throws {
+        guard execOnChange?.contains("/") ?? true else {
+            throw ValidationError(
+                "--exec-on-change takes the path of a program, with a slash: ./publish or /etc/push/publish.")
+        }
+        guard execArguments.isEmpty || execOnChange != nil else {
+            throw ValidationError("--exec-argument needs --exec-on-change.")
+        }
+    }
+
+    /// The program that runs after a change; nil if none is given.
+    ///
+    /// - Throws: `KeystoreError` if there is no such program: before the change, and not after it.
+    func hook() throws -> ChangeHook? { try execOnChange.map { try ChangeHook($0, execArguments) } }
 
     var time: UnixTime { givenTime ?? .now }
 
@@ -26,11 +48,13 @@ struct ChangeOptions: ParsableArguments {
         _ store: KeysetStore, _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection,
         _ secret: KeysetSecret?, as action: AuditEvent.Action
     ) throws {
+        let hook = try hook()
         let notices = try store.create(record, policy, protection, secret, at: time, by: actor, as: action)
         for notice in notices { StandardStreams.writeNote(notice) }
         try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
             "\(record.kid)\n"
         }
+        if let hook { try store.run(hook, after: store.folder.file().metadata) }
     }
 }
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import PushCryptCore
+import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysDoctor: ParsableCommand {
@@ -6,8 +8,8 @@ struct KeysDoctor: ParsableCommand {
         commandName: "doctor", abstract: "Examine a keystore and print everything that is wrong with it.",
         discussion: """
             Errors are files that commands refuse or that others can read; warnings should be corrected; notes need no \
-            action. Each finding says what to do. Nothing is changed, and no secret is needed. `keys verify` checks one \
-            keyset with its secret.
+            action. Each finding says what to do. Nothing is changed, and no secret is needed. A secret that is given is checked \
+            with each encrypted keyset, and then a plain keyset is an error. `keys verify` checks one keyset with its secret.
 
             Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
 
@@ -17,27 +19,21 @@ struct KeysDoctor: ParsableCommand {
     @Argument(help: .init("A keystore or a keyset. (default: PUSHCRYPT_KEYS, else Keys)", "Keys")) var givenPath:
         String?
     @Flag(help: "Print JSON: an array of objects.") var json = false
+    @OptionGroup var secretCheck: SecretCheckOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     private var path: String { givenPath ?? Defaults.keystore }
 
     func run() throws {
-        let found = try KeystoreExamination(path, at: timeOptions.time, writer: Writer.ofThisHost())
+        let found = try KeystoreExamination(path, secretCheck.context(secrets, at: timeOptions.time))
+        if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
-            found.findings.map { Self.text($0, terminal) }.joined() + Self.summary(found) + "\n"
+            found.findings.map { $0.text(terminal) }.joined() + Self.summary(found) + "\n"
         }
         let errors = found.findings.count { $0.severity == .error }
         guard errors == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(errors, "error"))") }
-    }
-
-    private static func text(_ finding: Finding, _ terminal: TerminalText) -> String {
-        let label = terminal.label(finding.severity.rawValue, finding.severity.style, width: 9)
-        let lines =
-            terminal.wrapped(
-                label, "\(finding.keyset): \(finding.message)", indent: 9, width: StandardStreams.wrappingColumns)
-            + terminal.advice(finding.advice, indent: 9)
-        return lines.map { $0 + "\n" }.joined()
     }
 
     private static func summary(_ found: KeystoreExamination) -> String {
@@ -47,6 +43,39 @@ struct KeysDoctor: ParsableCommand {
             return count == 0 ? nil : NumberText.counted(count, severity.rawValue)
         }
         return "\(keysets): " + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
+    }
+}
+
+extension SecretCheckOptions {
+    /// The examination of a keystore, with the secret if it is checked.
+    func context(_ secrets: SecretOptions, at time: UnixTime) throws -> KeysetExamination.Context {
+        var context = KeysetExamination.Context(at: time)
+        context.writer = try Writer.ofThisHost()
+        guard isChecked ?? secrets.isGiven else { return context }
+        let answer = Remembered<KeysetSecret>()
+        context.secret = { secrets.source(of: $0, remembering: answer) }
+        return context
+    }
+}
+
+extension KeystoreExamination {
+    /// The sentence about secrets that weren't checked; nil if there are none.
+    var uncheckedSecrets: String? {
+        let count = keysets.count { $0.secret == .unchecked }
+        guard count > 0 else { return nil }
+        return "\(NumberText.counted(count, "secret")) of encrypted keysets not checked, because none was given; "
+            + Verification.giveTheSecret
+    }
+}
+
+extension Finding {
+    /// The finding, and what to do.
+    func text(_ terminal: TerminalText) -> String {
+        let label = terminal.label(severity.rawValue, severity.style, width: 9)
+        let lines =
+            terminal.wrapped(label, "\(keyset): \(message)", indent: 9, width: StandardStreams.wrappingColumns)
+            + terminal.advice(advice, indent: 9)
+        return lines.map { $0 + "\n" }.joined()
     }
 }
 

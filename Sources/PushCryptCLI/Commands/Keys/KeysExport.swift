@@ -15,6 +15,9 @@ struct KeysExport: ParsableCommand {
             set. Sets and JWKs are always JSON. With --json the other formats are printed as an object with kid, format, \
             private and value; a DER is in base64.
 
+            With --devices it prints one line for each device: {"device": ID, "keyset": SET}, where SET is what --device \
+            prints. A line of FILE that is no device id is skipped and reported; the exit status is then 65.
+
             With --signed-by it prints the signed set of a sender keyset, which depends only on the two keysets. With \
             --pins-for it prints what an app bundles to verify that set; the exported keyset is then the publisher's. \
             --publisher-passphrase-file, -fd and --publisher-wrap-command name the publisher keyset's secret if the two \
@@ -27,6 +30,9 @@ struct KeysExport: ParsableCommand {
     @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
     var registration = false
     @Option(help: .init("The keys of one device of a shared keyset, a secret of the device.", "ID")) var device: String?
+    @Option(
+        help: .init("The keys of many devices of a shared keyset: a file with one device id on a line.", "FILE|-"))
+    var devices: String?
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
     var format: ExportedKey.Form?
     @Option(help: .init("The key. (default: the primary)", "KID")) var kid: KeyID?
@@ -36,7 +42,10 @@ struct KeysExport: ParsableCommand {
     var allowsPlaintext = false
     @Flag(help: "Print JSON in every format.") var json = false
     @OptionGroup var timeOptions: TimeOptions
-    @OptionGroup(title: "Signed sender sets") var signedSet: SignedSetOptions
+    @Option(
+        help: .init("Print what an app bundles to verify the signed set of this sender keyset.", "Keys/NAME"))
+    var pinsFor: String?
+    @OptionGroup(title: "Signed sender sets") var publisher: PublisherOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -46,10 +55,20 @@ struct KeysExport: ParsableCommand {
             throw ValidationError("--registration and --device can't be combined: they need different kinds of keys.")
         }
         let isOneKey = format != nil || kid != nil || isPrivate
+        guard devices == nil || !(isOneKey || registration || device != nil) else {
+            throw ValidationError("--devices can't be combined with other outputs.")
+        }
         guard !isOneKey || !(registration || device != nil) else {
             throw ValidationError("--registration and --device can't be combined with --format, --kid or --private.")
         }
-        guard !signedSet.isGiven || !(isOneKey || registration || device != nil || json) else {
+        let isSignedSet = publisher.signedBy != nil || pinsFor != nil
+        guard publisher.signedBy == nil || pinsFor == nil else {
+            throw ValidationError("Use only one of --signed-by and --pins-for.")
+        }
+        guard isSignedSet || !publisher.hasSecret else {
+            throw ValidationError("A secret of the publisher keyset needs --signed-by or --pins-for.")
+        }
+        guard !isSignedSet || !(isOneKey || registration || device != nil || devices != nil || json) else {
             throw ValidationError("--signed-by and --pins-for can't be combined with other outputs.")
         }
         guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
@@ -58,17 +77,29 @@ struct KeysExport: ParsableCommand {
     }
 
     func run() throws {
+        if let devices {
+            return try DeviceExport(source().keyset, at: timeOptions.time).printAll(in: devices)
+        }
         var bytes = try exported()
         defer { wipe(&bytes) }
         if format == .der, !json { try StandardStreams.write(bytes) } else { try StandardStreams.writeLine(bytes) }
     }
 
     private func exported() throws -> [UInt8] {
-        if signedSet.isGiven { return try signedSet.exported(path, secrets, expected.state, at: timeOptions.time) }
+        let expectation = (keyset: path, state: expected.state)
+        if let pinsFor {
+            return try publisher.withSet(of: pinsFor, by: path, secrets, expectation) { try $0.pins() }
+        }
+        if let signedBy = publisher.signedBy {
+            return try publisher.withSet(of: path, by: signedBy, secrets, expectation) {
+                try $0.document(epoch: publisher.epoch, at: timeOptions.time)
+            }
+        }
         if format != nil || kid != nil || isPrivate { return try oneKey() }
-        guard registration || device != nil else { return try publicSet() }
-        let source = try source()
-        return try registration ? registrationRecord(source.keyset) : deviceKeys(source)
+        if let device = try DeviceID(option: device) {
+            return try DeviceExport(source().keyset, at: timeOptions.time).set(of: device)
+        }
+        return try registration ? registrationRecord(source().keyset) : publicSet()
     }
 
     /// Derived from the private keys: an attacker could have replaced the public file.
@@ -93,13 +124,6 @@ struct KeysExport: ParsableCommand {
         record.reserveCapacity(KeyRecord.maximumJWKByteCount)
         try keyset.sealingEntry(at: timeOptions.time).record.publicRecord(keepingPSK: true).appendJWK(to: &record)
         return record
-    }
-
-    private func deviceKeys(_ source: KeySource) throws -> [UInt8] {
-        let (keyset, time) = (source.keyset, timeOptions.time)
-        guard let id = try DeviceID(option: device) else { return [] }
-        return try source.forDevice(id).filter { entry in keyset.state(of: entry.record.kid, at: time)?.opens ?? false }
-            .jwkSet(withHistory: false)
     }
 
     private func oneKey() throws -> [UInt8] {

@@ -34,6 +34,9 @@ struct KeysLog: ParsableCommand {
             throw ValidationError("--start-new needs --reason: the new log starts with it.")
         }
         guard startsNew || options.reason == nil else { throw ValidationError("--reason needs --start-new.") }
+        guard startsNew || options.execOnChange == nil else {
+            throw ValidationError("--exec-on-change needs --start-new: nothing else changes the keyset.")
+        }
     }
 
     func run() throws {
@@ -97,6 +100,7 @@ struct KeysLog: ParsableCommand {
         try StandardStreams.write(["keyset": path, "oldLog": oldName], asJSON: options.json) { _ in
             "started a new audit log; the old one is \(path)/\(oldName)\n"
         }
+        try change.runHook(after: KeysetFolder(path).file().metadata)
     }
 }
 

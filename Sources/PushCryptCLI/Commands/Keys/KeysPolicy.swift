@@ -10,9 +10,8 @@ struct KeysPolicy: ParsableCommand {
             Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
 
-            The --publish options make the sender keys a set that `keys export --signed-by` signs. Every change of the \
-            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then export the set \
-            and publish it.
+            The --publish options make the sender keys a set that `keys publish --signed-by` signs. Every change of the \
+            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then publish it.
 
             Only one host changes a keyset, so that copies can't get different keys. The keyset records its name: \
             PUSHCRYPT_WRITER, or a hash of the machine id. --writer this makes this host the one that changes it. First stop \
@@ -33,9 +32,18 @@ struct KeysPolicy: ParsableCommand {
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var showsOnly: Bool { policyOptions.isEmpty && publicationOptions.isEmpty && writer == nil }
+
+    func validate() throws {
+        guard !showsOnly || options.execOnChange == nil else {
+            throw ValidationError(
+                "--exec-on-change needs a change, and without an option of the policy it is only shown.")
+        }
+    }
+
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
-        if policyOptions.isEmpty, publicationOptions.isEmpty, writer == nil { return try show(change.metadata()) }
+        if showsOnly { return try show(change.metadata()) }
         if !policyOptions.isEmpty {
             policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy))
         }

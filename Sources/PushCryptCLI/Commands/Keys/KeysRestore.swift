@@ -23,7 +23,8 @@ struct KeysRestore: ParsableCommand {
 
     @Argument(help: .init("The keysets. (default: every keyset of the backup)", "Keys/NAME")) var paths: [String] = []
     @Option(name: .customLong("from"), help: .init("The backup.", "FILE")) var file: String?
-    @Option(help: .init("The keystore for the keysets of the backup. (default: Keys)", "Keys")) var into: String?
+    @Option(help: .init("The keystore for the keysets of the backup. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
+    var into: String?
     @Flag(name: .customLong("back-in-time"), help: "Restore it although later changes are lost.") var goesBack = false
     @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
     @OptionGroup var clock: ClockOptions
@@ -44,12 +45,13 @@ struct KeysRestore: ParsableCommand {
     }
 
     func run() throws {
+        let hook = try options.hook()
         let backup = try file.map { try Backup(file: $0, backupSecret.source(of: $0)) }
         let answer = Remembered<KeysetSecret>()
         var failures = [Failure]()
         for path in paths.isEmpty ? names(in: backup) : paths {
             do {
-                try restore(path, copy(of: path, in: backup), answer)
+                try restore(path, copy(of: path, in: backup), answer, hook)
             } catch {
                 let failure = Failure(error)
                 StandardStreams.writeError(failure.message)
@@ -80,7 +82,9 @@ struct KeysRestore: ParsableCommand {
         return keyset
     }
 
-    private func restore(_ path: String, _ copy: BackedUpKeyset?, _ answer: Remembered<KeysetSecret>) throws {
+    private func restore(
+        _ path: String, _ copy: BackedUpKeyset?, _ answer: Remembered<KeysetSecret>, _ hook: ChangeHook?
+    ) throws {
         let secret = secrets.source(of: path, remembering: answer)
         let restoration = try KeySource.naming(path) {
             try KeysetStore(path).restore(
@@ -89,6 +93,7 @@ struct KeysRestore: ParsableCommand {
         }
         for notice in restoration.notices { StandardStreams.writeNote(notice) }
         try report(path, restoration)
+        if let hook, !isDryRun { try KeysetStore(path).run(hook, after: restoration.metadata) }
     }
 
     private func report(_ path: String, _ restoration: Restoration) throws {

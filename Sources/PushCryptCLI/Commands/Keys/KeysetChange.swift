@@ -10,6 +10,7 @@ struct KeysetChange {
     private let secrets: SecretOptions
     /// Whether the operator has confirmed a clock that seems wrong.
     let confirmsClock: Bool
+    private let hook: ChangeHook?
     private let knownFile = Remembered<KeysetFile>()
     private let knownMetadata = Remembered<KeysetMetadata>()
     private let answeredSecret = Remembered<SecretSource>()
@@ -23,6 +24,7 @@ struct KeysetChange {
         self.path = path
         self.options = options
         confirmsClock = clock.isConfirmed
+        hook = try options.hook()
         self.secrets = secrets
         secret = secrets.source(of: path, remembering: answer).expecting(expected)
     }
@@ -39,6 +41,9 @@ struct KeysetChange {
     func answerSecret() throws -> SecretSource {
         try answeredSecret.value { try KeySource.naming(path) { try file().answered(secret) } }
     }
+
+    /// Reads the keys and throws if the secret is missing or wrong.
+    func checkSecret() throws { _ = try KeySource.naming(path) { try file().unlocked(answerSecret()) } }
 
     /// The file as of the first call, without the lock. The change reads it again under the lock.
     private func file() throws -> KeysetFile {
@@ -99,6 +104,7 @@ struct KeysetChange {
         for notice in change.notices { StandardStreams.writeNote(notice) }
         if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
         try report(change.events, change.metadata)
+        try runHook(after: change.metadata)
         return change.events
     }
 
@@ -109,14 +115,32 @@ struct KeysetChange {
     }
 
     /// Carries out the steps that are due, unless it is a dry run. Prints only notices about interrupted changes.
-    func rotate(isDryRun: Bool, _ plan: (KeysetMetadata) -> RotationPlan) throws -> KeysetStore.Rotation {
+    func rotate(
+        isDryRun: Bool, checking check: KeysetStore.SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
+    ) throws -> KeysetStore.Rotation {
         let rotation = try naming {
             try KeySource.naming(path) {
-                try KeysetStore(path).rotate(at: time, by: options.actor, secret, isDryRun: isDryRun, plan)
+                try KeysetStore(path).rotate(
+                    at: time, by: options.actor, secret, checking: check, isDryRun: isDryRun, plan)
             }
         }
         for notice in rotation.notices { StandardStreams.writeNote(notice) }
         return rotation
+    }
+
+    /// Runs the program of --exec-on-change, unless it has succeeded since the last change.
+    ///
+    /// - Parameter metadata: authenticated by the change.
+    func runHook(after metadata: KeysetMetadata) throws {
+        if let hook { try KeysetStore(path).run(hook, after: metadata) }
+    }
+
+    /// The note of a dry run, in which no program runs.
+    func noteHook(after metadata: KeysetMetadata) throws {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return }
+        StandardStreams.writeNote(
+            "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
+        )
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
@@ -161,10 +185,12 @@ extension AuditEvent {
         guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
             let policy = try? JSONText(Array(detail[...end].utf8)).root
         else { return detail }
-        let members = policy.members.map { member in
-            let value = member.value.string ?? String(decoding: member.value.rawBytes, as: UTF8.self)
-            return "\(member.name) " + (DurationText.seconds(value).map(DurationText.human) ?? value)
+        func text(_ value: JSONValue) -> String {
+            if value.kind == .array { return value.elements.map(text).joined(separator: " ") }
+            let text = value.string ?? String(decoding: value.rawBytes, as: UTF8.self)
+            return DurationText.seconds(text).map(DurationText.human) ?? text
         }
+        let members = policy.members.map { "\($0.name) \(text($0.value))" }
         return members.joined(separator: ", ") + detail[detail.index(after: end)...]
     }
 }

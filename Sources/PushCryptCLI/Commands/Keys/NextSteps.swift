@@ -37,17 +37,17 @@ struct NextSteps {
         case .sender where signsSet:
             return (
                 "Sign and publish the new set: apps refuse the revoked key when they have it.",
-                "pushcrypt keys export \(keyset) --signed-by Publisher/NAME\(secret) > sender-set.json"
+                "pushcrypt keys publish \(keyset) --to FOLDER --signed-by Publisher/NAME\(secret)"
             )
         case .sender:
             return (
                 "Publish the sender keys: apps refuse the revoked key when they have them.",
-                "pushcrypt keys export \(keyset)\(secret) > sender-keys.json"
+                "pushcrypt keys publish \(keyset) --to FOLDER\(secret)"
             )
         case .shared:
             return (
-                "Give every device its new keys, for each ID:",
-                "pushcrypt keys export \(keyset) --device ID\(secret) > ID.json"
+                "Give every device its new keys; FILE has one device id on a line, and keys.jsonl will have secrets:",
+                "pushcrypt keys export \(keyset) --devices FILE\(secret) > keys.jsonl"
             )
         case .recipient where wasPrimary:
             return (

@@ -50,15 +50,3 @@ extension DeviceReports {
         }
     }
 }
-
-extension DeviceReports {
-    /// Decides whether enough devices hold a key before it seals.
-    func verdict(
-        on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
-    ) -> RotationPlan.CoverageVerdict {
-        let coverage = coverage(of: kid, in: timeline, at: time)
-        let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
-        let isEnough = coverage.meets(required)
-        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
-    }
-}

@@ -9,13 +9,20 @@ struct Rotate: ParsableCommand {
         abstract: "Carry out the rotation steps that are due: add the next key, erase expired keys.",
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
-            with `keys export --signed-by` and publish it. Publisher keys are never rotated. \
+            and publish it with `keys publish --signed-by`. Publisher keys are never rotated. \
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
+            The secret of encrypted keysets is checked at every run, even if nothing is due, so that a missing or wrong one is \
+            noticed before a step needs it. It takes a third of a second for each keyset with a passphrase, and one call of a \
+            wrap command. --no-check-secret skips this, and then nothing authenticates the plan. On a terminal nobody is asked \
+            for a passphrase while nothing is due.
+
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; anything else: \
-            see pushcrypt --help. With several keysets, the exit status is the most severe one.
+            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; 64, 66 or 77 the \
+            secret is missing, can't be read, or is wrong; 65 also if a wrap command failed; 69 the steps were carried out, but \
+            the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
+            is the most severe one.
 
             Example: pushcrypt rotate --all --passphrase-file /etc/pushcrypt/passphrase
             """)
@@ -29,6 +36,7 @@ struct Rotate: ParsableCommand {
     var isDryRun = false
     @Flag(name: .customLong("exit-code"), help: "Exit 10 if a step was carried out, and 0 if there was nothing to do.")
     var hasExitCode = false
+    @OptionGroup var secretCheck: SecretCheckOptions
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
@@ -52,6 +60,10 @@ struct Rotate: ParsableCommand {
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
             throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
         }
+        guard !isEmergency || isDryRun || secretCheck.isChecked == nil else {
+            throw ValidationError(
+                "--emergency needs the secret, so --check-secret and --no-check-secret have no effect.")
+        }
         guard !(hasExitCode && isDryRun) else {
             throw ValidationError("--dry-run exits 10 if a step is due; --exit-code doesn't apply.")
         }
@@ -72,8 +84,9 @@ struct Rotate: ParsableCommand {
                 requiresCoverage = try requiresCoverage || change.metadata().policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)
-                StandardStreams.writeError(failure.message)
-                if options.json { try StandardStreams.writeJSON(["keyset": path, "error": failure.message], []) }
+                let message = failure.message + undone(path, deviceReports, after: error)
+                StandardStreams.writeError(message)
+                if options.json { try StandardStreams.writeJSON(["keyset": path, "error": message], []) }
                 statuses.append(failure.status.rawValue)
             }
         }
@@ -84,13 +97,24 @@ struct Rotate: ParsableCommand {
     }
 
     private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
-        let rotation = try change.rotate(isDryRun: isDryRun) { plan($0, change, reports) }
+        let check = secretCheck.check(secrets, isDryRun: isDryRun)
+        let rotation = try change.rotate(isDryRun: isDryRun, checking: check) { plan($0, change.time, reports) }
         noteIdleStart(change.path, rotation)
-        let remaining = rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change, reports, isAfter: true)
+        if !rotation.isUnlocked, !isDryRun, secretCheck.isChecked == nil {
+            StandardStreams.writeNote(
+                "\(change.path): the secret was not checked, because nothing is due; --check-secret asks for it")
+        }
+        let remaining =
+            rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change.time, reports, isAfter: true)
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
         try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
             .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
-        if let objection = remaining.clockObjection { StandardStreams.writeNote("\(change.path): \(objection)") }
+        if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
+        if isDryRun {
+            try change.noteHook(after: rotation.metadata)
+        } else {
+            try change.runHook(after: rotation.metadata)
+        }
         if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
         return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
     }
@@ -100,7 +124,7 @@ struct Rotate: ParsableCommand {
         let (metadata, plan) = (rotation.metadata, rotation.plan)
         let adds = (plan.due + plan.blocked).contains { if case .add = $0.action { true } else { false } }
         let pending = metadata.timeline.keys(in: .pending, at: plan.at).first
-        guard beginsNow, !adds, let pending else { return }
+        guard beginsNow, !adds, plan.clockObjection == nil, let pending else { return }
         let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
         StandardStreams.writeNote(
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
@@ -108,17 +132,32 @@ struct Rotate: ParsableCommand {
     }
 
     private func plan(
-        _ keyset: KeysetMetadata, _ change: KeysetChange, _ reports: DeviceReports?, isAfter: Bool = false
+        _ keyset: KeysetMetadata, _ time: UnixTime, _ reports: DeviceReports?, isAfter: Bool = false
     ) -> RotationPlan {
-        keyset.plan(at: change.time, beginsNow: beginsNow && !isAfter, confirmsClock: change.confirmsClock) { kid in
-            keyset.policy.requiredCoverage.flatMap { required in
-                reports?.verdict(on: kid, required, keyset.timeline, at: change.time)
-            }
+        keyset.plan(at: time, beginsNow: beginsNow && !isAfter, confirmsClock: clock.isConfirmed) { kid in
+            reports?.verdict(on: kid, keyset, at: time)
         }
+    }
+
+    /// The steps that wait because of a failure, by a file that may not be authenticated. Empty for a file that was refused, and
+    /// if the steps were carried out.
+    private func undone(_ path: String, _ reports: DeviceReports?, after error: any Error) -> String {
+        let others: [KeystoreError.Code] = [
+            .damaged, .notEncrypted, .olderThanLog, .unexpectedState, .hookFailed,
+        ]
+        guard !others.contains(where: { $0 == (error as? KeystoreError)?.code }),
+            let metadata = try? KeysetFolder(path).file().metadata
+        else { return "" }
+        let plan = plan(metadata, options.time, reports)
+        if let first = plan.due.first {
+            return "; due since \(first.dueAt): \(plan.due.map(\.action.text).joined(separator: ", "))"
+        }
+        return plan.next.map { "; due at \($0.dueAt): \($0.action.text)" } ?? ""
     }
 
     private func replace(_ kid: KeyID) throws {
         let change = try KeysetChange(paths[0], options, clock, secrets, expected.state)
+        if secretCheck.isChecked == true { try change.checkSecret() }
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {

@@ -32,19 +32,19 @@ struct SignedSetRotationTests {
         let signed = try SignedSetPlace()
         let place = signed.place
         let command = ["rotate", "Keys/senders", "--at", SignedSetPlace.day(30)]
-        let advice = "keys export Keys/senders --signed-by"
+        let advice = "keys publish Keys/senders --to FOLDER --signed-by"
         let dry = try place.run(command + ["--dry-run"]).text
         #expect(dry.contains("due      issue the signed set again\n") && !dry.contains(advice), "\(dry)")
         let done = try place.run(command).text
         #expect(done.contains("done     issue the signed set again\n"), "\(done)")
         #expect(
-            done.contains("publish  the new set now: sign it with `pushcrypt \(advice) Publisher/NAME`\n"), "\(done)")
+            done.contains("publish  the new set now: `pushcrypt \(advice) Publisher/NAME`\n"), "\(done)")
         #expect(!done.contains("renew"))
         #expect(!(try place.run(command).text.contains(advice)))
         let revoked = try place.succeed(
             "keys", "revoke", "Keys/senders", signed.kid("Keys/senders"), "--yes",
             at: SignedSetPlace.day(31))
-        #expect(revoked.text.hasSuffix("publish the new set now: sign it with `pushcrypt \(advice) Publisher/NAME`\n"))
+        #expect(revoked.text.hasSuffix("publish the new set now: `pushcrypt \(advice) Publisher/NAME`\n"))
     }
 
     @Test(

@@ -1,0 +1,69 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptKeystore
+
+struct KeysPublish: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish", abstract: "Write a keyset's public set into a folder that a web server serves.",
+        discussion: """
+            With --signed-by it writes the signed set of a sender keyset, NAME.json, which apps with pins fetch. Without it \
+            writes the public keys of recipients or senders, NAME.jwks.json. A copy with the number of the set, \
+            NAME.SEQ.json or NAME.SEQ.jwks.json, stays when a later set replaces NAME.json.
+
+            Every user may read the files. They are replaced atomically, and only if their content changes: otherwise even \
+            their time of modification stays. A signed set is verified as an app does, before and after it is written.
+
+            Exit status: 0 the folder has the set, perhaps already before; 65 the folder has a later set, or the set of another \
+            keyset, or this set can't be signed; anything else: see pushcrypt --help.
+
+            Example: pushcrypt keys publish Keys/senders --to /srv/www --signed-by Publisher/app
+            """)
+
+    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Option(name: .customLong("to"), help: .init("The folder to write into. It must exist.", "FOLDER"))
+    var folder: String
+    @Option(name: .customLong("as"), help: .init("The files' name, without suffix. (default: the keyset's)", "NAME"))
+    var name: String?
+    @Flag(help: "Print JSON: one object.") var json = false
+    @OptionGroup var timeOptions: TimeOptions
+    @OptionGroup(title: "Signed sender sets") var publisher: PublisherOptions
+    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var messages: MessageOptions
+    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    func validate() throws {
+        if let name, name.isEmpty || name.hasPrefix(".") || name.contains("/") {
+            throw ValidationError("--as takes a name, such as senders: no path, and no dot at its beginning.")
+        }
+        guard publisher.signedBy != nil || !publisher.hasSecret else {
+            throw ValidationError("A secret of the publisher keyset needs --signed-by.")
+        }
+    }
+
+    func run() throws {
+        let name = name ?? FileSystem.name(of: KeysetFolder(path).path)
+        let publication = try publication(as: name)
+        let result: JSONObject = [
+            "keyset": path, "file": publication.file, "copy": publication.copy, "seq": publication.sequence,
+            "changed": publication.isChanged,
+        ]
+        try StandardStreams.write(result, asJSON: self.json) { _ in
+            TerminalText.harmless(
+                publication.isChanged
+                    ? "wrote \(publication.file), seq \(publication.sequence), and its copy \(publication.copy)".utf8
+                    : "\(publication.file) is up to date, seq \(publication.sequence)".utf8) + "\n"
+        }
+    }
+
+    private func publication(as name: String) throws -> PublicationFolder.Publication {
+        guard let signedBy = publisher.signedBy else {
+            let keyset = try PublisherOptions.unlocked(path, secrets.source(of: path).expecting(expected.state))
+            return try KeySource.naming(path) { try PublicationFolder(folder).publish(keysOf: keyset, as: name) }
+        }
+        return try publisher.withSet(of: path, by: signedBy, secrets, (path, expected.state)) { set in
+            try PublicationFolder(folder).publish(set, epoch: publisher.epoch, as: name, at: timeOptions.time)
+        }
+    }
+}

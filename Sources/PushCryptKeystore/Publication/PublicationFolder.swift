@@ -1,0 +1,177 @@
+package import PushCryptCore
+import PushCryptFiles
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// A folder from which a web server serves public sets.
+///
+/// ```
+/// NAME.json              the signed set of a sender keyset       NAME.SEQ.json         the same, and its predecessors
+/// NAME.jwks.json         the public keys of any keyset           NAME.SEQ.jwks.json
+/// ```
+/// A file is replaced atomically, readable for every user, and only if its bytes change: its time of modification and what
+/// a server derives of it, such as an ETag, stay the same otherwise.
+package struct PublicationFolder {
+    private let folder: Folder
+
+    /// Opens the folder, follows a link to it, and locks it until this value is released.
+    ///
+    /// - Throws: `KeystoreError` with `notFound`, `noPermission`, and `changedMeanwhile` if another process publishes there.
+    package init(_ path: String) throws {
+        folder = try KeystoreError.converting { () throws(FileError) in try Folder(path, followingLinks: true) }
+        do throws(FileError) {
+            // A user who can open the folder could hold the lock for ever.
+            try folder.lock(.exclusive, .until(.now + .seconds(10)))
+        } catch {
+            guard error.code == .busy else { throw KeystoreError(error) }
+            throw KeystoreError(.changedMeanwhile, "\(error.reason), perhaps to publish; try again")
+        }
+    }
+
+    package struct Publication {
+        /// The file that apps and recipients fetch, and its copy with the number.
+        package let file, copy: String
+        package let sequence: Int64
+        package let isChanged: Bool
+    }
+
+    /// Writes the signed set of a sender keyset, and verifies the written file as an app does.
+    ///
+    /// - Parameters:
+    ///   - epoch: as for ``PublishedSet/document(epoch:at:)``.
+    ///   - name: without the suffix.
+    /// - Throws: `KeyError`; `KeystoreError` with `notPublished` if the folder has a later set, or another one.
+    package func publish(_ set: PublishedSet, epoch: Int64?, as name: String, at time: UnixTime) throws -> Publication {
+        let document = try set.document(epoch: epoch, at: time)
+        // Before an app can fetch it.
+        let new = try set.verified(document, epoch: epoch, at: time)
+        let names = Names(name, ".json", sequence: new.publication.sequence)
+        if let bytes = try current(names.file) {
+            let old = try ClaimedSet(bytes, path: folder.path(of: names.file))
+            try old.requireReplaceable(by: new, path: folder.path(of: names.file))
+        }
+        let publication = try write(document, names)
+        _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
+        return publication
+    }
+
+    /// Writes the public keys of a keyset.
+    ///
+    /// - Throws: `KeystoreError` with `notPublished` if the folder has a later set, or other keys.
+    package func publish(keysOf keyset: StoredKeyset, as name: String) throws -> Publication {
+        guard keyset.metadata.kind != .publisher, let bytes = try keyset.published() else {
+            throw KeyError(
+                .wrongKind,
+                "\(keyset.metadata.kind.rawValue) keys are not published: "
+                    + (keyset.metadata.kind == .publisher
+                        ? "apps bundle them (`keys export --pins-for`)"
+                        : "each device gets its own (`keys export --device`)"))
+        }
+        let names = Names(name, ".jwks.json", sequence: keyset.metadata.sequence)
+        let path = folder.path(of: names.file)
+        if let current = try current(names.file) {
+            switch PublicCondition(current, keyset.metadata, keyset.records) {
+            case .newer(let sequence): throw Self.newer(path, sequence, keyset.metadata.sequence)
+            case .foreign(let flaw):
+                throw KeystoreError(
+                    .notPublished,
+                    "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")
+            default: break
+            }
+        }
+        let publication = try write(bytes, names)
+        _ = try Keyset(json: current(names.file) ?? [])
+        return publication
+    }
+
+    private func current(_ name: String) throws -> [UInt8]? {
+        guard folder.has(name) else { return nil }
+        return try KeystoreError.converting { () throws(FileError) in try folder.read(name).bytes }
+    }
+
+    /// Writes the copy first, so that no set is served that isn't kept.
+    private func write(_ bytes: [UInt8], _ names: Names) throws -> Publication {
+        try KeystoreError.convertingFileErrors {
+            for name in try folder.leftovers() where names.hasLeftover(name) { try folder.remove(name) }
+            let isCopied = try replace(names.copy, with: bytes)
+            let isReplaced = try replace(names.file, with: bytes)
+            return Publication(
+                file: folder.path(of: names.file), copy: folder.path(of: names.copy), sequence: names.sequence,
+                isChanged: isCopied || isReplaced)
+        }
+    }
+
+    /// - Returns: whether the bytes were another file's.
+    private func replace(_ name: String, with bytes: [UInt8]) throws -> Bool {
+        guard folder.has(name), try folder.read(name).bytes == bytes else {
+            try folder.replace(name, with: bytes, mode: 0o644) { FaultPoint.reach("publication-\($0)") }
+            return true
+        }
+        if folder.status(of: name)?.access.mode != 0o644 { try folder.file(name).setMode(0o644) }
+        return false
+    }
+
+    fileprivate static func newer(_ path: String, _ served: Int64, _ own: Int64) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(path) has seq \(served), and the keyset has seq \(own): it is an old copy. Restore the newest one; if there is "
+                + "none, see docs/rotation.md on restoring a backup")
+    }
+
+    private struct Names {
+        let file, copy: String
+        let sequence: Int64
+
+        init(_ name: String, _ suffix: String, sequence: Int64) {
+            file = name + suffix
+            copy = "\(name).\(sequence)\(suffix)"
+            self.sequence = sequence
+        }
+
+        /// Whether an interrupted call left this file.
+        func hasLeftover(_ name: String) -> Bool { name.hasPrefix(file + ".") || name.hasPrefix(copy + ".") }
+    }
+}
+
+extension KeystoreError.Code {
+    /// The folder has a later set than the one to publish, or another set.
+    package static let notPublished = KeystoreError.Code(name: "notPublished")
+}
+
+/// What a served document says about itself. It isn't verified, because another publisher may have signed it.
+private struct ClaimedSet {
+    private let publication: SenderSetPublication
+    private let payload: [UInt8]
+
+    init(_ document: [UInt8], path: String) throws {
+        let payload = (try? JSONText(document).root["payload"]?.utf8).flatMap(Base64URL.decode)
+        guard let payload, let member = try? JSONText(payload).root["pushcrypt"],
+            let publication = try? SenderSetPublication(member)
+        else {
+            throw KeystoreError(
+                .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
+        }
+        (self.publication, self.payload) = (publication, payload)
+    }
+
+    func requireReplaceable(by new: SignedSenderSet, path: String) throws {
+        let (old, new, digest) = (publication, new.publication, new.digest)
+        func refuse(_ reason: String) -> KeystoreError {
+            KeystoreError(.notPublished, "\(path) \(reason); publish under another name")
+        }
+        guard old.set == new.set else { throw refuse("is the set of another keyset") }
+        guard old.epoch <= new.epoch else {
+            throw refuse("has epoch \(old.epoch), and this set has epoch \(new.epoch)")
+        }
+        guard old.sequence <= new.sequence else {
+            throw PublicationFolder.newer(path, old.sequence, new.sequence)
+        }
+        // Another signature on the same payload is no other set.
+        guard try old.sequence < new.sequence || DefaultBackend.shared.sha256(payload.bytes) == digest else {
+            throw KeystoreError(
+                .notPublished,
+                "\(path) is another set with the same seq \(old.sequence), so apps would refuse this one: raise the keyset's "
+                    + "with `keys policy --publish-seq \(old.sequence + 1)`")
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import PushCryptCore
+import PushCryptFiles
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// A program of the operator that runs after each change of a keyset, for example to publish its public keys.
+///
+/// ```
+/// change the keyset ──> run the program ──> write hook.json: {"seq": N, "lines": N}
+/// ```
+/// The file has the `seq` of the keyset and the length of its audit log for which the program last succeeded. Whenever `seq`
+/// differs, the program is still to run. So a crash at any point, a failure and a change without this program are noticed
+/// at the next run, and without the file the program runs.
+package struct ChangeHook: Sendable {
+    private let program: String
+    private let arguments: [String]
+
+    /// In seconds. A program that uploads to several hosts may take a while.
+    private static let timeLimit = 600
+    /// The environment of a process is limited, and a log isn't.
+    private static let maximumChangeCount = 1_000
+
+    /// - Parameter program: a path with a slash.
+    /// - Throws: `KeystoreError` with `notFound`, or `noPermission` for a file that isn't executable.
+    package init(_ program: String, _ arguments: [String]) throws {
+        try KeystoreError.converting { () throws(FileError) in try FileSystem.checkExecutable(program) }
+        self.program = program
+        self.arguments = arguments
+    }
+
+    /// The state for which a program last succeeded.
+    package struct Record: Hashable, Sendable {
+        package let sequence: Int64
+        let lineCount: Int64
+
+        init(_ keyset: KeysetMetadata) {
+            sequence = keyset.sequence
+            lineCount = keyset.audit.count
+        }
+
+        init?(json: [UInt8]) {
+            guard let root = try? JSONText(json).root, let sequence = root["seq"]?.protocolInteger,
+                let lineCount = root["lines"]?.protocolInteger
+            else { return nil }
+            self.sequence = sequence
+            self.lineCount = lineCount
+        }
+
+        var json: [UInt8] { Array("{\"seq\": \(sequence), \"lines\": \(lineCount)}\n".utf8) }
+
+        /// The changes after this state, as in `added:KID renewed`.
+        func changes(in log: AuditLog, _ head: AuditHead) -> String {
+            log.history(head).entries.filter { $0.number > lineCount }.suffix(maximumChangeCount)
+                .compactMap { entry in
+                    // The log isn't authenticated, so that only known words get into the environment.
+                    guard let action = AuditEvent.Action(rawValue: entry.what) else { return nil }
+                    return ([action.rawValue] + [entry.kid.flatMap(KeyID.init)?.description].compactMap(\.self))
+                        .joined(separator: ":")
+                }.joined(separator: " ")
+        }
+    }
+
+    /// Runs the program and waits for its end.
+    ///
+    /// - Throws: `KeystoreError` with `hookFailed`.
+    fileprivate func run(_ path: String, _ keyset: KeysetMetadata, after record: Record?, _ log: AuditLog) throws {
+        var process = HelperProcess.Program(path: program, arguments: arguments)
+        process.variables = [
+            "PUSHCRYPT_KEYSET": path, "PUSHCRYPT_KIND": keyset.kind.rawValue, "PUSHCRYPT_SEQ": "\(keyset.sequence)",
+            "PUSHCRYPT_PREVIOUS_SEQ": record.map { "\($0.sequence)" } ?? "",
+            "PUSHCRYPT_CHANGES": record?.changes(in: log, keyset.audit) ?? "",
+        ]
+        do throws(FileError) {
+            try HelperProcess.run(process, seconds: Self.timeLimit, mayAsk: TerminalDevice() != nil) {
+                ContinuousClock.now
+            }
+        } catch {
+            throw KeystoreError(
+                .hookFailed,
+                "\(path): \(program), which runs after changes, failed: \(error.reason); the keyset stays changed, and the "
+                    + "next run with --exec-on-change runs the program again")
+        }
+    }
+}
+
+extension KeystoreError.Code {
+    /// The program that runs after changes failed.
+    package static let hookFailed = KeystoreError.Code(name: "hookFailed")
+}
+
+extension KeysetFolder {
+    /// The file of the last change after which a program ran.
+    package static let hookName = "hook.json"
+}
+
+extension KeysetStore {
+    /// Runs the program unless it has succeeded for this state of the keyset.
+    ///
+    /// The lock isn't held meanwhile, so that the program can use the keyset. Two processes may both run their program.
+    /// - Throws: `KeystoreError` with `hookFailed`, or if the folder can't be written.
+    package func run(_ hook: ChangeHook, after keyset: KeysetMetadata) throws {
+        let record = try hookRecord()
+        guard record?.sequence != keyset.sequence else { return }
+        let log = try withLock { folder in try self.folder.auditLog(in: folder) }
+        try hook.run(folder.path, keyset, after: record, log)
+        FaultPoint.reach("hook-succeeded")
+        try withLock { folder in
+            try folder.replace(KeysetFolder.hookName, with: ChangeHook.Record(keyset).json)
+        }
+    }
+
+    /// The state for which a program last succeeded; nil if none ran, or the file is damaged.
+    package func hookRecord() throws -> ChangeHook.Record? {
+        try KeystoreError.convertingFileErrors {
+            let folder = try Folder(self.folder.path)
+            guard folder.has(KeysetFolder.hookName) else { return nil }
+            return ChangeHook.Record(json: try folder.read(KeysetFolder.hookName, .ownerOnly).bytes)
+        }
+    }
+}

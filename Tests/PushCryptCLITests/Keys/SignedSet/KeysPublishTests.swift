@@ -1,0 +1,195 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+@Suite("keys publish", .ownThreads)
+struct KeysPublishTests {
+    private let signed: SignedSetPlace
+    private var place: Workplace { signed.place }
+
+    init() throws {
+        signed = try SignedSetPlace()
+        try signed.place.makeFolder("www", mode: 0o755)
+    }
+
+    private func publish(_ options: String..., at time: String = Workplace.now) throws -> Output {
+        try place.run(
+            ["keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher", "--at", time] + options)
+    }
+
+    /// The inode and the time of modification.
+    private func identity(_ path: String) throws -> [NSObject?] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: place.folder.file(path).path)
+        return [attributes[.systemFileNumber] as? NSObject, attributes[.modificationDate] as? NSObject]
+    }
+
+    @Test("a signed set and its copy are what keys export prints, readable for all, and the pins verify them")
+    func written() throws {
+        let output = try place.shell(
+            "umask 077; \"$PUSHCRYPT\" keys publish Keys/senders --to www/ --signed-by Keys/publisher --at \(Workplace.now)"
+        )
+        #expect(output.isSuccess, "\(output)")
+        #expect(output.text == "wrote www/senders.json, seq 2, and its copy www/senders.2.json\n")
+        #expect(try place.names(in: "www") == ["senders.2.json", "senders.json"])
+        for name in ["senders.json", "senders.2.json"] {
+            #expect(try place.mode(of: "www/\(name)") == 0o644)
+            #expect(try place.read("www/\(name)") == signed.export().stdout)
+        }
+        try place.export("Keys/publisher", to: "pins", "--pins-for", "Keys/senders")
+        #expect(try place.run("keys", "list", "www/senders.json", "--pins", "pins", "--at", Workplace.now).isSuccess)
+    }
+
+    @Test("an unchanged set keeps its file and time, and a wrong mode is corrected")
+    func unchanged() throws {
+        #expect(try publish().isSuccess)
+        let before = try identity("www/senders.json")
+        try place.setMode(0o600, of: "www/senders.json")
+        let again = try publish(at: SignedSetPlace.day(1))
+        #expect(again.isSuccess && again.text == "www/senders.json is up to date, seq 2\n", "\(again)")
+        #expect(try identity("www/senders.json") == before)
+        #expect(try place.mode(of: "www/senders.json") == 0o644)
+        let json = try publish("--json").object()
+        #expect(json["changed"] as? Bool == false && json["seq"] as? Int == 2)
+        #expect(json["file"] as? String == "www/senders.json" && json["copy"] as? String == "www/senders.2.json")
+    }
+
+    @Test("after a change the next set replaces the file, and its predecessor stays under its number")
+    func next() throws {
+        #expect(try publish().isSuccess)
+        let first = try place.read("www/senders.json")
+        try place.succeed("rotate", "Keys/senders", at: SignedSetPlace.day(30))
+        #expect(try publish(at: SignedSetPlace.day(30)).text.hasPrefix("wrote www/senders.json, seq 3"))
+        #expect(try place.names(in: "www") == ["senders.2.json", "senders.3.json", "senders.json"])
+        #expect(try place.read("www/senders.2.json") == first)
+        #expect(try place.read("www/senders.3.json") == place.read("www/senders.json"))
+        #expect(try place.read("www/senders.json") != first)
+    }
+
+    @Test("a restored backup with a lower seq exits 65 and changes nothing; after --publish-seq it is published")
+    func restored() throws {
+        _ = try place.shell("cp -Rp Keys Backup")
+        try place.succeed("rotate", "Keys/senders", at: SignedSetPlace.day(30))
+        #expect(try publish(at: SignedSetPlace.day(30)).isSuccess)
+        let before = try place.contents(of: "www")
+        _ = try place.shell("rm -r Keys && mv Backup Keys")
+        expectRefusal(
+            try publish(at: SignedSetPlace.day(31)), 65,
+            saying: "www/senders.json has seq 3, and the keyset has seq 2: it is an old copy")
+        #expect(try place.contents(of: "www") == before)
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", "--yes", at: SignedSetPlace.day(31))
+        #expect(try publish(at: SignedSetPlace.day(31)).isSuccess)
+    }
+
+    @Test("another set under the same seq exits 65 and changes nothing")
+    func conflict() throws {
+        _ = try place.shell("cp -Rp Keys Backup")
+        try place.succeed("keys", "add", "Keys/senders")
+        #expect(try publish().isSuccess)
+        let before = try place.contents(of: "www")
+        _ = try place.shell("rm -r Keys && mv Backup Keys")
+        try place.succeed("keys", "add", "Keys/senders")
+        expectRefusal(try publish(), 65, saying: "another set with the same seq 3")
+        #expect(try place.contents(of: "www") == before)
+    }
+
+    @Test("another keyset, an earlier epoch, or another file under the name exits 65, and another name is accepted")
+    func foreign() throws {
+        #expect(try publish().isSuccess)
+        let other = try SignedSetPlace()
+        try other.place.makeFolder("www")
+        try other.place.write(place.read("www/senders.json"), to: "www/senders.json", mode: 0o644)
+        let command = [
+            "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher", "--at", Workplace.now,
+        ]
+        expectRefusal(try other.place.run(command), 65, saying: "www/senders.json is the set of another keyset")
+        #expect(try other.place.run(command + ["--as", "other"]).isSuccess)
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-epoch", "2", "--yes")
+        #expect(try publish().isSuccess)
+        expectRefusal(try publish("--epoch", "1"), 65, saying: "has epoch 2, and this set has epoch 1")
+        #expect(try publish("--epoch", "1", "--as", "senders-1").isSuccess)
+        try place.write(Data("{}".utf8), to: "www/senders.json", mode: 0o644)
+        expectRefusal(try publish(), 65, saying: "www/senders.json is not a signed sender set")
+        #expect(try place.read("www/senders.json") == Data("{}".utf8))
+    }
+
+    @Test("another signature on the same set replaces it")
+    func signature() throws {
+        #expect(try publish().isSuccess)
+        try place.succeed("keys", "add", "Keys/publisher")
+        #expect(try publish().text.hasPrefix("wrote www/senders.json, seq 2"))
+    }
+
+    @Test("an expired set, a set that apps refuse, and senders without a set exit 65 and write nothing")
+    func refused() throws {
+        expectRefusal(try publish(at: SignedSetPlace.day(60)), 65, saying: "`rotate` issues it again")
+        try place.create("Keys/other", "sender")
+        expectRefusal(
+            try place.run("keys", "publish", "Keys/other", "--to", "www", "--signed-by", "Keys/publisher"), 65,
+            saying: "--publish-topic")
+        #expect(try place.names(in: "www").isEmpty)
+    }
+
+    @Test("the public keys of senders and recipients are published, and an old copy of the keyset is refused")
+    func publicKeys() throws {
+        try place.create("Keys/inbox", "recipient", "--psk")
+        let command = ["keys", "publish", "Keys/inbox", "--to", "www"]
+        let first = try place.run(command)
+        #expect(first.text == "wrote www/inbox.jwks.json, seq 1, and its copy www/inbox.1.jwks.json\n", "\(first)")
+        #expect(try place.read("www/inbox.jwks.json") == place.read("Keys/inbox/public.jwks.json"))
+        #expect(try place.run(command).text == "www/inbox.jwks.json is up to date, seq 1\n")
+        _ = try place.shell("cp -Rp Keys/inbox Backup")
+        try place.succeed("keys", "add", "Keys/inbox")
+        #expect(try place.run(command).isSuccess)
+        _ = try place.shell("rm -r Keys/inbox && mv Backup Keys/inbox")
+        expectRefusal(try place.run(command), 65, saying: "has seq 2, and the keyset has seq 1")
+        expectRefusal(
+            try place.run("keys", "publish", "Keys/senders", "--to", "www", "--as", "inbox"), 65,
+            saying: "doesn't belong to the keyset")
+        #expect(try place.run("keys", "publish", "Keys/senders", "--to", "www").isSuccess)
+    }
+
+    @Test("shared and publisher keys aren't published")
+    func kinds() throws {
+        try place.create("Keys/fleet", "shared")
+        expectRefusal(try place.run("keys", "publish", "Keys/fleet", "--to", "www"), 65, saying: "--device")
+        expectRefusal(try place.run("keys", "publish", "Keys/publisher", "--to", "www"), 65, saying: "--pins-for")
+        #expect(try place.names(in: "www").isEmpty)
+    }
+
+    @Test("a missing folder exits 66, a link to a folder is followed, and a link in place of the file is refused")
+    func folders() throws {
+        expectRefusal(
+            try place.run("keys", "publish", "Keys/senders", "--to", "none"), 66, saying: "none")
+        _ = try place.shell("ln -s www link")
+        #expect(try place.run("keys", "publish", "Keys/senders", "--to", "link").isSuccess)
+        _ = try place.shell("cd www && mv senders.jwks.json real && ln -s real senders.jwks.json")
+        expectRefusal(
+            try place.run("keys", "publish", "Keys/senders", "--to", "www"), 65, saying: "is a symbolic link")
+    }
+
+    @Test(
+        "options without effect exit 64",
+        arguments: [
+            ["--epoch", "1"], ["--publisher-passphrase-file", "pass"], ["--as", ""], ["--as", "a/b"], ["--as", ".a"],
+        ])
+    func usage(_ options: [String]) throws {
+        expectUsageError(try place.run(["keys", "publish", "Keys/senders", "--to", "www"] + options))
+    }
+
+    @Test(
+        "killed at each step it leaves the old set or the new one, and the next run finishes and removes the rest",
+        .enabled(if: FaultPoints.exist, FaultPoints.missing), arguments: ["created", "written", "synced", "renamed"])
+    func killed(_ step: String) throws {
+        #expect(try publish().isSuccess)
+        let old = try place.read("www/senders.json")
+        try place.succeed("keys", "add", "Keys/senders")
+        let new = try signed.export().stdout
+        let arguments = "keys publish Keys/senders --to www --signed-by Keys/publisher --at \(Workplace.now)"
+        let killed = try place.shell("PUSHCRYPT_FAULT_POINT=publication-\(step) exec \"$PUSHCRYPT\" \(arguments)")
+        #expect(killed.signal == SIGKILL, "\(killed)")
+        #expect([old, new].contains(try place.read("www/senders.json")))
+        #expect(try publish().isSuccess)
+        #expect(try place.read("www/senders.json") == new)
+        #expect(try place.names(in: "www") == ["senders.2.json", "senders.3.json", "senders.json"])
+    }
+}
