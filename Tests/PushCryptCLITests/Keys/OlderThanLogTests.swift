@@ -14,7 +14,7 @@ struct OlderThanLogTests {
         let kid = try place.create(path, "sender")
         try place.create("Keys/fleet", "shared")
         let backup = try place.read("\(path)/keyset.json")
-        try place.succeed("keys", "revoke", path, kid, "--yes", "--at", Workplace.now)
+        try place.succeed("keys", "revoke", path, kid, "--yes")
         try place.write(backup, to: "\(path)/keyset.json")
         return (kid: kid, place: try PlaceSnapshot(place))
     }

@@ -129,7 +129,7 @@ struct BackupTests {
         let place = try plainPlace()
         let made = try place.run(["keys", "backup", "--all", "--to", "backup"] + Self.sealing)
         try #require(made.isSuccess, "\(made)")
-        let restore = ["keys", "restore", "--from", "backup", "--into", "Other", "--at", Workplace.now]
+        let restore = ["keys", "restore", "--from", "backup", "--into", "Other"]
         expectRefusal(try place.run(restore), 64, saying: "backup is sealed: use --backup-passphrase-file")
         try place.write(Data("a short summer".utf8), to: "wrong")
         expectRefusal(
