@@ -120,6 +120,17 @@ struct StatusTests {
         #expect(try status("Keys", path, "--check-secret").exit == 2, "a known fault is more severe")
     }
 
+    @Test("an earlier copy of a keyset is critical, and its log is newer; a dry run of rotate refuses it")
+    func earlierCopy() throws {
+        try place.create("Keys/plain", "shared")
+        _ = try place.shell("cp Keys/plain/keyset.json copy")
+        try place.succeed("keys", "policy", "Keys/plain", "--keep", "3")
+        _ = try place.shell("cp copy Keys/plain/keyset.json")
+        let output = try status("--no-check-secret")
+        #expect(output.exit == 2 && output.text.contains("  newer "), "\(output)")
+        expectRefusal(try place.run("rotate", "Keys/plain", "--dry-run", "--at", Workplace.now), 75)
+    }
+
     @Test("a keyset whose file is damaged or lost is critical, and the others are shown")
     func damaged() throws {
         try place.create("Keys/a", "sender")
