@@ -54,9 +54,10 @@ struct PushCrypt: ParsableCommand {
             1 warning, 2 critical, 3 unknown.
 
             Environment:
-            PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list and keys doctor; otherwise Keys
+            PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list, doctor and restore; otherwise Keys
             PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
             PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
+            PUSHCRYPT_WRITER: the name of this host in keysets; otherwise a hash of its machine id
             NO_COLOR, or TERM=dumb: no colour
             COLUMNS: the width of text
             LC_ALL, LC_CTYPE, LANG: with C or POSIX, text is ASCII

@@ -16,7 +16,8 @@ extension Keyset {
     ///     only.
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset`, `damaged`,
     ///   `secretNeeded`, `notEncrypted` for plain keys and a secret, `wrongSecret`, `wrapCommandFailed` or `demoKeys`;
-    ///   `KeyError` for an invalid keyset.
+    ///   `olderThanLog` for an earlier copy beside a newer audit log, as after a restored backup; `KeyError` for an invalid
+    ///   keyset.
     public init(folder: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false) throws {
         self = try KeysetPlace(folder: folder).read().keyset(secret, allowsDemoKeys: allowsDemoKeys)
     }

@@ -74,7 +74,8 @@ struct ConsistencyTests {
             #expect(root.contains("\n\(heading)\n"), "\(root)")
         }
         for name in [
-            "PUSHCRYPT_KEYS", "PUSHCRYPT_TOPIC", "PUSHCRYPT_PASSPHRASE", "PUSHCRYPT_WRAP_COMMAND", "NO_COLOR", "TERM",
+            "PUSHCRYPT_KEYS", "PUSHCRYPT_TOPIC", "PUSHCRYPT_PASSPHRASE", "PUSHCRYPT_WRAP_COMMAND", "PUSHCRYPT_WRITER",
+            "NO_COLOR", "TERM",
             "COLUMNS", "LC_ALL", "SUDO_USER",
         ] { #expect(root.contains(name), "\(name)") }
         #expect(try CLI.run(["keys", "--help"]).text.contains("\nCHANGE SUBCOMMANDS:\n"))

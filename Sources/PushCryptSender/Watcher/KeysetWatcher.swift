@@ -19,6 +19,7 @@ import PushCryptPrimitives
 /// - is in plain text although a secret was given, or has another passphrase,
 /// - contains keys of another kind,
 /// - is older than the keyset in use: a lower `seq` or an earlier `updatedAt`,
+/// - is older than the audit log beside it in a keystore, as after a restored backup,
 /// - has other content with the same `seq`: other keys, pre-shared keys or lifecycles.
 ///
 /// A revocation takes effect even if the file has no other key that seals. Then the watcher has no key (`noKeySeals`).

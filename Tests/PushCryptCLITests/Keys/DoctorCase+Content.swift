@@ -151,7 +151,8 @@ extension DoctorCase {
     static let times = [
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock before the last change",
-            words: "before the last change at 2026-03-01T09:00:00Z", advice: "date -u", time: Workplace.later(-3600)
+            words: "before the last change at 2026-03-01T09:00:00Z", advice: "date -u",
+            others: Array(repeating: "future-file", count: 4), time: Workplace.later(-3600)
         ) { _ in },
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock far after the last change",

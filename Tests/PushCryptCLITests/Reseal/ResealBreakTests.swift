@@ -24,7 +24,7 @@ struct ResealBreakTests {
         #expect(try rotated.refusedLines().count == end.refused)
         #expect(try rotated.refusedLines().map(\.line) == Self.refused(lines).filter { $0 < end.next })
         let rest = try rotated.place.shell(
-            "tail -n +\(end.next) lines | \(RotatedPlace.script.replacing("--errors errors", with: "--errors more")) keys.json"
+            "tail -n +\(end.next) lines | \(RotatedPlace.script.replacing("errors.jsonl", with: "more")) keys.json"
         )
         #expect(rest.exit == 65, "\(rest)")
         let whole = String(decoding: written + rest.stdout, as: UTF8.self).linesWithNewline

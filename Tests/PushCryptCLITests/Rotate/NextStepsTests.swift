@@ -109,7 +109,9 @@ struct NextStepsTests {
         let seal = ["--sign-with", "Keys/push", "--passphrase-file", "pass"]
         let refused = try place.seal(to: "Keys/ios", seal[0], seal[1], seal[2], seal[3])
         expectRefusal(refused, 65, saying: "encrypt these too (`keys passwd`)")
-        #expect(try place.run("keys", "passwd", "Keys/push", "--new-passphrase-file", "pass").exit == 0)
+        #expect(
+            try place.run("keys", "passwd", "Keys/push", "--new-passphrase-file", "pass", "--at", Workplace.now).exit
+                == 0)
         #expect(try place.seal(to: "Keys/ios", seal[0], seal[1], seal[2], seal[3]).isSuccess)
     }
 }

@@ -107,7 +107,8 @@ import Testing
     @Test(
         "a file of categories with a mistake is refused with the place of the mistake",
         arguments: [
-            ("{}", "it is an object, and not an array of categories"), ("[", "truncated"),
+            ("{}", "it is an object, and not an array of categories"),
+            ("[", "the text ends before its JSON value does"),
             (#"[{"id":"A","action":[]}]"#, "category 1 has no member action: do you mean actions?"),
             (#"[{"id":"A"},{"id":"A"}]"#, "two categories have the id A"),
             (#"[{"actions":[]}]"#, "category 1 needs id"),

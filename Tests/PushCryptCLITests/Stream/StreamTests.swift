@@ -33,7 +33,7 @@ struct StreamTests {
         #expect(
             answers[1]
                 == #"{"error":{"code":"malformedLine","reason":"the line is not strict JSON: JSON refused at byte 1: "#
-                + #"truncated"},"pushcrypt":{"line":2}}"#)
+                + #"the text ends before its JSON value does"},"pushcrypt":{"line":2}}"#)
         #expect(answers[3].hasPrefix(#"{"error":{"code":"invalidPayload","reason":"aps.alert has no title"#))
         #expect(answers[3].hasSuffix(#"},"device":"d3","n":3,"pushcrypt":{"line":4}}"#), "\(answers[3])")
         let opened = try batch.place.run(Self.open, stdin: stream.stdout)

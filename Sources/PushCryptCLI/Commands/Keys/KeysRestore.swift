@@ -23,7 +23,8 @@ struct KeysRestore: ParsableCommand {
 
     @Argument(help: .init("The keysets. (default: every keyset of the backup)", "Keys/NAME")) var paths: [String] = []
     @Option(name: .customLong("from"), help: .init("The backup.", "FILE")) var file: String?
-    @Option(help: .init("The keystore for the keysets of the backup. (default: Keys)", "Keys")) var into: String?
+    @Option(help: .init("The keystore for the keysets of the backup. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
+    var into: String?
     @Flag(name: .customLong("back-in-time"), help: "Restore it although later changes are lost.") var goesBack = false
     @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
     @OptionGroup var clock: ClockOptions

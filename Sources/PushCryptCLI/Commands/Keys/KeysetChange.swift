@@ -185,10 +185,12 @@ extension AuditEvent {
         guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
             let policy = try? JSONText(Array(detail[...end].utf8)).root
         else { return detail }
-        let members = policy.members.map { member in
-            let value = member.value.string ?? String(decoding: member.value.rawBytes, as: UTF8.self)
-            return "\(member.name) " + (DurationText.seconds(value).map(DurationText.human) ?? value)
+        func text(_ value: JSONValue) -> String {
+            if value.kind == .array { return value.elements.map(text).joined(separator: " ") }
+            let text = value.string ?? String(decoding: value.rawBytes, as: UTF8.self)
+            return DurationText.seconds(text).map(DurationText.human) ?? text
         }
+        let members = policy.members.map { "\($0.name) \(text($0.value))" }
         return members.joined(separator: ", ") + detail[detail.index(after: end)...]
     }
 }

@@ -148,8 +148,8 @@ extension KeyStatus {
 /// The output of `keys list` for a keystore: a line for each keyset, including those that can't be read.
 ///
 /// ```
-/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "writer": TEXT | null, "due": [STEP], "blocked": [STEP],
-///  "next": STEP | null, "signedSet": SET | null, "problem": null}
+/// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "writer": TEXT | null,
+///  "due": [STEP], "blocked": [STEP], "next": STEP | null, "signedSet": SET | null, "problem": null}
 /// {"keyset", "problem": TEXT}
 /// ```
 /// `RotationReport` defines STEP, `PublicationStatus` defines SET.

@@ -97,7 +97,8 @@ struct RehearsalText {
             let label = "  \(name.padded(to: 12)) \(DurationText.human(seconds).padded(to: 16))"
             let result = "simulated: loses \(NumberText.grouped(proof.lost))\(less)"
             return width < 75
-                ? label + "\n" + wrapped("    ", result, indent: 4) : wrapped(label, result, indent: label.count)
+                ? "  \(name.padded(to: 12)) \(DurationText.human(seconds))\n" + wrapped("    ", result, indent: 4)
+                : wrapped(label, result, indent: label.count)
         }
         return [
             row("publishLead", outcome.smallestLeadInSeconds, proof.lostWithShorterLead),

@@ -37,6 +37,7 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 typedef long long sqlite3_int64;
 typedef void (*sqlite3_destructor_type)(void *);
 
+const char *sqlite3_libversion(void);
 int sqlite3_open_v2(const char *, sqlite3 **, int, const char *);
 int sqlite3_close_v2(sqlite3 *) INTRODUCED(10.10, 8.2, 9.0, 2.0);
 int sqlite3_busy_timeout(sqlite3 *, int);
