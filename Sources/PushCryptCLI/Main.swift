@@ -17,6 +17,8 @@ enum Main {
     }
 
     private static func end(_ error: any Error) -> Never {
+        // The command has written its messages.
+        if error is ExitCode { PushCrypt.exit(withError: error) }
         switch PushCrypt.exitCode(for: error) {
         case .success:
             // Help and the version were asked for, so they are data on stdout.
@@ -26,8 +28,8 @@ enum Main {
             } catch {
                 end(error)
             }
-        // Every error but those of the parser. `status` ends with exit status 1, too.
-        case .failure where !(error is ExitCode):
+        // Every error but those of the parser.
+        case .failure:
             let failure = Failure(error)
             StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))

@@ -8,10 +8,11 @@ struct FaultPointTests {
     func all() throws {
         let named =
             ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points
-            + ["created", "written", "synced", "renamed"].map { "publication-\($0)" } + [
-                "create-published", "log-set-aside", "leftover-removed",
-            ]
-            + ["log-created", "log-written", "log-synced", "log-renamed"] + ["keys-read", "hook-succeeded"]
+            + ["publication", "log", "restore-log", "restore-save"].flatMap { name in
+                ["created", "written", "synced", "renamed"].map { "\(name)-\($0)" }
+            }
+            + ["create-published", "log-set-aside", "leftover-removed", "keys-read", "hook-succeeded"]
+            + ["backup-created", "backup-written", "backup-published"]
         #expect(try points() == Set(named))
     }
 

@@ -80,8 +80,9 @@ struct Rotate: ParsableCommand {
         for path in try keysets() {
             do {
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
-                statuses.append(try rotate(change, deviceReports))
-                requiresCoverage = try requiresCoverage || change.metadata().policy.requiredCoverage != nil
+                let (rotation, status) = try rotate(change, deviceReports)
+                statuses.append(status)
+                requiresCoverage = requiresCoverage || rotation.metadata.policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)
                 let message = failure.message + undone(path, deviceReports, after: error)
@@ -96,7 +97,9 @@ struct Rotate: ParsableCommand {
         if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
-    private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
+    private func rotate(
+        _ change: KeysetChange, _ reports: DeviceReports?
+    ) throws -> (rotation: KeysetStore.Rotation, status: Int32) {
         let check = secretCheck.check(secrets, isDryRun: isDryRun)
         let rotation = try change.rotate(isDryRun: isDryRun, checking: check) { plan($0, change.time, reports) }
         noteIdleStart(change.path, rotation)
@@ -115,8 +118,9 @@ struct Rotate: ParsableCommand {
         } else {
             try change.runHook(after: rotation.metadata)
         }
-        if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return Outcome.blocked }
-        return isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty ? Outcome.due : Outcome.done
+        if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return (rotation, Outcome.blocked) }
+        let isDue = isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty
+        return (rotation, isDue ? Outcome.due : Outcome.done)
     }
 
     /// Says that --now changed nothing.
@@ -139,13 +143,15 @@ struct Rotate: ParsableCommand {
         }
     }
 
-    /// The steps that wait because of a failure, by a file that may not be authenticated. Empty for a file that was refused, and
-    /// if the steps were carried out.
+    /// The steps that wait for a secret that is missing or wrong, by a file that isn't authenticated. Empty after any other
+    /// failure.
     private func undone(_ path: String, _ reports: DeviceReports?, after error: any Error) -> String {
-        let others: [KeystoreError.Code] = [
-            .damaged, .notEncrypted, .olderThanLog, .unexpectedState, .hookFailed,
+        let codes: [KeystoreError.Code] = [
+            .secretNeeded, .wrongSecret, .wrapCommandFailed, .notFound, .noPermission, .looseMode, .foreignOwner,
+            .notAKeyset,
         ]
-        guard !others.contains(where: { $0 == (error as? KeystoreError)?.code }),
+        let isMissing = (error as? Failure)?.status == .usage
+        guard isMissing || codes.contains(where: { $0 == (error as? KeystoreError)?.code }),
             let metadata = try? KeysetFolder(path).file().metadata
         else { return "" }
         let plan = plan(metadata, options.time, reports)
