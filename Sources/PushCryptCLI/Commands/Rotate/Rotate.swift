@@ -80,8 +80,7 @@ struct Rotate: ParsableCommand {
         for path in try keysets() {
             do {
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
-                statuses.append(try rotate(change, deviceReports))
-                requiresCoverage = try requiresCoverage || change.metadata().policy.requiredCoverage != nil
+                statuses.append(try rotate(change, deviceReports, &requiresCoverage))
             } catch {
                 let failure = Failure(error)
                 let message = failure.message + undone(path, deviceReports, after: error)
@@ -96,9 +95,13 @@ struct Rotate: ParsableCommand {
         if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
     }
 
-    private func rotate(_ change: KeysetChange, _ reports: DeviceReports?) throws -> Int32 {
+    /// - Parameter requiresCoverage: becomes true if the keyset's policy requires coverage.
+    private func rotate(
+        _ change: KeysetChange, _ reports: DeviceReports?, _ requiresCoverage: inout Bool
+    ) throws -> Int32 {
         let check = secretCheck.check(secrets, isDryRun: isDryRun)
         let rotation = try change.rotate(isDryRun: isDryRun, checking: check) { plan($0, change.time, reports) }
+        requiresCoverage = requiresCoverage || rotation.metadata.policy.requiredCoverage != nil
         noteIdleStart(change.path, rotation)
         if !rotation.isUnlocked, !isDryRun, secretCheck.isChecked == nil {
             StandardStreams.writeNote(
