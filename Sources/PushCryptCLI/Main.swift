@@ -33,7 +33,7 @@ enum Main {
             let failure = Failure(error)
             StandardStreams.writeError(failure.message)
             PushCrypt.exit(withError: ExitCode(failure.status.rawValue))
-        case .validationFailure:
+        case .validationFailure where !(error is ExitCode):
             let message = PushCrypt.fullMessage(for: error)
             StandardStreams.writeRaw(UsageAdvice.added(to: message, Array(CommandLine.arguments.dropFirst())) + "\n")
             PushCrypt.exit(withError: ExitCode.validationFailure)

@@ -108,7 +108,9 @@ final class TerminalSession {
         let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | newSession
         unsafe posix_spawnattr_setflags(&attributes, flags)
         let words = unsafe strings(["sh", "-c", script])
-        let variables = unsafe strings(["PATH=/usr/bin:/bin", "PUSHCRYPT=\(pushcrypt)", "PUSHCRYPT_WRITER=\(CLI.writer)"])
+        let variables = unsafe strings([
+            "PATH=/usr/bin:/bin", "PUSHCRYPT=\(pushcrypt)", "PUSHCRYPT_WRITER=\(CLI.writer)",
+        ])
         defer {
             for index in unsafe words.indices { unsafe free(words[index]) }
             for index in unsafe variables.indices { unsafe free(variables[index]) }
