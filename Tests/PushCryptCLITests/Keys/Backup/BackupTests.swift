@@ -137,7 +137,7 @@ struct BackupTests {
         var text = String(decoding: try place.read("backup"), as: UTF8.self)
         text = text.replacing(/,\n  "digest": "[^"]*"/, with: "").replacing("\"seq\": 1", with: "\"seq\": 2")
         try place.write(Data(text.utf8), to: "backup")
-        expectRefusal(try place.run(restore + Self.sealing), 65, saying: "damaged or was changed")
+        expectRefusal(try place.run(restore + Self.sealing.prefix(2)), 65, saying: "damaged or was changed")
         #expect(!place.has("Other"))
     }
 
