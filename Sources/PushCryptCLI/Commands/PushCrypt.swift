@@ -1,0 +1,61 @@
+import ArgumentParser
+
+struct PushCrypt: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pushcrypt", abstract: "End-to-end encrypted push notifications: keys, sealing, opening.",
+        discussion: """
+            Data goes to stdout, messages go to stderr. A TIME is RFC 3339 (2026-03-01T09:00:00Z) or Unix seconds. A \
+            DURATION has s, m, h, d and w (30d, 36h, 1d12h). A FILE with keys is one JWK or a JWK set; Keys/NAME is a keyset. \
+            Every command accepts -q, which writes no notes to stderr, and -v, which writes what is read and used.
+
+            Exit status: 0 done, 10 rotate --dry-run: a step is due, rotate --exit-code: a step was carried out, 64 bad usage, \
+            65 bad data, 66 missing input, 69 --exec-on-change failed, 70 internal error, 73 can't create, 74 reading or writing \
+            failed, 75 blocked for now, 77 permission, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
+            1 warning, 2 critical, 3 unknown.
+
+            Environment:
+            PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list, doctor and restore; otherwise Keys
+            PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
+            PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
+            PUSHCRYPT_WRITER: the name of this host in keysets; otherwise a hash of its machine id
+            NO_COLOR, or TERM=dumb: no colour
+            COLUMNS: the width of text
+            LC_ALL, LC_CTYPE, LANG: with C or POSIX, text is ASCII
+            SUDO_USER: with sudo, the name in the audit log
+
+            To begin: pushcrypt demo
+            """,
+        version: Version.text,
+        subcommands: [Demo.self],
+        groupedSubcommands: [
+            CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
+            CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self]),
+            CommandGroup(name: "Keys", subcommands: [Keys.self, Rotate.self, Status.self]),
+        ])
+}
+
+struct Keys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Create, show and change keysets.",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Look",
+                subcommands: [
+                    KeysList.self, KeysShow.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysCoverage.self,
+                    KeysRehearse.self,
+                ]),
+            CommandGroup(
+                name: "Make and move",
+                subcommands: [
+                    KeysCreate.self, KeysImport.self, KeysExport.self, KeysPublish.self, KeysBackup.self,
+                    KeysRestore.self,
+                ]),
+            CommandGroup(
+                name: "Change",
+                subcommands: [
+                    KeysPolicy.self, KeysAdd.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self, KeysDestroy.self,
+                    KeysPrune.self, KeysPasswd.self, KeysSecrets.self,
+                ]),
+        ])
+}
