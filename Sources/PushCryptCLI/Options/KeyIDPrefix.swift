@@ -18,7 +18,7 @@ struct KeyIDPrefix: ExpressibleByArgument {
 
     /// The key that is meant. A whole id is returned even if the keyset doesn't have it.
     ///
-    /// - Parameter mustBeWhole: whether first characters are refused: the command asks nobody whether it is this key.
+    /// - Parameter mustBeWhole: whether first characters are refused, because the command doesn't ask for confirmation.
     func kid(among kids: [KeyID], of path: String, mustBeWhole: Bool = false) throws -> KeyID {
         if let kid = KeyID(text) { return kid }
         let found = kids.filter { $0.description.hasPrefix(text) }

@@ -55,8 +55,8 @@ package struct RotationPlan: Hashable, Sendable {
     package private(set) var exemption: String?
     /// Whether an operator has confirmed a clock that seems wrong.
     package private(set) var confirmsClock = false
-    /// Why the clock seems wrong; nil if it doesn't, or if an operator has confirmed it. Then `due` is empty, and nobody knows
-    /// what is due.
+    /// Why the clock seems wrong; nil if it doesn't, or if an operator has confirmed it. If it isn't nil, `due` is empty, and
+    /// the due steps are unknown.
     package private(set) var clockObjection: String?
 
     /// The plan for publisher keys: no step is ever due (PROTOCOL section 10).

@@ -45,7 +45,7 @@ struct ChangeHookTests {
         try FileManager.default.removeItem(at: place.folder.file("ran"))
     }
 
-    @Test("the first run with a program runs it once, because nobody knows whether the last change was published")
+    @Test("the first run with a program runs it once, because the last change may not have been published")
     func first() throws {
         let output = try rotate(at: Workplace.newYear)
         #expect(output.exit == 0 && output.text.contains("nothing is due"), "\(output)")

@@ -102,7 +102,7 @@ struct SecretCheckTests {
 
     #if os(Linux)
     @Test(
-        "on a terminal nobody is asked while nothing is due, and stderr says that the secret was not checked",
+        "on a terminal the command asks for no secret while nothing is due, and says that it didn't check it",
         .enabled(if: TerminalSession.isAvailable))
     func terminal() throws {
         let session = try TerminalSession(

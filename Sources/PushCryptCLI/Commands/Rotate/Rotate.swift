@@ -13,13 +13,13 @@ struct Rotate: ParsableCommand {
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
-            The secret of encrypted keysets is checked at every run, even if nothing is due, so that a missing or wrong one is \
-            noticed before a step needs it. It takes a third of a second for each keyset with a passphrase, and one call of a \
-            wrap command. --no-check-secret skips this, and then nothing authenticates the plan. On a terminal nobody is asked \
-            for a passphrase while nothing is due.
+            Every run checks the secret of encrypted keysets, even if nothing is due, so that you learn of a missing or wrong \
+            secret before a step needs it. The check takes a third of a second for each keyset with a passphrase, and one call \
+            of a wrap command. --no-check-secret skips the check; then the plan isn't authenticated. On a terminal, the command \
+            asks for a passphrase only if a step is due.
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so that nobody knows what is due; 64, 66 or 77 the \
+            out; 75 a step is due but blocked, or the clock seems wrong, so the due steps are unknown; 64, 66 or 77 the \
             secret is missing, can't be read, or is wrong; 65 also if a wrap command failed; 69 the steps were carried out, but \
             the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
             is the most severe one.
