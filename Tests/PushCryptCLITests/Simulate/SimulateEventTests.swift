@@ -123,6 +123,7 @@ import Testing
                 try story.push(),
             ], exit: 65)
         #expect(objects.map { $0["locked"] as? Bool } == [false, true, nil, false, true, nil])
+        #expect(objects.map { $0["keysLocked"] as? Bool } == [nil, true, nil, false, nil, nil])
         #expect(objects[2].text("failure") == "keyLocked" && objects[5].text("outcome") == "restored")
     }
 
@@ -207,6 +208,37 @@ import Testing
         #expect(objects[3].objects("delivered").isEmpty)
     }
 
+    @Test("a tap on a placeholder opens its message in the app, and the other placeholders too") func tapOnPlaceholder()
+        throws
+    {
+        let lines = [
+            try story.push(), try story.push(), Self.event("unlock"), Self.event("tap", #""id":"push-1""#),
+            Self.event("delivered"),
+        ]
+        let objects = try story.objects(lines, ["--locked"], exit: 65)
+        #expect(objects[3].objects("received")[0].text("notification") == "restored")
+        #expect(objects[3].ids("opened") == ["push-1", "push-2"])
+        #expect(objects[3].objects("opened").map { $0.text("replacedBy") } == [nil, "push-2-opened"])
+        #expect(objects[4].ids("delivered") == ["push-2-opened"])
+        let text = try story.run(lines, ["--locked"]).text
+        #expect(text.contains("push-1: the app opens the message of this placeholder\n"), "\(text)")
+        #expect(text.contains("keys can be read again"), "\(text)")
+    }
+
+    @Test("the phone says that keys can't be read after a restart, also if it was locked already")
+    func restartOfLocked()
+        throws
+    {
+        let output = try story.run([Self.event("restart")])
+        #expect(output.isSuccess && output.text.contains("keys can't be read until the phone is unlocked"), "\(output)")
+    }
+
+    @Test("the heading of an event has the ids that it names") func idsInHeading() throws {
+        let lines =
+            ["a", "b"].map { SimulatedStory.schedule($0) } + [Self.event("removeDelivered", #""ids":["a","b"]"#)]
+        #expect(try story.run(lines).text.contains("line 3: removeDelivered, ids a b\n"))
+    }
+
     @Test("an action reaches the app in the background with its text, also if it isn't running") func respond() throws {
         let objects = try chat([
             Self.event("terminate"), Self.event("respond", #""id":"push-1","action":"REPLY","text":"Later""#),
@@ -254,7 +286,9 @@ import Testing
                 Self.event("collapse", id), Self.event("respond", play),
             ], ["--categories", "c.json"])
         #expect(
-            output.exit == 64 && output.stderr.contains("PLAY: the notification shows no such action; there are TAKE"),
+            output.exit == 64
+                && output.stderr.contains(
+                    "PLAY: the notification shows no such action; the list of its actions has TAKE"),
             "\(output)")
     }
 
@@ -334,7 +368,7 @@ import Testing
         #expect(objects[1].texts("removed") == ["a"] && objects[2].text("refused") == "410 Unregistered")
         #expect(objects[4].objects("lockScreen").isEmpty)
         let output = try story.run([Self.event("deleteApp"), Self.event("pending")])
-        #expect(output.exit == 64 && output.stderr.contains("line 2, pending: the app was deleted"), "\(output)")
+        #expect(output.exit == 64 && output.stderr.contains("line 2: pending: the app was deleted"), "\(output)")
     }
 
     @Test("events alone are an input, and a page has the pushes and the lock screen after the events") func page()

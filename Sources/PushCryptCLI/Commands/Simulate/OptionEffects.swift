@@ -13,6 +13,8 @@ struct OptionEffects {
     /// Whether the system ended the extension during a push.
     private var hasDied = false
     private var hasSuppressed = false
+    /// Whether a push was judged otherwise than at the right time.
+    var hasClockFailure = false
     /// How long the extension has worked for a push at most.
     private var longestDuration: Duration = .zero
 
@@ -45,11 +47,20 @@ struct OptionEffects {
             (longestDuration < limit, "--time-limit", "the extension was ready with each push before"),
             (
                 hasMemoryLimit && !hasDied, "--memory-limit",
-                "the extension used \(NumberText.grouped(phone.memory.peakInBytes)) bytes at most"
+                phone.memory.peakInBytes == 0
+                    ? "only the files that the extension fetches count, and it has fetched none"
+                    : "the extension held \(NumberText.grouped(phone.memory.peakInBytes)) bytes of files at most"
             ),
-            (settings.options.hasFilteringEntitlement && !hasSuppressed, "--filtering", "no push was to stay hidden"),
+            (
+                settings.options.hasFilteringEntitlement && !hasSuppressed, "--filtering",
+                "no push was sealed with --quiet or taken back before"
+            ),
             (settings.isOffline && !hasKept, "--offline", "APNs has kept no push"),
-            (settings.phoneClock == settings.startsAt, "--phone-clock", "APNs has the same time"),
+            (
+                settings.phoneClock != nil && !hasClockFailure, "--phone-clock",
+                settings.phoneClock == settings.startsAt
+                    ? "APNs has the same time" : "each push can be opened at either time"
+            ),
             (
                 settings.foreground != nil && app.presentationCount == 0, "--foreground",
                 "no notification came while the app was in the foreground"

@@ -23,7 +23,7 @@ extension SimulatedPhones {
         _ input: PayloadReader.Event
     ) async throws -> (event: SimulatedEvent, pushes: [SimulatedPush]) {
         guard isInstalled || !input.event.isOfApp else { throw MemberError(reason: "the app was deleted") }
-        let before = Snapshot(phone.center)
+        let before = Snapshot(phone)
         let outcome = try await change(phone, app, input.event, isMain: true)
         _ = try? await change(plain, plainApp, input.event, isMain: false)
         for device in [phone, plain] { await device.center.settle() }
@@ -32,8 +32,12 @@ extension SimulatedPhones {
         outcome(&event)
         let presented = phone.center.presentations.dropFirst(before.presentationCount)
         describe(presented, in: &event)
-        describeCalls(in: &event)
-        describe(before, Snapshot(phone.center), presented: presented.map(\.notification.id), in: &event)
+        let calls = app.takeCalls()
+        let tapped = calls.compactMap(\.restoredID).filter(before.sealed.contains)
+        let opened = input.event.showsApp(after: before, phone.center) ? await kept?.open() ?? [] : []
+        describeOpened(tapped, opened, in: &event)
+        describe(calls, in: &event)
+        describe(before, Snapshot(phone), presented: presented.map(\.notification.id), in: &event)
         guard case .online = input.event else { return (event, []) }
         let pushes = await receiveKept(in: &event)
         return (event, pushes)
@@ -80,13 +84,10 @@ extension SimulatedPhones {
             guard !center.isLocked else { throw ResponseError.locked }
             if let presents { app.presents = presents }
             center.appState = .foreground
-            let opened = isMain ? try await openKept() : { _ in }
             return { event in
-                if let presents {
-                    let names = MemberReader.presentationOptions.filter { presents.contains($0.value) }.map(\.key)
-                    event.add("the app presents: \(names.isEmpty ? "nothing" : names.joined(separator: ", "))")
-                }
-                opened(&event)
+                guard let presents else { return }
+                let names = MemberReader.presentationOptions.filter { presents.contains($0.value) }.map(\.key)
+                event.add("the app presents: \(names.isEmpty ? "nothing" : names.joined(separator: ", "))")
             }
         case .background: center.appState = .background
         case .terminate:
@@ -172,29 +173,6 @@ extension SimulatedPhones {
         }
     }
 
-    /// The app is active: it opens the placeholders that the extension couldn't open.
-    private func openKept() async throws -> Description {
-        guard let kept else { return { _ in } }
-        let outcomes = await kept.open()
-        return { event in
-            guard !outcomes.isEmpty else { return }
-            event.add(
-                "opened",
-                outcomes.map { outcome in
-                    [
-                        "id": outcome.placeholderID, "replacedBy": outcome.requestID, "removed": outcome.isRemoved,
-                        "failure": outcome.failure?.rawValue,
-                    ] as JSONObject
-                })
-            for outcome in outcomes {
-                let result =
-                    outcome.requestID.map { "the app opens it, and shows it as \($0)" }
-                    ?? (outcome.isRemoved ? "the app removes it" : "the app can't open it")
-                event.add("\(outcome.placeholderID): \(result)" + (outcome.failure.map { " (\($0))" } ?? ""))
-            }
-        }
-    }
-
     /// The pushes that APNs has kept.
     private func receiveKept(in event: inout SimulatedEvent) async -> [SimulatedPush] {
         guard phone.isOffline else { return [] }
@@ -215,23 +193,24 @@ extension SimulatedPhones {
         return pushes
     }
 
+    /// What is wrong, with the names that the user of the tool can have meant.
     private func reason(of error: ResponseError, _ event: PhoneEvent) -> String {
-        let names: (String, [String])? =
+        let names: (name: String, known: [String], list: String)? =
             switch (error, event) {
             case (.noNotification, .tap(let id)), (.noNotification, .dismiss(let id)),
                 (.noNotification, .expand(let id)),
                 (.noNotification, .collapse(let id)), (.noNotification, .respond(let id, _, _)),
                 (.noNotification, .openSettings(.some(let id))):
-                (id, phone.center.deliveredNotifications.map(\.id))
+                (id, phone.center.deliveredNotifications.map(\.id), "the list")
             case (.noAction, .respond(let id, let action, _)):
-                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id))
+                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id), "the list of its actions")
             case (.noRegion, .enterRegion(let id)), (.noRegion, .leaveRegion(let id)):
-                (id, phone.center.regions.map(\.id))
+                (id, phone.center.regions.map(\.id), "the list of regions")
             default: nil
             }
-        guard let (name, known) = names else { return error.description }
-        let hint = Spelling.nearest(to: name, in: known).map { "; do you mean \($0)?" }
-        let list = known.isEmpty ? "; there is none" : "; there are " + known.joined(separator: ", ")
-        return "\(name): \(error)" + (hint ?? list)
+        guard let (name, known, list) = names else { return error.description }
+        let hint = Spelling.nearest(to: name, in: known).map { "do you mean \($0)?" }
+        let all = known.isEmpty ? "\(list) is empty" : "\(list) has " + known.joined(separator: ", ")
+        return "\(name): \(error); \(hint ?? all)"
     }
 }

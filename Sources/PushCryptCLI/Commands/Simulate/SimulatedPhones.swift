@@ -202,6 +202,7 @@ final class SimulatedPhones {
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,
             attachmentFailures: attachmentFailures.take())
         effects.note(findings, isOpened: push != nil)
+        if outcome(payload, at: phone.time) != outcome(payload, at: phone.clock.time) { effects.hasClockFailure = true }
         let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
         if let id = push?.messageID, numbers[id] == nil { numbers[id] = number }
         return SimulatedPush(
@@ -248,12 +249,20 @@ final class SimulatedPhones {
             collapseID: given["apns-collapse-id"])
     }
 
-    private func openedAgain(_ payload: [UInt8]) -> OpenedPush? {
+    private func openedAgain(_ payload: [UInt8]) -> OpenedPush? { try? opened(payload, at: phone.time)?.get() }
+
+    /// The failure at a time; nil for a push that can be opened.
+    private func outcome(_ payload: [UInt8], at time: UnixTime) -> FailureClass? {
+        guard case .failure(let failure) = opened(payload, at: time) else { return nil }
+        return failure
+    }
+
+    private func opened(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass>? {
         guard let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.senders)
         else {
             return nil
         }
-        return try? opener.open(payload, at: phone.time).get()
+        return opener.open(payload, at: time)
     }
 
     /// The notification of a push as the user sees it, wherever it is.

@@ -19,7 +19,7 @@ struct MemberReader {
         _ value: JSONValue, _ name: String, _ body: (inout MemberReader) throws(MemberError) -> Value
     ) throws(MemberError) -> Value {
         guard value.kind == .object else {
-            throw MemberError(reason: "\(name) is \(value.kindText), and not an object")
+            throw MemberError(reason: "\(name) must be an object, and is \(value.kindText)")
         }
         var reader = MemberReader(object: value, name: name)
         let result = try body(&reader)
@@ -38,7 +38,7 @@ struct MemberReader {
     ) throws(MemberError) -> Value? {
         known.append(member)
         guard let json = object[member] else { return nil }
-        guard let value = convert(json) else { throw MemberError(reason: "\(name): \(member) isn't \(kind)") }
+        guard let value = convert(json) else { throw MemberError(reason: "\(name): \(member) must be \(kind)") }
         return value
     }
 
@@ -92,11 +92,11 @@ struct MemberReader {
 
 extension MemberReader {
     mutating func text(_ member: String) throws(MemberError) -> String {
-        try required(member, "a text that isn't empty", Self.text)
+        try required(member, "a non-empty text", Self.text)
     }
 
     mutating func text(ifAny member: String) throws(MemberError) -> String? {
-        try self.member(member, "a text that isn't empty", Self.text)
+        try self.member(member, "a non-empty text", Self.text)
     }
 
     mutating func texts(_ member: String) throws(MemberError) -> [String] {

@@ -112,7 +112,7 @@ struct AppCategory {
         let root: JSONValue
         do throws(JSONError) { root = try JSONText(bytes).root } catch { throw MemberError(reason: "\(error)") }
         guard root.kind == .array else {
-            throw MemberError(reason: "it is \(root.kindText), and not an array of categories")
+            throw MemberError(reason: "it must be an array of categories, and is \(root.kindText)")
         }
         var categories: [AppCategory] = []
         for (index, json) in root.elements.enumerated() {

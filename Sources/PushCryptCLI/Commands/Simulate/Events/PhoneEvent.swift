@@ -108,18 +108,30 @@ enum PhoneEvent {
         root["event"] != nil && root["aps"] == nil && root["payload"] == nil
     }
 
+    /// Whether a line that isn't JSON was meant as an event.
+    static func isBrokenEvent(_ line: [UInt8]) -> Bool {
+        let text = String(decoding: line, as: UTF8.self)
+        return text.contains("\"event\"") && !["\"aps\"", "\"payload\""].contains(where: text.contains)
+    }
+
     init(_ root: JSONValue) throws(MemberError) {
-        guard let name = root["event"]?.string else { throw MemberError(reason: "event isn't a text") }
+        guard let name = root["event"]?.string else { throw MemberError(reason: "event must be a text") }
         guard let parser = Self.parsers.first(where: { root["event"]?.isString($0.name) == true }) else {
             let similar = Spelling.nearest(to: name, in: Self.names)
             throw MemberError(
                 reason: "there is no event \(name): "
-                    + (similar.map { "do you mean \($0)?" } ?? "there are " + Self.names.joined(separator: ", ")))
+                    + (similar.map { "do you mean \($0)?" } ?? "the events are " + Self.names.joined(separator: ", ")))
         }
         self = try MemberReader.read(root, parser.name) { reader throws(MemberError) in
             _ = try reader.text("event")
             return try parser.parse(&reader)
         }
+    }
+
+    /// Whether the app becomes active, and opens the placeholders in the list.
+    func showsApp(after before: SimulatedPhones.Snapshot, _ center: SimulatedNotificationCenter) -> Bool {
+        if case .foreground = self { return true }
+        return before.appState != .foreground && center.appState == .foreground
     }
 
     /// Whether it needs the app.
