@@ -15,7 +15,10 @@ public struct ResponseError: DescribedError, Hashable, Sendable {
     /// The action has no text field, and a text was given.
     public static let unexpectedText = ResponseError(description: "the action has no text field, and takes no text")
     /// The system shows no button for the app's own settings.
-    public static let noSettings = ResponseError(description: "the app may not show a button for its settings")
+    public static let noSettings = ResponseError(
+        description:
+            "no button for the app's settings: the app must have asked for providesAppSettings, and the user must have allowed it"
+    )
     /// The user must unlock the device first: see ``SimulatedNotificationCenter/open(_:)`` and
     /// ``SimulatedNotificationCenter/choose(_:of:text:)``.
     public static let locked = ResponseError(description: "the screen is locked; unlock it first")
@@ -96,8 +99,8 @@ extension SimulatedNotificationCenter {
     /// The user asks for the app's own settings, from a notification or from the Settings app: the app opens and shows them.
     /// `userNotificationCenter(_:openSettingsFor:)`: only an app that was allowed `providesAppSettings` has the button.
     public func openAppSettings(from requestID: String? = nil) async throws {
-        guard currentSettings.allowed.contains(.providesAppSettings) else { throw ResponseError.noSettings }
         let notification = try requestID.map(listed)
+        guard currentSettings.allowed.contains(.providesAppSettings) else { throw ResponseError.noSettings }
         guard !isLocked else { throw ResponseError.locked }
         appState = .foreground
         guard let responder = state.withLock({ $0.responder }) else { return }

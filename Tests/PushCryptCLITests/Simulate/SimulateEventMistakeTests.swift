@@ -26,7 +26,7 @@ import Testing
             (#"{"event":"clock","time":"9:00"}"#, "clock: time must be a time"),
             (
                 #"{"event":"foreground","presents":["alert"]}"#,
-                "presents must be an array of banner, list, sound, badge"
+                "presents must be an array of banner, list, sound, badge, and has alert"
             ),
             (#"{"event":"settings"}"#, "settings changes nothing"),
             (#"{"event":"settings","sound":false}"#, "settings has no member sound: do you mean sounds?"),
@@ -51,7 +51,7 @@ import Testing
             ),
             (
                 #"{"event":"schedule","id":"a","content":{"title":"x"},"trigger":{"timeInterval":"1h","calendar":{}}}"#,
-                "needs one of timeInterval, calendar and region"
+                "has more than one of timeInterval, calendar and region"
             ),
             (
                 #"{"event":"schedule","id":"a","content":{"title":"x"},"trigger":{"region":{"id":"r","latitude":1}}}"#,
@@ -59,7 +59,20 @@ import Testing
             ),
             (#"{"event":"removePending","ids":"a"}"#, "ids must be an array of texts"),
             (#"{"event":"removePending","ids":[1]}"#, "ids must be an array of texts"),
-            (#"{"event":"setBadgeCount"}"#, "setBadgeCount needs count"),
+            (
+                #"{"event":"setBadgeCount","badge":1}"#,
+                "setBadgeCount needs count, which is a whole number; there is badge"
+            ),
+            (#"{"event":"foreground","presents":["baner"]}"#, "and has baner: do you mean banner?"),
+            (#"{"event":"move","latitude":147,"longitude":8}"#, "latitude must be a number from -90 to 90"),
+            (#"{"event":"move","latitude":7,"longitude":800}"#, "longitude must be a number from -180 to 180"),
+            (#"{"Event":"unlock"}"#, "Event isn't a member: do you mean event?"),
+            (#"{"events":"unlock"}"#, "events isn't a member: do you mean event?"),
+            (#"{event:"unlock"}"#, "the event can't be read: JSON refused at byte 1"),
+            (
+                #"{"event":"schedule","id":"a","content":{"title":"x"},"trigger":{"push":{}}}"#,
+                "schedule, trigger has no member push"
+            ),
             (#"{"event":"move","latitude":1}"#, "move needs longitude"),
             (
                 #"{"event":"advance","by":"2h""#,
@@ -86,12 +99,22 @@ import Testing
             ),
             (
                 #"{"event":"respond","id":"tea","action":"A"}"#,
-                "respond: A: the notification shows no such action; the list of its actions is empty", "lock"
+                "respond: A: the notification shows no such action; it has no category, so the list of its actions is empty",
+                "lock"
             ),
             (#"{"event":"foreground"}"#, "foreground: the screen is locked; unlock it first", "lock"),
             (#"{"event":"collapse","id":"te"}"#, "do you mean tea?", "lock"),
             (#"{"event":"expand","id":"te"}"#, "do you mean tea?", "lock"),
-            (#"{"event":"openSettings"}"#, "openSettings: the app may not show a button", "unlock"),
+            (
+                #"{"event":"openSettings"}"#,
+                "openSettings: no button for the app's settings: the app must have asked for providesAppSettings",
+                "unlock"
+            ),
+            (#"{"event":"openSettings","id":"te"}"#, "do you mean tea?", "unlock"),
+            (
+                #"{"event":"setBadgeCount","count":1}"#,
+                "setBadgeCount: the app isn't running; the events foreground and background start it", "restart"
+            ),
             (
                 #"{"event":"enterRegion","id":"home"}"#,
                 "home: no scheduled notification has this region; the list of regions is empty", "lock"
@@ -163,6 +186,39 @@ import Testing
             let output = try story.run(lines, ["--categories", "c.json"])
             #expect(output.exit == 64 && output.stderr.contains("line 2: \(reason)"), "\(output)")
         }
+    }
+
+    @Test("an action that the notification doesn't show is refused with the reason") func noActions() throws {
+        let categories = #"[{"id":"EXT","contentExtension":{"actions":[{"id":"PLAY","title":"Play"}]}},{"id":"NONE"}]"#
+        try story.place.write(Data(categories.utf8), to: "c.json")
+        let event = SimulatedStory.event("respond", #""id":"a","action":"PLAY""#)
+        for (category, reason) in [
+            ("CHTA", "--categories doesn't have its category CHTA, so the list of its actions is empty"),
+            ("EXT", "until expand opens it, the list of its actions is empty"),
+            ("NONE", "no such action; the list of its actions is empty"),
+        ] {
+            let lines = [SimulatedStory.schedule("a", #""title":"x","category":"\#(category)""#), event]
+            let output = try story.run(lines, ["--categories", "c.json"])
+            #expect(output.exit == 64 && output.stderr.contains(reason), "\(output)")
+        }
+    }
+
+    @Test("a line with a payload and a misspelt member that would have an effect is refused") func misspeltHeaders()
+        throws
+    {
+        let line = #"{"payload":\#(try story.push()),"header":{"apns-topic":"com.wrong"}}"#
+        expectRefusal(try story.run([line]), 65, saying: "line 1: header isn't a member: do you mean headers?")
+    }
+
+    @Test("an attachment that can't be read is an error of the tool, and one that doesn't exist is the app's")
+    func unreadableAttachment() throws {
+        func schedule(_ path: String) -> String {
+            SimulatedStory.schedule("a", #""title":"x","attachments":["\#(path)"]"#)
+        }
+        try story.place.makeFolder("pictures")
+        let folder = try story.run([schedule("pictures")])
+        expectRefusal(folder, 65, saying: "pictures is a folder; a file is needed here")
+        #expect(try story.objects([schedule("missing.png")])[0].object("error").text("code") == "invalidAttachment")
     }
 
     @Test("texts of events don't change the terminal") func control() throws {

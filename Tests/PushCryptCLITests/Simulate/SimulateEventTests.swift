@@ -233,6 +233,66 @@ import Testing
         #expect(output.isSuccess && output.text.contains("keys can't be read until the phone is unlocked"), "\(output)")
     }
 
+    @Test("what a removal takes out of the list is named, also if the same request is scheduled again")
+    func removedAgain()
+        throws
+    {
+        let lines = [
+            SimulatedStory.schedule("tea", #""title":"Tea""#, #""timeInterval":"10m","repeats":true"#),
+            Self.event("advance", #""by":"11m""#),
+        ]
+        for (name, members) in [
+            ("removeDelivered", #""ids":["tea"]"#), ("removeAllDelivered", ""), ("dismiss", #""id":"tea""#),
+            ("removePending", #""ids":["tea"]"#),
+        ] {
+            let objects = try story.objects(lines + [Self.event(name, members)])
+            #expect(objects[2].texts("removed") == ["tea"], "\(name)")
+        }
+    }
+
+    @Test("a notification whose number the app or the user doesn't want sets no badge, also if it is the same number")
+    func sameBadge() throws {
+        let push = try story.push(#"{"aps":{"alert":"Hi","badge":3}}"#)
+        let unwanted = try story.objects([
+            Self.event("setBadgeCount", #""count":3"#), Self.event("settings", #""badges":false"#), push,
+        ])[2]
+        #expect(unwanted["badge"] == nil && unwanted.texts("places")?.contains("badge") == false)
+        let presented = try story.objects([
+            push, Self.event("unlock"), Self.event("foreground", #""presents":["list"]"#),
+            try story.push(#"{"aps":{"alert":"Ho","badge":3}}"#),
+        ])
+        #expect(presented[0]["badge"] as? Int == 3 && presented[3]["badge"] == nil)
+    }
+
+    @Test("a region isn't shown while the user doesn't allow the location, and the app's schedule says so")
+    func noLocation()
+        throws
+    {
+        let region = #""region":{"id":"office","latitude":47.37,"longitude":8.54,"radius":200}"#
+        let lines = [
+            Self.event("settings", #""location":false"#), SimulatedStory.schedule("a", #""title":"x""#, region),
+        ]
+        #expect(try story.objects(lines)[0].object("settings")["location"] as? Bool == false)
+        let text = try story.run(lines).text
+        #expect(
+            text.contains("location not allowed") && text.contains("it isn't shown while the user doesn't allow"),
+            "\(text)")
+    }
+
+    @Test("an action that a content extension handles says that the notification stays, and only an open one is closed")
+    func handledAction() throws {
+        try story.place.write(Data(Self.categories.utf8), to: "c.json")
+        let id = #""id":"a""#
+        let output = try story.run(
+            [
+                SimulatedStory.schedule("a", #""title":"x","category":"AUDIO""#), Self.event("collapse", id),
+                Self.event("expand", id), Self.event("respond", id + #","action":"PLAY""#), Self.event("collapse", id),
+            ], ["--categories", "c.json"])
+        #expect(output.text.contains("line 2: collapse, id a\n    nothing changes\n"), "\(output)")
+        #expect(output.text.contains("the content extension handles PLAY, and a stays\n"), "\(output)")
+        #expect(output.text.contains("the content extension doesn't show a any more\n"), "\(output)")
+    }
+
     @Test("the heading of an event has the ids that it names") func idsInHeading() throws {
         let lines =
             ["a", "b"].map { SimulatedStory.schedule($0) } + [Self.event("removeDelivered", #""ids":["a","b"]"#)]
@@ -288,7 +348,8 @@ import Testing
         #expect(
             output.exit == 64
                 && output.stderr.contains(
-                    "PLAY: the notification shows no such action; the list of its actions has TAKE"),
+                    "PLAY: the notification shows no such action; until expand opens it, the list of its actions has TAKE"
+                ),
             "\(output)")
     }
 

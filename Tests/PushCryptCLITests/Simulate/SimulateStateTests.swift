@@ -122,7 +122,24 @@ import Testing
         let after = try story.objects([push], options)[0].object("after")
         #expect(after.text("title") == "Zoë" && after.text("body") == "1 messages" && after["hidden"] as? Bool == true)
         let unused = try story.run([try story.push()], ["--categories", "c.json"])
-        #expect(unused.stderr.contains("--categories has no effect: no notification has one"), "\(unused)")
+        #expect(unused.stderr.contains("--categories has no effect: no notification with one"), "\(unused)")
+    }
+
+    @Test("the categories have an effect also if the app opens the notification later") func categoriesOfOpened() throws
+    {
+        try story.place.write(Data(#"[{"id":"CHAT","actions":[{"id":"A","title":"A"}]}]"#.utf8), to: "c.json")
+        let push = try story.push(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"category":"CHAT"}}"#)
+        let output = try story.run(
+            [push, SimulatedStory.event("unlock"), SimulatedStory.event("foreground")],
+            ["--locked", "--categories", "c.json"])
+        #expect(!output.stderr.contains("no effect"), "\(output)")
+    }
+
+    @Test("the page shows the phone's own clock in the user's time zone") func pageClock() throws {
+        let options = ["--phone-clock", "2026-03-01T09:05:00Z", "--time-zone", "Europe/Zurich", "--picture", "p.html"]
+        _ = try story.run([try story.push()], options)
+        let page = String(decoding: try story.place.read("p.html"), as: UTF8.self)
+        #expect(page.contains(">10:05<") && page.contains("10:05 Europe/Zurich"))
     }
 
     @Test(
@@ -131,6 +148,10 @@ import Testing
             ("{}", "it must be an array of categories, and is an object"),
             ("[", "the text ends before its JSON value does"),
             (#"[{"id":"A","action":[]}]"#, "category 1 has no member action: do you mean actions?"),
+            (
+                #"[{"id":"A","actions":[{"id":"B","title":"x"},{"id":"B","title":"y"}]}]"#,
+                "category 1: two actions have the id B"
+            ),
             (#"[{"id":"A"},{"id":"A"}]"#, "two categories have the id A"),
             (#"[{"actions":[]}]"#, "category 1 needs id"),
             (#"[{"id":"A","actions":[{"id":"B"}]}]"#, "category 1, actions 1 needs title"),

@@ -3,7 +3,6 @@ import PushCryptSimulator
 /// Which options have changed something, so that one without effect can be named.
 struct OptionEffects {
     var hasKept = false
-    var hasCategory = false
     /// Whether a calendar trigger without a time zone of its own was scheduled.
     var hasUsedTimeZone = false
     /// The members of --attachment-member that a push had.
@@ -13,12 +12,14 @@ struct OptionEffects {
     /// Whether the system ended the extension during a push.
     private var hasDied = false
     private var hasSuppressed = false
+    private var hasReceived = false
     /// Whether a push was judged otherwise than at the right time.
     var hasClockFailure = false
     /// How long the extension has worked for a push at most.
     private var longestDuration: Duration = .zero
 
     mutating func note(_ reception: SimulatedDevice.Reception, _ duration: Duration) {
+        hasReceived = true
         hasDied = hasDied || reception.presentation?.origin == .died
         hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
         longestDuration = max(longestDuration, duration)
@@ -28,6 +29,13 @@ struct OptionEffects {
         hasTextKeys = hasTextKeys || findings.hasTextKeys
         hasOpened = hasOpened || isOpened
         knownMembers.formUnion(findings.settings.plainMembers.filter { findings.member($0) != nil })
+    }
+
+    private static func hasCategory(_ settings: SimulatedPhones.Settings, _ phone: SimulatedDevice) -> Bool {
+        let known = settings.categories.map(\.category.id)
+        return phone.center.presentations.contains { presentation in
+            presentation.notification.request.content.category.map(known.contains) == true
+        }
     }
 
     /// A line for each option without effect.
@@ -59,15 +67,16 @@ struct OptionEffects {
             (
                 settings.phoneClock != nil && !hasClockFailure, "--phone-clock",
                 settings.phoneClock == settings.startsAt
-                    ? "APNs has the same time" : "each push can be opened at either time"
+                    ? "APNs has the same time"
+                    : hasReceived ? "each push can be opened at either time" : "no push was received"
             ),
             (
                 settings.foreground != nil && app.presentationCount == 0, "--foreground",
                 "no notification came while the app was in the foreground"
             ),
             (
-                !settings.categories.isEmpty && !hasCategory, "--categories",
-                "no notification has one of these categories"
+                !settings.categories.isEmpty && !Self.hasCategory(settings, phone), "--categories",
+                "no notification with one of these categories was shown"
             ),
             (
                 settings.hasTimeZone && !hasUsedTimeZone, "--time-zone",

@@ -41,6 +41,9 @@ final class PayloadReader {
         case event(Event)
     }
 
+    /// The members of a line with a payload that have an effect here. A queue may have others.
+    private static let lineMembers = ["payload", "headers", "topic"]
+
     /// The members of a line that are repeated in the output.
     static let originMembers = ["id", "token", "device", "to", "tag"]
 
@@ -126,13 +129,17 @@ final class PayloadReader {
 
     /// A member's value for people: a list of texts has spaces between them.
     private static func text(of value: JSONValue) -> String {
-        let texts = value.kind == .array ? Array(value.elements) : [value]
+        let texts = value.kind == .array && !value.elements.isEmpty ? Array(value.elements) : [value]
         return texts.map { $0.string ?? String(decoding: $0.rawBytes, as: UTF8.self) }.joined(separator: " ")
     }
 
     private func input(in line: [UInt8], _ root: JSONValue?, _ number: Int) throws -> Input {
         guard let root, root["aps"] == nil, let payload = root["payload"] else {
             return Input(line: number, payload: line)
+        }
+        for (name, _) in root.members.map({ ($0.name, $0.value) }) where !Self.lineMembers.contains(name) {
+            guard let meant = Spelling.nearest(to: name, in: Self.lineMembers), root[meant] == nil else { continue }
+            throw Failure(.dataError, "\(self.name), line \(number): \(name) isn't a member: do you mean \(meant)?")
         }
         let origin = Self.originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
         return Input(

@@ -23,6 +23,9 @@ extension SimulatedPhones {
         _ input: PayloadReader.Event
     ) async throws -> (event: SimulatedEvent, pushes: [SimulatedPush]) {
         guard isInstalled || !input.event.isOfApp else { throw MemberError(reason: "the app was deleted") }
+        guard phone.center.appState != .notRunning || !input.event.isCall else {
+            throw MemberError(reason: "the app isn't running; the events foreground and background start it")
+        }
         let before = Snapshot(phone)
         let outcome = try await change(phone, app, input.event, isMain: true)
         _ = try? await change(plain, plainApp, input.event, isMain: false)
@@ -113,14 +116,17 @@ extension SimulatedPhones {
                 throw MemberError(reason: "the Settings app doesn't list the app, because it hasn't asked its user")
             }
             change.apply(to: center)
-            return Self.describe(center.currentSettings)
+            return Self.describe(center.currentSettings, allowsLocation: center.allowsLocation)
         case .tap(let id): try await center.open(id)
         case .dismiss(let id): try await center.dismiss(id)
         case .collapse(let id):
             _ = try center.actions(of: id)
-            center.collapse(id)
-            return { $0.add("\(id) is closed") }
-        case .respond(let id, let action, let text): try await center.choose(action, of: id, text: text)
+            guard center.collapse(id) else { break }
+            return { $0.add("the content extension doesn't show \(id) any more") }
+        case .respond(let id, let action, let text):
+            try await center.choose(action, of: id, text: text)
+            guard center.deliveredNotifications.contains(where: { $0.id == id }) else { break }
+            return { $0.add("the content extension handles \(action), and \(id) stays") }
         case .openSettings(let id): try await center.openAppSettings(from: id)
         case .removePending(let ids): center.removePending(ids)
         case .removeAllPending: center.removeAllPending()
@@ -134,6 +140,17 @@ extension SimulatedPhones {
         case .lockScreen: return describeLockScreen()
         }
         return { _ in }
+    }
+
+    /// What lists the actions of a notification.
+    private func actionList(of id: String) -> String {
+        let content = phone.center.deliveredNotifications.first { $0.id == id }?.request.content
+        guard let category = content?.category else { return "it has no category, so the list of its actions" }
+        guard let known = settings.categories.first(where: { $0.category.id == category }) else {
+            return "--categories doesn't have its category \(category), so the list of its actions"
+        }
+        return known.contentExtension == nil
+            ? "the list of its actions" : "until expand opens it, the list of its actions"
     }
 
     /// An error of the framework is what the app gets, and not a mistake in the input.
@@ -159,7 +176,6 @@ extension SimulatedPhones {
             request.content.attachments[index].path = try copy(of: request.content.attachments[index].path)
         }
         if case .calendar(let match, _) = request.trigger, match.timeZone == nil { noteTimeZone() }
-        noteCategory(of: request.content)
         let outcome = try await reporting { try await center.add(request) }
         let time = center.nextTime(of: request.id)
         let isPending = center.pendingRequests.contains { $0.id == request.id }
@@ -168,7 +184,10 @@ extension SimulatedPhones {
             if let time {
                 event.add("next", "\(time)", "it will be shown at \(time)")
             } else if isPending {
-                event.add("it will be shown when the phone enters or leaves the region")
+                event.add(
+                    center.allowsLocation
+                        ? "it will be shown when the phone enters or leaves the region"
+                        : "it isn't shown while the user doesn't allow the app the phone's location")
             }
         }
     }
@@ -203,7 +222,7 @@ extension SimulatedPhones {
                 (.noNotification, .openSettings(.some(let id))):
                 (id, phone.center.deliveredNotifications.map(\.id), "the list")
             case (.noAction, .respond(let id, let action, _)):
-                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id), "the list of its actions")
+                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id), actionList(of: id))
             case (.noRegion, .enterRegion(let id)), (.noRegion, .leaveRegion(let id)):
                 (id, phone.center.regions.map(\.id), "the list of regions")
             default: nil

@@ -74,7 +74,8 @@ extension SimulatedPhones {
         let appState: SimulatedNotificationCenter.AppState
         fileprivate let isLocked: Bool
         fileprivate let isBeforeFirstUnlock: Bool
-        fileprivate let listed: [String]
+        fileprivate let delivered: [String]
+        fileprivate let pending: [String]
         /// The notifications in the list whose message isn't open.
         let sealed: [String]
 
@@ -85,7 +86,7 @@ extension SimulatedPhones {
             isBeforeFirstUnlock = phone.isBeforeFirstUnlock
             sealed = center.deliveredNotifications.filter { KeptMessage.outerPayload(userInfo: $0.userInfo) != nil }
                 .map(\.id)
-            listed = center.deliveredNotifications.map(\.id) + center.pendingRequests.map(\.id)
+            (delivered, pending) = (center.deliveredNotifications.map(\.id), center.pendingRequests.map(\.id))
         }
     }
 
@@ -95,7 +96,9 @@ extension SimulatedPhones {
     func describe(
         _ before: Snapshot, _ after: Snapshot, presented: [String], in event: inout SimulatedEvent
     ) {
-        let removed = before.listed.filter { !after.listed.contains($0) && !presented.contains($0) }
+        let delivered = before.delivered.filter { !after.delivered.contains($0) }
+        let pending = before.pending.filter { !after.pending.contains($0) && !presented.contains($0) }
+        let removed = delivered + pending.filter { !delivered.contains($0) }
         if !removed.isEmpty { event.add("removed", removed, "removed: " + removed.joined(separator: ", ")) }
         if before.isLocked != after.isLocked {
             event.add("locked", after.isLocked, "the phone is \(after.isLocked ? "locked" : "unlocked")")
@@ -119,7 +122,7 @@ extension SimulatedPhones {
         }
     }
 
-    static func describe(_ settings: NotificationSettings) -> Description {
+    static func describe(_ settings: NotificationSettings, allowsLocation: Bool) -> Description {
         let places = [
             ("banner", settings.showsBanners), ("list", settings.showsInList),
             ("lockScreen", settings.showsOnLockScreen),
@@ -131,12 +134,14 @@ extension SimulatedPhones {
                 "settings",
                 [
                     "authorization": settings.authorization.name, "allowed": allowed, "places": places,
-                    "previews": settings.previews.name,
+                    "previews": settings.previews.name, "location": allowsLocation,
                 ] as JSONObject)
-            let names = allowed + places
             event.add(
-                "authorization \(settings.authorization.name), previews \(settings.previews.name)"
-                    + (names.isEmpty ? "" : ", allowed: " + names.joined(separator: ", ")))
+                "authorization \(settings.authorization.name), previews \(settings.previews.name), "
+                    + "location \(allowsLocation ? "allowed" : "not allowed")")
+            for (name, values) in [("allowed", allowed), ("places", places)] where !values.isEmpty {
+                event.add("\(name): " + values.joined(separator: ", "))
+            }
         }
     }
 

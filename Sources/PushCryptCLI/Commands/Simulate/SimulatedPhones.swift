@@ -146,6 +146,11 @@ final class SimulatedPhones {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// How many seconds the clock on the phone's screen is ahead of APNs' in UTC.
+    var screenOffset: Int64 {
+        phone.time.seconds - phone.clock.time.seconds + (settings.calendar?.offset(at: phone.time) ?? 0)
+    }
+
     /// The lock screens after all pushes.
     var lockScreens: (before: LockScreen, after: LockScreen) { (plain.center.lockScreen, phone.center.lockScreen) }
 
@@ -191,7 +196,6 @@ final class SimulatedPhones {
         let duration = phone.clock.elapsed - start
         plain.clock.advance(by: duration)
         effects.note(reception, duration)
-        reception.content.map(noteCategory)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         // The app's stages receive neither a push without text nor one that is shown before its attachments are there.
@@ -228,13 +232,13 @@ final class SimulatedPhones {
 
     func noteTimeZone() { effects.hasUsedTimeZone = true }
 
-    func noteCategory(of content: NotificationContent) {
-        if settings.categories.contains(where: { $0.category.id == content.category }) { effects.hasCategory = true }
-    }
-
-    /// A copy of a file, which the system may move away. A file that can't be read keeps its path, and the system refuses it.
+    /// A copy of a file, which the system may move away. A path without a file stays as it is, and the system refuses it.
     func copy(of path: String) throws -> String {
-        guard let bytes = try? ServedFile.read(path) else { return path }
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try ServedFile.read(path) } catch {
+            guard error.code == .notFound else { throw error }
+            return path
+        }
         try FileSystem.makeFolders(folder + "/copies")
         let copy = folder + "/copies/\(UUID().uuidString)-\(FileSystem.name(of: path))"
         try FileSystem.replace(copy, with: bytes)

@@ -155,7 +155,7 @@ struct SimulatedPush {
                 return "restored with gaps in a text: " + findings.argumentFlaws.joined(separator: "; ")
             }
             if reception.isRestored {
-                return after?.isHidden == true ? "restored; the lock screen hides it" : "restored"
+                return after?.isHidden == true ? "restored; the user's settings hide its text" : "restored"
             }
             switch origin {
             case .handedOver: return "not restored: the extension couldn't be configured"

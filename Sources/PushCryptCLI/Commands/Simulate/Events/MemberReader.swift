@@ -47,7 +47,7 @@ struct MemberReader {
         _ member: String, _ kind: String, _ convert: (JSONValue) -> Value?
     ) throws(MemberError) -> Value {
         if let value = try self.member(member, kind, convert) { return value }
-        let similar = Spelling.nearest(to: member, in: others)
+        let similar = Spelling.nearest(to: member, in: others) ?? (others.count == 1 ? others[0] : nil)
         throw MemberError(
             reason: "\(name) needs \(member), which is \(kind)" + (similar.map { "; there is \($0)" } ?? ""))
     }
@@ -136,8 +136,12 @@ extension MemberReader {
         try self.member(member, "a whole number") { $0.double.flatMap(Int.init(exactly:)) }
     }
 
-    mutating func number(_ member: String) throws(MemberError) -> Double {
-        try required(member, "a number", \.double)
+    mutating func number(
+        _ member: String, in range: ClosedRange<Double> = -.infinity ... .infinity
+    ) throws(MemberError) -> Double {
+        let isBounded = range.upperBound < .infinity
+        let bounds = isBounded ? " from \(Int(range.lowerBound)) to \(Int(range.upperBound))" : ""
+        return try required(member, "a number\(bounds)") { $0.double.flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// One of the texts that stand for values.
@@ -154,11 +158,18 @@ extension MemberReader {
         _ member: String, _ names: KeyValuePairs<String, Options>
     ) throws(MemberError) -> Options? where Options.Element == Options {
         let kind = "an array of " + names.map(\.key).joined(separator: ", ")
-        return try self.member(member, kind) { json in
-            let options = json.elements.compactMap { element in names.first { element.isString($0.key) }?.value }
-            guard json.kind == .array, options.count == json.elements.count else { return nil }
-            return Options(options)
+        guard let texts = try self.member(member, kind, Self.texts) else { return nil }
+        var options: Options = []
+        for text in texts {
+            guard let known = names.first(where: { $0.key == text }) else {
+                let similar = Spelling.nearest(to: text, in: names.map(\.key))
+                throw MemberError(
+                    reason: "\(name): \(member) must be \(kind), and has \(text)"
+                        + (similar.map { ": do you mean \($0)?" } ?? ""))
+            }
+            options.formUnion(known.value)
         }
+        return options
     }
 
     private static func duration(_ json: JSONValue) -> Duration? {

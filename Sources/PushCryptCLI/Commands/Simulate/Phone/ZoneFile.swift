@@ -18,6 +18,9 @@ struct ZoneCalendar: NotificationCalendar {
         self.zone = zone
     }
 
+    /// How many seconds local time is ahead of UTC.
+    func offset(at time: UnixTime) -> Int64 { zone.offset(at: time) }
+
     func next(after time: UnixTime, matching match: CalendarMatch) throws -> UnixTime? {
         let named = try match.timeZone.map { name in
             guard let named = try Self.file(name) else { throw NotificationError.unknownTimeZone }
