@@ -87,6 +87,9 @@ package struct KeysetExamination {
     }
 
     private mutating func examine(_ error: any Error) {
+        if let error = error as? KeyError, error.code == .unsupportedVersion {
+            return add(.error, "later-version", error.reason, advice: Verification.keepLaterFile)
+        }
         guard let error = error as? KeystoreError else {
             return add(
                 .error, "malformed", "\(KeysetFolder.keysetName) is not a keyset: \(error)",

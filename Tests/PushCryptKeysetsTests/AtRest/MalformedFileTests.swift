@@ -55,6 +55,7 @@ struct MalformedFileTests {
         let text = try EditedText(SealedSample.text()).setting("sealed.passphrase.n", to: "1048576")
             .setting("sealed.passphrase.r", to: "9").withDigest()
         let error = #expect(throws: KeyError.self) { try text.file() }
+        #expect(error?.code == .unsupportedVersion)
         #expect(error?.reason.contains("1 GiB") == true)
     }
 
@@ -83,6 +84,7 @@ struct MalformedFileTests {
     func version() throws {
         let text = try EditedText(SealedSample.text()).setting("sealed.v", to: "3").withDigest()
         let error = #expect(throws: KeyError.self) { try text.file() }
-        #expect(error?.reason.contains("version") == true)
+        let words = "in version 3, and this pushcrypt reads versions 1 and 2: use a newer pushcrypt"
+        #expect(error?.reason.contains(words) == true)
     }
 }
