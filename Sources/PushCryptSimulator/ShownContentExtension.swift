@@ -82,5 +82,10 @@ extension SimulatedNotificationCenter {
     }
 
     /// The user closes the notification that ``expand(_:)`` has opened.
-    public func collapse(_ requestID: String) { state.withLock { $0.shown[requestID] = nil } }
+    ///
+    /// - Returns: whether it showed the notification.
+    @discardableResult
+    public func collapse(_ requestID: String) -> Bool {
+        state.withLock { $0.shown.removeValue(forKey: requestID) } != nil
+    }
 }

@@ -36,8 +36,8 @@ struct Simulate: AsyncParsableCommand {
             With --picture the page has all pushes: what was sent, what is on the wire with its byte budget, and both lock \
             screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
 
-            Exit status: 0 every push was restored with all its texts and attachments, or hidden with --filtering; 65 one \
-            wasn't; 64 also an event that can't happen; anything else: see \
+            Exit status: 0 every push was restored with all its texts and attachments, or is a quiet one that --filtering \
+            hides; 65 one wasn't, also one that was taken back; 64 also an event that can't happen; anything else: see \
             pushcrypt --help.
 
             Example: pushcrypt simulate --keys Keys/phone --topic com.example.app --picture push.html < sealed.json
@@ -125,7 +125,7 @@ struct Simulate: AsyncParsableCommand {
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
         let pushes = results.values.sorted { $0.number < $1.number }
         noteKept(phones.keptNumbers)
-        try writePicture(of: pushes, phones.lockScreens)
+        try writePicture(of: pushes, phones.lockScreens, screenOffset: phones.screenOffset)
         let lost = pushes.count { !$0.isRestored }
         guard lost == 0 else {
             let next = pushes.contains(where: \.isUnexplained) ? "; pushcrypt diagnose can say why" : ""
@@ -141,11 +141,13 @@ struct Simulate: AsyncParsableCommand {
                 + "{\"event\": \"online\"}")
     }
 
-    private func writePicture(of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen)) throws
-    {
+    private func writePicture(
+        of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen), screenOffset: Int64
+    ) throws {
         guard let picture else { return }
         let page = SimulatedPage(
-            appName: appName, topic: topic ?? Self.exampleTopic, pushes: pushes, lockScreens: lockScreens)
+            appName: appName, topic: topic ?? Self.exampleTopic, pushes: pushes, lockScreens: lockScreens,
+            screenOffset: screenOffset, timeZone: phone.timeZone ?? "UTC")
         try FileSystem.replace(picture.path, with: Array(page.html().utf8))
     }
 
