@@ -55,7 +55,6 @@ struct MalformedFileTests {
         let text = try EditedText(SealedSample.text()).setting("sealed.passphrase.n", to: "1048576")
             .setting("sealed.passphrase.r", to: "9").withDigest()
         let error = #expect(throws: KeyError.self) { try text.file() }
-        #expect(error?.code == .unsupportedVersion)
         #expect(error?.reason.contains("1 GiB") == true)
     }
 
@@ -85,6 +84,6 @@ struct MalformedFileTests {
         let text = try EditedText(SealedSample.text()).setting("sealed.v", to: "3").withDigest()
         let error = #expect(throws: KeyError.self) { try text.file() }
         let words = "in version 3, and this pushcrypt reads versions 1 and 2: use a newer pushcrypt"
-        #expect(error?.reason.contains(words) == true)
+        #expect(error?.code == .unsupportedVersion && error?.reason.contains(words) == true)
     }
 }
