@@ -12,7 +12,8 @@ from tool import CheckFailed
 REASONS = {
     "sealed or signed with a revoked key": {"keyRevoked", "unknownKey"},
     "sealed before the phone had fetched the key of an emergency": {"unknownKey"},
-    "arrived after its lifetime": {"expired"},
+    # Its key may have ended as well.
+    "arrived after its lifetime": {"expired", "keyExpired", "unknownKey"},
 }
 REVOKED, UNFETCHED, EXPIRED = REASONS
 

@@ -72,7 +72,7 @@ class RegisteredPhone(Phone):
         super().__init__(name, work, binary, clock)
         self.keys = "Keys/own"
         self.upload_after = upload_after
-        self.tool.run(f"keys create Keys/own --kind recipient --psk --insecure-plaintext --overlap {overlap}d")
+        self.tool.run(f"keys create Keys/own --kind recipient --psk --insecure-plaintext --keep 1 --overlap {overlap}d")
         self.address = {"to": self._record()}
         self.uploads: dict[int, dict[str, object]] = {}
 

@@ -82,8 +82,9 @@ class Year:
             (a.secrets / f"{name}.pass").write_text(secrets.token_urlsafe(18))
         shutil.copy(a.secrets / "ann.pass", a.secrets / "publisher-passphrase")
         lead = 14 if self.fault == "short-lead" else 21
-        a.run(f"keys create Keys/fleet --kind shared --rotate-every 60d --publish-lead {lead}d --overlap 30d")
-        a.run("keys create Keys/senders --kind sender --rotate-every 90d --publish-lead 21d --overlap 30d")
+        # With one key to keep, a retired key opens for the overlap and no longer.
+        a.run(f"keys create Keys/fleet --kind shared --rotate-every 60d --publish-lead {lead}d --overlap 30d --keep 1")
+        a.run("keys create Keys/senders --kind sender --rotate-every 90d --publish-lead 21d --overlap 30d --keep 1")
         a.run(f"keys policy Keys/senders --publish-topic {TOPIC} --publish-for 60d")
         ann, safe = a.secrets / "ann.pass", a.secrets / "safe.pass"
         a.tool.run("keys create Publisher/app --kind publisher --passphrase-file", str(ann))
