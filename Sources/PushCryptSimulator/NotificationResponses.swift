@@ -17,7 +17,7 @@ public struct ResponseError: DescribedError, Hashable, Sendable {
     /// The system shows no button for the app's own settings.
     public static let noSettings = ResponseError(
         description:
-            "no button for the app's settings: the app must have asked for providesAppSettings, and the user must have allowed it"
+            "no button for the app's settings: the app must have asked for providesAppSettings when the user was asked first"
     )
     /// The user must unlock the device first: see ``SimulatedNotificationCenter/open(_:)`` and
     /// ``SimulatedNotificationCenter/choose(_:of:text:)``.

@@ -107,7 +107,7 @@ import Testing
             (#"{"event":"expand","id":"te"}"#, "do you mean tea?", "lock"),
             (
                 #"{"event":"openSettings"}"#,
-                "openSettings: no button for the app's settings: the app must have asked for providesAppSettings",
+                "openSettings: no button for the app's settings: the app must have asked for providesAppSettings when",
                 "unlock"
             ),
             (#"{"event":"openSettings","id":"te"}"#, "do you mean tea?", "unlock"),
@@ -201,6 +201,20 @@ import Testing
             let output = try story.run(lines, ["--categories", "c.json"])
             #expect(output.exit == 64 && output.stderr.contains(reason), "\(output)")
         }
+    }
+
+    @Test("an event beside a payload is ignored with a note, and another value of the member without one")
+    func eventBesidePayload() throws {
+        let push = try story.push()
+        let ignored = try story.run([#"{"payload":\#(push),"event":"lock"}"#])
+        let note = "line 1: the event lock is ignored, because a line with a payload is a push"
+        #expect(ignored.exit == 0 && ignored.stderr.contains(note), "\(ignored)")
+        #expect(try story.run([#"{"payload":\#(push),"event":"order"}"#]).stderr.isEmpty)
+    }
+
+    @Test("a page that isn't written because of a mistake is named") func noPage() throws {
+        let output = try story.run([try story.push(), SimulatedStory.event("unlok")], ["--picture", "p.html"])
+        #expect(output.exit == 64 && output.stderr.contains("p.html wasn't written"), "\(output)")
     }
 
     @Test("a line with a payload and a misspelt member that would have an effect is refused") func misspeltHeaders()

@@ -293,6 +293,25 @@ import Testing
         #expect(output.text.contains("the content extension doesn't show a any more\n"), "\(output)")
     }
 
+    @Test("while a content extension shows other actions, the actions of the category are refused with the way back")
+    func actionOfCategory() throws {
+        try story.place.write(Data(Self.categories.utf8), to: "c.json")
+        let output = try story.run(
+            [
+                SimulatedStory.schedule("a", #""title":"x","category":"CALL""#), Self.event("expand", #""id":"a""#),
+                Self.event("respond", #""id":"a","action":"TAKE""#),
+            ], ["--categories", "c.json"])
+        #expect(output.stderr.contains("until collapse closes it, the list of its actions has PLAY"), "\(output)")
+    }
+
+    @Test("options that the user wasn't asked for are named") func optionsNotAllowed() throws {
+        let ask = Self.event("requestAuthorization", #""options":["alert","providesAppSettings"]"#)
+        let object = try story.objects([ask])[0]
+        #expect(object["granted"] as? Bool == true && object.texts("notAllowed") == ["providesAppSettings"])
+        let first = try story.objects([ask], ["--authorization", "notDetermined"])[0]
+        #expect(first.texts("notAllowed") == nil)
+    }
+
     @Test("the heading of an event has the ids that it names") func idsInHeading() throws {
         let lines =
             ["a", "b"].map { SimulatedStory.schedule($0) } + [Self.event("removeDelivered", #""ids":["a","b"]"#)]

@@ -135,6 +135,14 @@ import Testing
         #expect(!output.stderr.contains("no effect"), "\(output)")
     }
 
+    @Test("a category that isn't in the file is named, also if another one is") func foreignCategory() throws {
+        try story.place.write(Data(#"[{"id":"CHAT"}]"#.utf8), to: "c.json")
+        let lines = ["CHAT", "CHATT"].map { SimulatedStory.schedule($0, #""title":"x","category":"\#($0)""#) }
+        let output = try story.run(lines, ["--categories", "c.json"])
+        #expect(
+            output.stderr == "pushcrypt: --categories doesn't have the category CHATT of a notification\n", "\(output)")
+    }
+
     @Test("the page shows the phone's own clock in the user's time zone") func pageClock() throws {
         let options = ["--phone-clock", "2026-03-01T09:05:00Z", "--time-zone", "Europe/Zurich", "--picture", "p.html"]
         _ = try story.run([try story.push()], options)
@@ -187,6 +195,7 @@ import Testing
         ]
         let output = try story.run([push], options + ["--json"])
         #expect(try output.object().text("outcome") == outcome, "\(output)")
+        #expect(output.text.contains("used more memory than --memory-limit allows") == (outcome == "original"))
         #expect(
             output.stderr.contains("--memory-limit has no effect: the extension held 65,536") == (outcome == "restored")
         )

@@ -84,8 +84,13 @@ struct OptionEffects {
             ),
             (settings.strings != nil && !hasTextKeys, "--strings", "no push has a key of the app's texts"),
         ]
+        let known = settings.categories.map(\.category.id)
+        var foreign = phone.center.presentations.compactMap(\.notification.request.content.category)
+        foreign = Set(foreign).subtracting(known).sorted()
+        let unknown =
+            known.isEmpty ? [] : foreign.map { "--categories doesn't have the category \($0) of a notification" }
         let members = hasOpened ? settings.plainMembers.filter { !knownMembers.contains($0) } : []
-        return served + options.filter(\.isUnused).map { "\($0.option) has no effect: \($0.reason)" }
+        return served + unknown + options.filter(\.isUnused).map { "\($0.option) has no effect: \($0.reason)" }
             + members.map { "--attachment-member \($0) has no effect: no push has this member" }
     }
 }

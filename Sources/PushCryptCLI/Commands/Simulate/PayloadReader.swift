@@ -141,6 +141,10 @@ final class PayloadReader {
             guard let meant = Spelling.nearest(to: name, in: Self.lineMembers), root[meant] == nil else { continue }
             throw Failure(.dataError, "\(self.name), line \(number): \(name) isn't a member: do you mean \(meant)?")
         }
+        if let event = root["event"]?.string, PhoneEvent.names.contains(event) {
+            StandardStreams.writeNote(
+                "\(self.name), line \(number): the event \(event) is ignored, because a line with a payload is a push")
+        }
         let origin = Self.originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
         return Input(
             line: number, payload: Array(payload.rawBytes), origin: origin,

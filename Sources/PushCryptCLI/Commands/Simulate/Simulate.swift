@@ -91,7 +91,7 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private static func page(_ argument: String) throws -> PictureFile {
-        guard let file = PictureFile(argument: argument), file.isHTML else {
+        guard let file = PictureFile(argument: argument), file.format == .html else {
             throw ValidationError("--picture writes a page: the file's name must end with .html, as in push.html.")
         }
         return file
@@ -103,6 +103,10 @@ struct Simulate: AsyncParsableCommand {
         let reader = try PayloadReader(input)
         var output = SimulationOutput(asJSON: json, appName: appName)
         var results: [Int: SimulatedPush] = [:]
+        var isDrawn = picture == nil
+        defer {
+            if !isDrawn, output.count > 0, let picture { StandardStreams.writeNote("\(picture.path) wasn't written") }
+        }
         while let line = try reader.next() {
             switch line {
             case .push(let input):
@@ -126,6 +130,7 @@ struct Simulate: AsyncParsableCommand {
         let pushes = results.values.sorted { $0.number < $1.number }
         noteKept(phones.keptNumbers)
         try writePicture(of: pushes, phones.lockScreens, screenOffset: phones.screenOffset)
+        isDrawn = true
         let lost = pushes.count { !$0.isRestored }
         guard lost == 0 else {
             let next = pushes.contains(where: \.isUnexplained) ? "; pushcrypt diagnose can say why" : ""

@@ -104,10 +104,16 @@ extension SimulatedPhones {
             let count = center.questionCount
             let isGranted = try await center.requestAuthorization(options)
             let wasAsked = center.questionCount > count
+            let others = MemberReader.authorizationOptions.filter {
+                options.subtracting(center.currentSettings.allowed.union(.provisional)).contains($0.value)
+            }.map(\.key)
             return { event in
                 event.add("asked", wasAsked)
                 let asked = wasAsked ? "the user is asked" : "the user isn't asked"
                 event.add("granted", isGranted, "\(asked): \(isGranted ? "granted" : "not granted")")
+                guard isGranted, !others.isEmpty else { return }
+                let names = others.joined(separator: ", ")
+                event.add("notAllowed", others, "not allowed, because the user was asked before: \(names)")
             }
         case .schedule(let request): return try await schedule(request, on: center)
         case .setBadgeCount(let count): return try await reporting { try await center.setBadgeCount(count) }
@@ -149,8 +155,9 @@ extension SimulatedPhones {
         guard let known = settings.categories.first(where: { $0.category.id == category }) else {
             return "--categories doesn't have its category \(category), so the list of its actions"
         }
-        return known.contentExtension == nil
-            ? "the list of its actions" : "until expand opens it, the list of its actions"
+        guard known.contentExtension != nil else { return "the list of its actions" }
+        return phone.center.isShownByExtension(id)
+            ? "until collapse closes it, the list of its actions" : "until expand opens it, the list of its actions"
     }
 
     /// An error of the framework is what the app gets, and not a mistake in the input.

@@ -218,7 +218,7 @@ final class SimulatedPhones {
                 $0.notification.request.trigger == .push
             },
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
-            duration: duration,
+            duration: duration, exceedsMemory: phone.memory.peakInBytes > phone.memory.limitInBytes,
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
     }
 

@@ -38,6 +38,8 @@ struct SimulatedPush {
     let attachments: [Attachment]
     /// The simulated time that the extension took.
     let duration: Duration
+    /// Whether the extension has used more memory than it may.
+    let exceedsMemory: Bool
     /// The addresses that the extension requested, and that `--serve` doesn't name.
     let missingAddresses: [String]
 
@@ -144,6 +146,9 @@ struct SimulatedPush {
                 return "nothing is shown: the request's apns-push-type isn't alert"
             }
             return "nothing is shown: the payload has no alert with text"
+        }
+        if origin == .died, exceedsMemory {
+            return "\(origin), because it used more memory than --memory-limit allows"
         }
         guard let failure = reception.failure else {
             let missing = findings.missingTexts
