@@ -317,9 +317,14 @@ package enum UnknownMembers {
         let isEncrypted = root["sealed"] != nil
         var paths = unknown(in: root, "", [isEncrypted ? "sealed" : "keys", "pushcrypt", "digest"])
         if let sealed = root["sealed"] {
-            let lock = sealed["passphrase"] == nil ? "command" : "passphrase"
-            paths += unknown(in: sealed, "sealed.", ["v", lock, "dataKey", "keys"])
-            paths += unknown(in: sealed["passphrase"], "sealed.passphrase.", ["n", "r", "p", "salt", "check"])
+            if let locks = sealed["locks"] {
+                paths += unknown(in: sealed, "sealed.", ["v", "locks", "dataKey", "keys"])
+                for (index, lock) in locks.elements.enumerated() {
+                    paths += unknown(inLock: lock, "sealed.locks[\(index)].", ["name", "key"])
+                }
+            } else {
+                paths += unknown(inLock: sealed, "sealed.", ["v", "dataKey", "keys"])
+            }
         } else if let keys = root["keys"] {
             for (index, key) in keys.elements.enumerated() { paths += unknown(in: key, "keys[\(index)].", keyMembers) }
         }
@@ -341,6 +346,13 @@ package enum UnknownMembers {
     private static let lifecycleMembers: Set = [
         "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt", "suite", "psk",
     ]
+
+    /// - Parameter others: the members beside those of a lock, which is a passphrase or a command.
+    private static func unknown(inLock object: JSONValue, _ prefix: String, _ others: Set<String>) -> [String] {
+        let lock = object["passphrase"] == nil ? "command" : "passphrase"
+        return unknown(in: object, prefix, others.union([lock]))
+            + unknown(in: object["passphrase"], prefix + "passphrase.", ["n", "r", "p", "salt", "check"])
+    }
 
     private static func unknown(in object: JSONValue?, _ prefix: String, _ known: Set<String>) -> [String] {
         (object?.members.map(\.name) ?? []).filter { !known.contains($0) }.map { prefix + $0 }
