@@ -40,8 +40,11 @@ struct Rotate: ParsableCommand {
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
-    @Option(help: .init("The compromised key, which must be the primary one.", "KID")) var revoke: KeyID?
-    @Option(help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
+    @Option(parsing: .unconditional, help: .init("The compromised key, which must be the primary one.", "KID"))
+    var revoke: KeyID?
+    @Option(
+        parsing: .unconditional,
+        help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
     var promote: KeyID?
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
