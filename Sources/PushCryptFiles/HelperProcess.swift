@@ -63,6 +63,16 @@ package struct HelperProcess {
             self.path = path
             self.arguments = arguments
         }
+
+        /// The program of that name in the folders of PATH; nil if there is none.
+        package init?(named name: String, arguments: [String]) {
+            let folders = (ProcessEnvironment.variable("PATH") ?? "").split(separator: ":")
+            let paths = folders.map { $0 + "/" + name }
+            guard let path = paths.first(where: { FileStatus($0, followingLinks: true)?.kind == .file }) else {
+                return nil
+            }
+            self.init(path: path, arguments: arguments)
+        }
     }
 
     /// Runs a program that has no input. What it prints goes to stderr of this process.

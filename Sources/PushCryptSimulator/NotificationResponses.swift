@@ -10,19 +10,24 @@ public struct ResponseError: DescribedError, Hashable, Sendable {
     public static let noNotification = ResponseError(description: "the notification isn't in the list")
     /// The notification shows no such action.
     public static let noAction = ResponseError(description: "the notification shows no such action")
-    /// The action has no text field, or needs a text.
-    public static let text = ResponseError(description: "a text belongs to an action with a text field, and only to it")
+    /// The action has a text field, and no text was given.
+    public static let missingText = ResponseError(description: "the action has a text field, and needs a text")
+    /// The action has no text field, and a text was given.
+    public static let unexpectedText = ResponseError(description: "the action has no text field, and takes no text")
     /// The system shows no button for the app's own settings.
-    public static let noSettings = ResponseError(description: "the app may not show a button for its settings")
+    public static let noSettings = ResponseError(
+        description:
+            "no button for the app's settings: the app must have asked for providesAppSettings when the user was asked first"
+    )
     /// The user must unlock the device first: see ``SimulatedNotificationCenter/open(_:)`` and
     /// ``SimulatedNotificationCenter/choose(_:of:text:)``.
-    public static let locked = ResponseError(description: "the device must be unlocked first")
+    public static let locked = ResponseError(description: "the screen is locked; unlock it first")
     /// No scheduled notification has such a region.
     public static let noRegion = ResponseError(description: "no scheduled notification has this region")
     /// The device is in the region already.
-    public static let inRegion = ResponseError(description: "the device is in the region already")
+    public static let inRegion = ResponseError(description: "it is in the region already")
     /// The device isn't in the region.
-    public static let notInRegion = ResponseError(description: "the device isn't in the region")
+    public static let notInRegion = ResponseError(description: "it isn't in the region")
 }
 
 extension SimulatedNotificationCenter {
@@ -71,7 +76,11 @@ extension SimulatedNotificationCenter {
             throw ResponseError.noAction
         }
         let shown = state.withLock { $0.shown[requestID] }
-        guard (action.textInput != nil) == (text != nil) else { throw ResponseError.text }
+        switch (action.textInput, text) {
+        case (.some, nil): throw ResponseError.missingText
+        case (nil, .some): throw ResponseError.unexpectedText
+        default: break
+        }
         guard !isLocked || action.options.isDisjoint(with: [.foreground, .authenticationRequired]) else {
             throw ResponseError.locked
         }
@@ -90,8 +99,8 @@ extension SimulatedNotificationCenter {
     /// The user asks for the app's own settings, from a notification or from the Settings app: the app opens and shows them.
     /// `userNotificationCenter(_:openSettingsFor:)`: only an app that was allowed `providesAppSettings` has the button.
     public func openAppSettings(from requestID: String? = nil) async throws {
-        guard currentSettings.allowed.contains(.providesAppSettings) else { throw ResponseError.noSettings }
         let notification = try requestID.map(listed)
+        guard currentSettings.allowed.contains(.providesAppSettings) else { throw ResponseError.noSettings }
         guard !isLocked else { throw ResponseError.locked }
         appState = .foreground
         guard let responder = state.withLock({ $0.responder }) else { return }

@@ -81,6 +81,14 @@ extension SimulatedNotificationCenter {
         return context
     }
 
+    /// Whether a content extension shows the notification.
+    package func isShownByExtension(_ requestID: String) -> Bool { state.withLock { $0.shown[requestID] != nil } }
+
     /// The user closes the notification that ``expand(_:)`` has opened.
-    public func collapse(_ requestID: String) { state.withLock { $0.shown[requestID] = nil } }
+    ///
+    /// - Returns: whether it showed the notification.
+    @discardableResult
+    public func collapse(_ requestID: String) -> Bool {
+        state.withLock { $0.shown.removeValue(forKey: requestID) } != nil
+    }
 }

@@ -15,6 +15,8 @@ public struct SimulatedPresentation: Hashable, Sendable {
     public let sound: NotificationContent.Sound?
     /// The number on the icon afterwards.
     public let badge: Int
+    /// Whether the notification has set it.
+    package let setsBadge: Bool
 
     /// Whether the user sees the notification anywhere.
     package var isVisible: Bool { isBanner || isListed || isOnLockScreen }
@@ -59,7 +61,8 @@ extension SimulatedNotificationCenter {
             let presentation = SimulatedPresentation(
                 notification: notification, isBanner: chosen.contains(.banner) && content.hasText,
                 isListed: shown.isListed, isOnLockScreen: shown.isOnLockScreen,
-                sound: chosen.contains(.sound) ? content.sound : nil, badge: state.badge)
+                sound: chosen.contains(.sound) ? content.sound : nil, badge: state.badge,
+                setsBadge: chosen.contains(.badge) && content.badge != nil)
             state.presentations.append(presentation)
             return presentation
         }

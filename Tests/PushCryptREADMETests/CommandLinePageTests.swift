@@ -57,6 +57,7 @@ struct CommandLinePageTests {
             content='{"title":"t","subtitle":"s","body":"b","badge":1,"sound":"x","category":"c","thread":"t",'
             content=$content'"interruptionLevel":"active","attachments":["logo.gif"]}'
             { cat sealed; sed 's/^/{"event":/;s/$/}/' <<END
+            "background"
             "requestAuthorization"
             "settings","sounds":true
             "schedule","id":"a","content":$content

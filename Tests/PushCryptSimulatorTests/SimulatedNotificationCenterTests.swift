@@ -602,8 +602,8 @@ import Testing
         center.appState = .background
         try await deliver("a")
         await #expect(throws: ResponseError.noAction) { try await center.choose("NONE", of: "a") }
-        await #expect(throws: ResponseError.text) { try await center.choose("REPLY", of: "a") }
-        await #expect(throws: ResponseError.text) { try await center.choose("MUTE", of: "a", text: "x") }
+        await #expect(throws: ResponseError.missingText) { try await center.choose("REPLY", of: "a") }
+        await #expect(throws: ResponseError.unexpectedText) { try await center.choose("MUTE", of: "a", text: "x") }
         center.isLocked = true
         await #expect(throws: ResponseError.locked) { try await center.choose("PAY", of: "a") }
         await #expect(throws: ResponseError.locked) { try await center.choose("SHOW", of: "a") }

@@ -11,8 +11,8 @@ enum ExitStatus: Int32 {
     case usage = 64
     case dataError = 65
     case noInput = 66
-    /// The program of --exec-on-change failed.
-    case hookFailed = 69
+    /// The program of --exec-on-change failed, or the one that draws a PNG of --picture failed or is missing.
+    case programFailed = 69
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
@@ -85,6 +85,6 @@ struct Failure: Error, CustomStringConvertible {
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
         .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
-        .unexpectedState: .temporary, .hookFailed: .hookFailed,
+        .unexpectedState: .temporary, .hookFailed: .programFailed,
     ]
 }

@@ -162,7 +162,7 @@ struct KeysRehearseTests {
         arguments: [
             ["--offline", "2"], ["--offline", "-1%"], ["--offline", "100%"], ["--offline", "nan"], ["--seed", "-1"],
             ["--refresh-p50", "soon"], ["--devices", "many"], ["--publish-lead", "x"], ["--pushes-per-day", "x"],
-            ["--picture", "a.png"], ["--picture", "svg"], ["--picture", ""], ["more"],
+            ["--picture", "a.gif"], ["--picture", "svg"], ["--picture", ""], ["more"],
         ])
     func usage(_ options: [String]) throws {
         expectUsageError(try rehearse(Self.fleet + options))

@@ -90,13 +90,6 @@ struct KeystoreListTests {
         expectRefusal(try place.run("keys", "list", "Keys", "--json"), 66)
     }
 
-    @Test("--picture of a keystore exits 64 and writes no file")
-    func picture() throws {
-        let (place, _) = try makePlace()
-        expectRefusal(try place.run("keys", "list", "Keys", "--picture", "a.svg"), 64, saying: "one keyset")
-        #expect(try !place.names().contains("a.svg"))
-    }
-
     /// `app` with a history, `ios`, and `web`, which is encrypted.
     private func makePlace() throws -> (Workplace, [String]) {
         let place = try Workplace()

@@ -38,7 +38,7 @@ struct TimelinePictureTests {
         for ((kid, state), phases) in zip(zip(kids, SampleLifecycles.states), lived) {
             #expect(drawing.texts.contains(kid) && drawing.texts.contains(state))
             let bars = drawing.bars.filter { $0.title.hasPrefix("key \(kid) is ") }.sorted { $0.left < $1.left }
-            #expect(bars.map(\.style) == phases, "\(state)")
+            #expect(bars.map(\.style) == (state == "destroyed" ? phases.map { _ in "destroyed" } : phases), "\(state)")
             #expect(zip(bars, phases).allSatisfy { $0.title.contains(" is \($1) ") })
             #expect(zip(bars, bars.dropFirst()).allSatisfy { abs($0.left + $0.width - $1.left) < 0.1 })
         }
@@ -99,7 +99,7 @@ struct TimelinePictureTests {
         #expect(drawing.texts.contains("Keys of Keys/a<b>&\"c at \(Workplace.now)"))
     }
 
-    @Test("--picture refuses names without .svg or .html", arguments: ["a.png", "svg", "", "a.svg.txt"])
+    @Test("--picture refuses names without .svg, .html or .png", arguments: ["a.gif", "svg", "", "a.svg.txt"])
     func usage(_ name: String) throws {
         let (place, _) = try makePlace([SampleLifecycles.primary])
         expectUsageError(try place.run("keys", "list", "Keys/app", "--picture", name))
@@ -114,6 +114,109 @@ struct TimelinePictureTests {
         let output = try place.run("keys", "list", "Keys/app", "--picture", name)
         #expect(output.exit == status || output.exit == 74, "\(output)")
         #expect(output.stdout.isEmpty && output.hasOneLineOnStderr, "\(output)")
+    }
+
+    @Test("a picture has a legend of what it shows, and of nothing else") func legend() throws {
+        let (all, _) = try makePlace(SampleLifecycles.all)
+        let meanings = [
+            "pending", "seals and opens", "opens only", "expired", "revoked", "destroyed by now", "planned", "overlap",
+            "publish lead",
+        ]
+        #expect(try all.drawing().legend == meanings.filter { $0 != "planned" })
+        let (one, _) = try makePlace([
+            SampleLifecycles.members([("createdAt", "2026-02-01"), ("activatesAt", "2026-02-01")])
+        ])
+        #expect(try one.drawing().legend == ["seals and opens", "planned"])
+    }
+
+    @Test("without colours the states differ: in height, in stripes, and a revoked key has a cross") func textures()
+        throws
+    {
+        let (place, _) = try makePlace(SampleLifecycles.all)
+        let svg = try TimelinePicture(place.view("Keys/app")).picture.svg
+        let drawing = try Drawing(svg)
+        func heights(_ state: String) -> Set<Double> { Set(drawing.bars.filter { $0.style == state }.map(\.height)) }
+        #expect(["pending", "primary", "retiring"].allSatisfy { heights($0).contains(20) })
+        #expect(["expired", "revoked"].allSatisfy { heights($0) == [4] })
+        let dashes = ["pending", "retiring", "revoked"].compactMap { state in
+            svg.firstMatch(of: try! Regex("\\.\(state)-cut \\{ stroke-dasharray: ([0-9 ]+);")).map {
+                String($0.output[1].substring ?? "")
+            }
+        }
+        #expect(Set(dashes).count == 3 && !svg.contains("primary-cut"))
+        #expect(drawing.styles.filter { $0 == "line revoked-line" }.count >= 2)
+    }
+
+    @Test("an overlap that a revocation ends has a cross at its end, also in characters") func revokedOverlap() throws {
+        let revoked = SampleLifecycles.members([
+            ("createdAt", "2025-06-01"), ("activatesAt", "2025-06-01"), ("retiresAt", "2025-12-01"),
+            ("revokedAt", "2026-01-10"),
+        ])
+        let next = SampleLifecycles.members([("createdAt", "2025-11-24"), ("activatesAt", "2025-12-01")])
+        let (place, kids) = try makePlace([revoked, next])
+        let drawing = try place.drawing()
+        #expect(
+            drawing.titles.contains {
+                $0.hasPrefix("key \(kids[0]) overlaps ") && $0.hasSuffix(", until it is revoked")
+            })
+        let text = try place.run("keys", "list", "Keys/app", "--at", Workplace.now).text
+        let overlap = try #require(text.split(separator: "\n").first { $0.hasPrefix("overlap") })
+        #expect(overlap.contains("├") && overlap.contains("✕") && !overlap.contains("┤"))
+    }
+
+    @Test("the picture of a keystore has all keysets on one axis, and names those that can't be read") func keystore()
+        throws
+    {
+        let place = try Workplace()
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
+        let others = try place.writeKeyset("Keys/backend", [SampleLifecycles.primary])
+        try place.makeFolder("Keys/broken")
+        try place.write(Data("{".utf8), to: "Keys/broken/keyset.json")
+        let output = try place.run("keys", "list", "Keys", "--at", Workplace.now, "--picture", "a.svg")
+        #expect(output.exit == 65, "\(output)")
+        let drawing = try Drawing(String(decoding: try place.read("a.svg"), as: UTF8.self))
+        #expect(Set(kids + others).isSubset(of: drawing.texts))
+        #expect(drawing.texts.contains("Keysets of Keys at \(Workplace.now)"))
+        #expect(drawing.texts.filter { ["Keys/app", "Keys/backend", "Keys/broken"].contains($0) }.count == 3)
+        #expect(drawing.texts.contains { $0.hasPrefix("can't be read: ") })
+        #expect(drawing.texts.filter { $0 == "now" }.count == 2)
+        #expect(drawing.bars.allSatisfy { $0.left >= 0 && $0.left + $0.width <= 960.01 })
+        #expect(drawing.bars.allSatisfy { $0.top + $0.height <= drawing.height + 0.01 })
+    }
+
+    @Test(
+        "a long or wide name is shortened to its end",
+        arguments: [String(repeating: "a", count: 80), String(repeating: "鍵", count: 50)])
+    func longName(_ name: String) throws {
+        let title = Picture.shortened("Keys/" + name + "-end")
+        #expect(title.hasPrefix("…") && title.hasSuffix("-end") && title.columnCount <= 61)
+    }
+
+    @Test(
+        "with rsvg-convert a picture is a PNG of twice its size",
+        .enabled(if: hasConverter, "rsvg-convert isn't installed"))
+    func png() throws {
+        let (place, _) = try makePlace(SampleLifecycles.all)
+        #expect(try place.run("keys", "list", "Keys/app", "--at", Workplace.now, "--picture", "a.png").isSuccess)
+        let bytes = [UInt8](try place.read("a.png"))
+        #expect(bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))
+        // RFC 2083, 4.1.1: the width is the first member of IHDR.
+        #expect(bytes[16..<20].reduce(0) { $0 << 8 | Int($1) } == 1_920)
+        #expect(try place.mode(of: "a.png") == 0o644)
+    }
+
+    @Test("without rsvg-convert a PNG is refused with the package that has it, and nothing is written")
+    func noConverter() throws {
+        let (place, _) = try makePlace(SampleLifecycles.all)
+        let output = try place.shell(
+            #"p=$PUSHCRYPT; PATH=/nowhere; "$p" keys list Keys/app --at \#(Workplace.now) --picture a.png"#)
+        expectRefusal(
+            output, 69, saying: "a.png can't be drawn without rsvg-convert, which is in Debian's package librsvg2-bin")
+        #expect(try !place.names().contains("a.png"))
+    }
+
+    private static let hasConverter = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].contains {
+        FileManager.default.isExecutableFile(atPath: $0 + "/rsvg-convert")
     }
 
     private func makePlace(_ lifecycles: [String], path: String = "Keys/app") throws -> (Workplace, [String]) {
@@ -143,6 +246,11 @@ private final class Drawing: NSObject, XMLParserDelegate {
     private(set) var bars = [Bar]()
     private(set) var texts = [String]()
     private(set) var titles = [String]()
+    private(set) var styles = [String]()
+    /// The texts under the plot.
+    var legend: [String] { labels.filter { $0.top > height - 70 }.map(\.text) }
+    private var labels = [(text: String, top: Double, style: String)]()
+    private var label: (top: Double, style: String) = (0, "")
     private(set) var height = 0.0
     private var path = [String]()
     private var content = ""
@@ -166,6 +274,8 @@ private final class Drawing: NSObject, XMLParserDelegate {
         content = ""
         func number(_ name: String) -> Double { attributes[name].flatMap { Double($0) } ?? 0 }
         if name == "svg" { height = number("height") }
+        attributes["class"].map { styles.append($0) }
+        if name == "text" { label = (number("y"), attributes["class"] ?? "") }
         guard name == "rect", let style = attributes["class"] else { return }
         bars.append(
             Bar(left: number("x"), top: number("y"), width: number("width"), height: number("height"), style: style))
@@ -178,6 +288,7 @@ private final class Drawing: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
         path.removeLast()
         if name == "text" { texts.append(content) }
+        if name == "text", label.style == "label" { labels.append((content, label.top, label.style)) }
         if name == "title" {
             titles.append(content)
             if path.last == "rect" { bars[bars.count - 1].title = content }

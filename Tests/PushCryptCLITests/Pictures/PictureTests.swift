@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import pushcrypt
+
 #if canImport(FoundationXML)
 import FoundationXML
 #endif
@@ -48,7 +50,7 @@ struct PictureTests {
         #expect(try place.run(command + ["--picture", name]).isSuccess)
         let text = String(decoding: try place.read(name), as: UTF8.self)
         #expect(text.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
-        #expect(text.contains("<svg ") && text.contains("</svg>\n</body>"))
+        #expect(text.contains("<svg ") && text.contains("</svg>\n</main>\n</body>"))
         #expect(!text.contains("<script"))
     }
 
@@ -111,6 +113,39 @@ struct PictureTests {
         let taken = try place.run(command + ["--picture", "taken.svg"])
         #expect(taken.exit != 0 && taken.hasOneLineOnStderr && taken.stdout.isEmpty, "\(taken)")
         #expect(try place.names() == ["Keys", "out.svg", "reports.jsonl", "taken.svg"])
+    }
+
+    @Test("lines and areas have a contrast of at least 3:1 with the ground, and texts of 4.5:1, in light and dark")
+    func contrast() {
+        let parts = PictureStyle.css.components(separatedBy: "@media")
+        for (css, ground) in [(parts[0], "#ffffff"), (parts[1], "#0d1117")] {
+            let rules = css.matches(of: /\.([a-z-]+) \{ (?:fill|stroke): (#[0-9a-f]{6}); \}/).map {
+                (String($0.1), String($0.2))
+            }
+            #expect(rules.count > 20)
+            let texts: Set = ["text", "title", "heading", "muted", "good", "lost"]
+            // The ground and what is cut out of bars in its colour, the outline of texts, and lines that only guide the eye.
+            let isGround: Set = ["ground", "cut", "on-state", "grid"]
+            for (name, colour) in rules where !isGround.contains(name) && colour != ground {
+                let least = texts.contains(name) ? 4.5 : 3
+                #expect(Self.contrast(colour, ground) >= least, "\(name): \(colour) on \(ground)")
+            }
+        }
+    }
+
+    /// The contrast ratio of WCAG 2.2.
+    private static func contrast(_ first: String, _ second: String) -> Double {
+        func linear(_ channel: Int) -> Double {
+            let share = Double(channel) / 255
+            return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+        }
+        func luminance(_ colour: String) -> Double {
+            let number = Int(colour.dropFirst(), radix: 16) ?? 0
+            let (red, green, blue) = (linear(number >> 16), linear((number >> 8) & 255), linear(number & 255))
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        }
+        let values = [luminance(first), luminance(second)].sorted()
+        return (values[1] + 0.05) / (values[0] + 0.05)
     }
 
     @Test("every state has a colour for light and dark mode")

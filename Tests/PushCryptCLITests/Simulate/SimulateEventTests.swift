@@ -123,6 +123,7 @@ import Testing
                 try story.push(),
             ], exit: 65)
         #expect(objects.map { $0["locked"] as? Bool } == [false, true, nil, false, true, nil])
+        #expect(objects.map { $0["keysLocked"] as? Bool } == [nil, true, nil, false, nil, nil])
         #expect(objects[2].text("failure") == "keyLocked" && objects[5].text("outcome") == "restored")
     }
 
@@ -207,6 +208,116 @@ import Testing
         #expect(objects[3].objects("delivered").isEmpty)
     }
 
+    @Test("a tap on a placeholder opens its message in the app, and the other placeholders too") func tapOnPlaceholder()
+        throws
+    {
+        let lines = [
+            try story.push(), try story.push(), Self.event("unlock"), Self.event("tap", #""id":"push-1""#),
+            Self.event("delivered"),
+        ]
+        let objects = try story.objects(lines, ["--locked"], exit: 65)
+        #expect(objects[3].objects("received")[0].text("notification") == "restored")
+        #expect(objects[3].ids("opened") == ["push-1", "push-2"])
+        #expect(objects[3].objects("opened").map { $0.text("replacedBy") } == [nil, "push-2-opened"])
+        #expect(objects[4].ids("delivered") == ["push-2-opened"])
+        let text = try story.run(lines, ["--locked"]).text
+        #expect(text.contains("push-1: the app opens the message of this placeholder\n"), "\(text)")
+        #expect(text.contains("keys can be read again"), "\(text)")
+    }
+
+    @Test("the phone says that keys can't be read after a restart, also if it was locked already")
+    func restartOfLocked()
+        throws
+    {
+        let output = try story.run([Self.event("restart")])
+        #expect(output.isSuccess && output.text.contains("keys can't be read until the phone is unlocked"), "\(output)")
+    }
+
+    @Test("what a removal takes out of the list is named, also if the same request is scheduled again")
+    func removedAgain()
+        throws
+    {
+        let lines = [
+            SimulatedStory.schedule("tea", #""title":"Tea""#, #""timeInterval":"10m","repeats":true"#),
+            Self.event("advance", #""by":"11m""#),
+        ]
+        for (name, members) in [
+            ("removeDelivered", #""ids":["tea"]"#), ("removeAllDelivered", ""), ("dismiss", #""id":"tea""#),
+            ("removePending", #""ids":["tea"]"#),
+        ] {
+            let objects = try story.objects(lines + [Self.event(name, members)])
+            #expect(objects[2].texts("removed") == ["tea"], "\(name)")
+        }
+    }
+
+    @Test("a notification whose number the app or the user doesn't want sets no badge, also if it is the same number")
+    func sameBadge() throws {
+        let push = try story.push(#"{"aps":{"alert":"Hi","badge":3}}"#)
+        let unwanted = try story.objects([
+            Self.event("setBadgeCount", #""count":3"#), Self.event("settings", #""badges":false"#), push,
+        ])[2]
+        #expect(unwanted["badge"] == nil && unwanted.texts("places")?.contains("badge") == false)
+        let presented = try story.objects([
+            push, Self.event("unlock"), Self.event("foreground", #""presents":["list"]"#),
+            try story.push(#"{"aps":{"alert":"Ho","badge":3}}"#),
+        ])
+        #expect(presented[0]["badge"] as? Int == 3 && presented[3]["badge"] == nil)
+    }
+
+    @Test("a region isn't shown while the user doesn't allow the location, and the app's schedule says so")
+    func noLocation()
+        throws
+    {
+        let region = #""region":{"id":"office","latitude":47.37,"longitude":8.54,"radius":200}"#
+        let lines = [
+            Self.event("settings", #""location":false"#), SimulatedStory.schedule("a", #""title":"x""#, region),
+        ]
+        #expect(try story.objects(lines)[0].object("settings")["location"] as? Bool == false)
+        let text = try story.run(lines).text
+        #expect(
+            text.contains("location not allowed") && text.contains("it isn't shown while the user doesn't allow"),
+            "\(text)")
+    }
+
+    @Test("an action that a content extension handles says that the notification stays, and only an open one is closed")
+    func handledAction() throws {
+        try story.place.write(Data(Self.categories.utf8), to: "c.json")
+        let id = #""id":"a""#
+        let output = try story.run(
+            [
+                SimulatedStory.schedule("a", #""title":"x","category":"AUDIO""#), Self.event("collapse", id),
+                Self.event("expand", id), Self.event("respond", id + #","action":"PLAY""#), Self.event("collapse", id),
+            ], ["--categories", "c.json"])
+        #expect(output.text.contains("line 2: collapse, id a\n    nothing changes\n"), "\(output)")
+        #expect(output.text.contains("the content extension handles PLAY, and a stays\n"), "\(output)")
+        #expect(output.text.contains("the content extension doesn't show a any more\n"), "\(output)")
+    }
+
+    @Test("while a content extension shows other actions, the actions of the category are refused with the way back")
+    func actionOfCategory() throws {
+        try story.place.write(Data(Self.categories.utf8), to: "c.json")
+        let output = try story.run(
+            [
+                SimulatedStory.schedule("a", #""title":"x","category":"CALL""#), Self.event("expand", #""id":"a""#),
+                Self.event("respond", #""id":"a","action":"TAKE""#),
+            ], ["--categories", "c.json"])
+        #expect(output.stderr.contains("until collapse closes it, the list of its actions has PLAY"), "\(output)")
+    }
+
+    @Test("options that the user wasn't asked for are named") func optionsNotAllowed() throws {
+        let ask = Self.event("requestAuthorization", #""options":["alert","providesAppSettings"]"#)
+        let object = try story.objects([ask])[0]
+        #expect(object["granted"] as? Bool == true && object.texts("notAllowed") == ["providesAppSettings"])
+        let first = try story.objects([ask], ["--authorization", "notDetermined"])[0]
+        #expect(first.texts("notAllowed") == nil)
+    }
+
+    @Test("the heading of an event has the ids that it names") func idsInHeading() throws {
+        let lines =
+            ["a", "b"].map { SimulatedStory.schedule($0) } + [Self.event("removeDelivered", #""ids":["a","b"]"#)]
+        #expect(try story.run(lines).text.contains("line 3: removeDelivered, ids a b\n"))
+    }
+
     @Test("an action reaches the app in the background with its text, also if it isn't running") func respond() throws {
         let objects = try chat([
             Self.event("terminate"), Self.event("respond", #""id":"push-1","action":"REPLY","text":"Later""#),
@@ -254,7 +365,10 @@ import Testing
                 Self.event("collapse", id), Self.event("respond", play),
             ], ["--categories", "c.json"])
         #expect(
-            output.exit == 64 && output.stderr.contains("PLAY: the notification shows no such action; there are TAKE"),
+            output.exit == 64
+                && output.stderr.contains(
+                    "PLAY: the notification shows no such action; until expand opens it, the list of its actions has TAKE"
+                ),
             "\(output)")
     }
 
@@ -334,7 +448,7 @@ import Testing
         #expect(objects[1].texts("removed") == ["a"] && objects[2].text("refused") == "410 Unregistered")
         #expect(objects[4].objects("lockScreen").isEmpty)
         let output = try story.run([Self.event("deleteApp"), Self.event("pending")])
-        #expect(output.exit == 64 && output.stderr.contains("line 2, pending: the app was deleted"), "\(output)")
+        #expect(output.exit == 64 && output.stderr.contains("line 2: pending: the app was deleted"), "\(output)")
     }
 
     @Test("events alone are an input, and a page has the pushes and the lock screen after the events") func page()

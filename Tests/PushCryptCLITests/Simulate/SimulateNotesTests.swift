@@ -115,7 +115,7 @@ import Testing
         #expect(
             json["notes"] as? [String] == [
                 "takes back push 1", "takes back 1 message that this phone hasn't got",
-                "quiet: shown passively, or not at all where the app may suppress notifications", "adds 2 to the badge",
+                "quiet: shown passively; nothing is shown with --filtering", "adds 2 to the badge",
                 "a self-test: the extension reports that it works",
             ], "\(json)")
     }

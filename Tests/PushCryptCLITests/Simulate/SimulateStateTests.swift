@@ -51,6 +51,16 @@ import Testing
         #expect(object.text("failure") == failure)
     }
 
+    @Test(
+        "a push that needs the wrong clock uses it, and one that can be opened at either time doesn't",
+        arguments: [("2026-03-01T09:05:00Z", false), ("2026-03-01T10:00:00Z", true)])
+    func usedClock(_ phoneClock: String, isUsed: Bool) throws {
+        let push = try story.push(#"{"aps":{"alert":"Hi"}}"#, "--expires", "30m")
+        let output = try story.run([push], ["--phone-clock", phoneClock])
+        let note = "--phone-clock has no effect: each push can be opened at either time"
+        #expect(output.stderr.contains(note) != isUsed && output.exit == (isUsed ? 65 : 0), "\(output)")
+    }
+
     @Test("the right clock has no effect, and a wrong form of a time is a usage error") func rightClock() throws {
         let output = try story.run([try story.push()], ["--phone-clock", Workplace.now])
         #expect(output.exit == 0 && output.stderr.contains("--phone-clock has no effect"), "\(output)")
@@ -67,7 +77,7 @@ import Testing
         #expect(object.texts("places") == places && object.text("outcome") == (exit == 0 ? "restored" : "nothing"))
         if exit == 65 { #expect(object.text("verdict") == "nothing: the user doesn't allow notifications") }
         let notes = object.texts("notes") ?? []
-        #expect(notes.contains("not on the lock screen: list") == (state == "provisional"))
+        #expect(notes.contains("shown in the list, not on the lock screen") == (state == "provisional"))
     }
 
     @Test(
@@ -80,6 +90,17 @@ import Testing
         let object = try story.objects([push], ["--foreground", presents], exit: exit)[0]
         #expect((object.texts("places") ?? []) == places ?? [], "\(object)")
         #expect(object.text("outcome") == (places == nil ? "nothing" : "restored"))
+    }
+
+    @Test("badge and sound that an app in the foreground doesn't want aren't printed") func withoutBadge() throws {
+        let push = try story.push(#"{"aps":{"alert":"Hi","sound":"default","badge":3}}"#)
+        let quiet = try story.objects([push], ["--foreground", "banner"])[0]
+        #expect(quiet["badge"] == nil && quiet.text("sound") == nil)
+        #expect(quiet.texts("notes")?.contains("shown as a banner, not on the lock screen") == true, "\(quiet)")
+        let loud = try story.objects([push], ["--foreground", "banner,sound,badge"])[0]
+        #expect(loud["badge"] as? Int == 3 && loud.text("sound") == "default")
+        let text = try story.run([push], ["--foreground", "banner"]).text
+        #expect(!text.contains("badge 3") && !text.contains("sound default"), "\(text)")
     }
 
     @Test(
@@ -101,20 +122,49 @@ import Testing
         let after = try story.objects([push], options)[0].object("after")
         #expect(after.text("title") == "Zoë" && after.text("body") == "1 messages" && after["hidden"] as? Bool == true)
         let unused = try story.run([try story.push()], ["--categories", "c.json"])
-        #expect(unused.stderr.contains("--categories has no effect: no notification has one"), "\(unused)")
+        #expect(unused.stderr.contains("--categories has no effect: no notification with one"), "\(unused)")
+    }
+
+    @Test("the categories have an effect also if the app opens the notification later") func categoriesOfOpened() throws
+    {
+        try story.place.write(Data(#"[{"id":"CHAT","actions":[{"id":"A","title":"A"}]}]"#.utf8), to: "c.json")
+        let push = try story.push(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"category":"CHAT"}}"#)
+        let output = try story.run(
+            [push, SimulatedStory.event("unlock"), SimulatedStory.event("foreground")],
+            ["--locked", "--categories", "c.json"])
+        #expect(!output.stderr.contains("no effect"), "\(output)")
+    }
+
+    @Test("a category that isn't in the file is named, also if another one is") func foreignCategory() throws {
+        try story.place.write(Data(#"[{"id":"CHAT"}]"#.utf8), to: "c.json")
+        let lines = ["CHAT", "CHATT"].map { SimulatedStory.schedule($0, #""title":"x","category":"\#($0)""#) }
+        let output = try story.run(lines, ["--categories", "c.json"])
+        #expect(
+            output.stderr == "pushcrypt: --categories doesn't have the category CHATT of a notification\n", "\(output)")
+    }
+
+    @Test("the page shows the phone's own clock in the user's time zone") func pageClock() throws {
+        let options = ["--phone-clock", "2026-03-01T09:05:00Z", "--time-zone", "Europe/Zurich", "--picture", "p.html"]
+        _ = try story.run([try story.push()], options)
+        let page = String(decoding: try story.place.read("p.html"), as: UTF8.self)
+        #expect(page.contains(">10:05<") && page.contains("10:05 Europe/Zurich"))
     }
 
     @Test(
         "a file of categories with a mistake is refused with the place of the mistake",
         arguments: [
-            ("{}", "it is an object, and not an array of categories"),
+            ("{}", "it must be an array of categories, and is an object"),
             ("[", "the text ends before its JSON value does"),
             (#"[{"id":"A","action":[]}]"#, "category 1 has no member action: do you mean actions?"),
+            (
+                #"[{"id":"A","actions":[{"id":"B","title":"x"},{"id":"B","title":"y"}]}]"#,
+                "category 1: two actions have the id B"
+            ),
             (#"[{"id":"A"},{"id":"A"}]"#, "two categories have the id A"),
             (#"[{"actions":[]}]"#, "category 1 needs id"),
             (#"[{"id":"A","actions":[{"id":"B"}]}]"#, "category 1, actions 1 needs title"),
-            (#"[{"id":"A","options":["destructive"]}]"#, "options isn't an array of customDismissAction"),
-            (#"[{"id":"A","contentExtension":{"response":"stay"}}]"#, "response isn't one of doNotDismiss"),
+            (#"[{"id":"A","options":["destructive"]}]"#, "options must be an array of customDismissAction"),
+            (#"[{"id":"A","contentExtension":{"response":"stay"}}]"#, "response must be one of doNotDismiss"),
         ])
     func wrongCategories(_ file: String, reason: String) throws {
         try story.place.write(Data(file.utf8), to: "c.json")
@@ -145,8 +195,9 @@ import Testing
         ]
         let output = try story.run([push], options + ["--json"])
         #expect(try output.object().text("outcome") == outcome, "\(output)")
+        #expect(output.text.contains("used more memory than --memory-limit allows") == (outcome == "original"))
         #expect(
-            output.stderr.contains("--memory-limit has no effect: the extension used 65,536") == (outcome == "restored")
+            output.stderr.contains("--memory-limit has no effect: the extension held 65,536") == (outcome == "restored")
         )
     }
 
@@ -160,7 +211,9 @@ import Testing
         let line = SimulatedStory.schedule("a", #""title":"Tea""#, #""calendar":{"hour":7}"#)
         #expect(try story.objects([line])[0].text("next") == "2026-03-02T07:00:00Z")
         #expect(try story.objects([line], ["--time-zone", "Europe/Zurich"])[0].text("next") == "2026-03-02T06:00:00Z")
-        expectRefusal(try story.run([line], ["--time-zone", "Europe/Zuerich"]), 66, saying: "Europe/Zuerich")
+        expectRefusal(
+            try story.run([line], ["--time-zone", "Europe/Zuerich"]), 64,
+            saying: "--time-zone: there is no time zone Europe/Zuerich; a name is such as")
         let unused = try story.run([try story.push()], ["--time-zone", "Europe/Zurich"])
         #expect(unused.stderr.contains("--time-zone has no effect"), "\(unused)")
     }

@@ -75,7 +75,7 @@ import Testing
         "a name that leaves the folder of the zones isn't one",
         arguments: ["../zoneinfo/UTC", "/etc/passwd", "", "Europe", "."])
     func names(_ name: String) {
-        #expect(throws: Failure.self) { try ZoneCalendar(timeZone: name) }
+        #expect(throws: Failure.self) { try ZoneCalendar(option: name) }
     }
 
     private static func bytes(_ name: String) throws -> [UInt8] {

@@ -133,11 +133,8 @@ struct CoveragePicture {
         return [
             SVG.text("\(row.state)", at: (28, top + 15), "state \(row.state)"),
             SVG.text("\(row.kid)", at: (plot.frame.left - 12, top + 15), "text mono", anchor: .end),
-            SVG.rectangle(
-                Frame(left: plot.frame.left, top: top, width: end - plot.frame.left, height: 20), "\(row.state)",
-                radius: 2),
             SVG.text(label, at: (plot.frame.right + 12, top + 15), "text"),
-        ]
+        ] + StateBar.parts(row.state, from: plot.frame.left, to: end, top: top)
     }
 
     private var requirement: [String] {

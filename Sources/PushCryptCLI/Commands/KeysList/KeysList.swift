@@ -8,7 +8,7 @@ struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the keys of a keyset: their states, the next change and a timeline.",
         discussion: """
-            For a keystore, a folder of keysets, it shows one line for each keyset. It needs no secret, not even for \
+            For a keystore, a folder of keysets, it shows one line for each keyset, and --picture draws all of them. It needs no secret, not even for \
             encrypted keys. With --pins it verifies a signed sender set and shows it. The timeline is as wide as COLUMNS \
             or the terminal.
 
@@ -30,9 +30,7 @@ struct KeysList: ParsableCommand {
         let time = timeOptions.time
         if pins == nil, FileSystem.isFolder(path), !KeysetFolder(path).exists {
             let list = try KeystoreList(path, at: time)
-            guard picture.file == nil else {
-                throw Failure(.usage, "--picture draws one keyset; \(path) is a keystore")
-            }
+            if let file = picture.file { try list.picture.write(to: file) }
             return try list.print(asJSON: json, width: StandardStreams.columns)
         }
         let view = try KeysetView(path, pins: pins, at: time)
@@ -154,6 +152,8 @@ extension KeyStatus {
 /// ```
 /// `RotationReport` defines STEP, `PublicationStatus` defines SET.
 struct KeystoreList {
+    private let path: String
+    private let time: UnixTime
     private let keysets: [(path: String, content: Result<Content, Failure>)]
 
     private struct Content {
@@ -166,7 +166,17 @@ struct KeystoreList {
         guard !paths.isEmpty else {
             throw Failure(.noInput, "\(path) is a folder without a keyset.json and contains no keyset")
         }
+        (self.path, self.time) = (path, time)
         keysets = paths.map { path in (path, Self.content(path, at: time)) }
+    }
+
+    /// The timelines of all keysets.
+    var picture: Picture {
+        TimelinePicture(
+            path, keysets.compactMap { try? $0.content.get().view },
+            problems: keysets.compactMap { keyset in keyset.content.failure.map { (keyset.path, $0.message) } },
+            at: time
+        ).picture
     }
 
     private static func content(_ path: String, at time: UnixTime) -> Result<Content, Failure> {

@@ -24,15 +24,20 @@ struct SpreadPlot {
         parts += Legend.parts(
             at: (left, top - 14), .line,
             [
-                "line pending-line": "while pending", "line primary-line": "while primary",
-                "line retiring-line": "while retiring",
+                Self.style(.pending): "while pending", Self.style(.primary): "while primary",
+                Self.style(.retiring): "while retiring",
             ])
         for key in RehearsedRotation.keys {
             for stage in axis.stages(key) where stage.state != .expired {
-                parts.append(SVG.polyline(curve(key, stage, plot), "line \(stage.state)-line"))
+                parts.append(SVG.polyline(curve(key, stage, plot), Self.style(stage.state)))
             }
         }
         return parts + RehearsedRotation.keys.flatMap { activation($0, plot) }
+    }
+
+    private static func style(_ state: KeyState) -> String {
+        let dash = [.pending: " dotted", .retiring: " dashed"][state] ?? ""
+        return "line \(state)-line" + dash
     }
 
     private var percents: [Plot.Tick] {
@@ -89,11 +94,11 @@ struct KeyLanes {
         let plot = axis.plot(top: top, height: 112, 0...1)
         let left = plot.frame.left
         var parts = [SVG.text("The keys", at: (left, top - 36), "heading")]
-        parts += Legend.parts(
-            at: (left, top - 14), .area,
+        parts += Legend.states(
+            at: (left, top - 14),
             [
-                "pending": "published, not sealing (publishLead)", "primary": "seals", "retiring": "opens only",
-                "expired": "expired",
+                (.pending, "published, not sealing (publishLead)"), (.primary, "seals"), (.retiring, "opens only"),
+                (.expired, "expired"),
             ])
         for key in 0...RehearsedRotation.keys.upperBound {
             let top = top + Double(key) * 28
@@ -105,13 +110,10 @@ struct KeyLanes {
 
     private func bar(_ stage: RehearsalAxis.Stage, _ key: Int, _ top: Double, _ plot: Plot) -> [String] {
         let (start, end) = (plot.x.clamped(axis.value(stage.start)), plot.x.clamped(axis.value(stage.end)))
-        let width = end - start
-        guard width > 0.5 else { return [] }
-        let isOver = stage.state == .expired
-        let frame = Frame(left: start, top: isOver ? top + 8 : top, width: width, height: isOver ? 4 : 20)
+        guard end - start > 0.5 else { return [] }
         let title = "key \(key + 1) is \(stage.state) for \(DurationText.human(stage.end - stage.start))"
-        let bar = SVG.rectangle(frame, "\(stage.state)", radius: 2, title: isOver ? nil : title)
-        guard !isOver, width > 60 else { return [bar] }
-        return [bar, SVG.text("\(stage.state)", at: (start + 7, top + 14), "on-state")]
+        return StateBar.parts(
+            stage.state, from: start, to: end, top: top, title: stage.state == .expired ? nil : title)
+            + StateBar.label(stage.state, from: start, to: end, top: top)
     }
 }

@@ -43,8 +43,8 @@ struct BannerText {
 extension SimulatedPush {
     /// What the phone does beside the text: its badge and its sound.
     private var effects: String {
-        let badge = content?.badge.map { $0 == 0 ? ", badge removed" : ", badge \($0)" } ?? ""
-        return badge + (content?.sound.map { ", sound \($0.name)" } ?? "")
+        let badge = badge.map { $0 == 0 ? ", badge removed" : ", badge \($0)" } ?? ""
+        return badge + (sound.map { ", sound \($0.name)" } ?? "")
     }
 
     /// Both notifications beside each other, and what became of the push.

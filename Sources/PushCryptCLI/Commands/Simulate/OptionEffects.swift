@@ -3,7 +3,6 @@ import PushCryptSimulator
 /// Which options have changed something, so that one without effect can be named.
 struct OptionEffects {
     var hasKept = false
-    var hasCategory = false
     /// Whether a calendar trigger without a time zone of its own was scheduled.
     var hasUsedTimeZone = false
     /// The members of --attachment-member that a push had.
@@ -13,10 +12,14 @@ struct OptionEffects {
     /// Whether the system ended the extension during a push.
     private var hasDied = false
     private var hasSuppressed = false
+    private var hasReceived = false
+    /// Whether a push was judged otherwise than at the right time.
+    var hasClockFailure = false
     /// How long the extension has worked for a push at most.
     private var longestDuration: Duration = .zero
 
     mutating func note(_ reception: SimulatedDevice.Reception, _ duration: Duration) {
+        hasReceived = true
         hasDied = hasDied || reception.presentation?.origin == .died
         hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
         longestDuration = max(longestDuration, duration)
@@ -26,6 +29,13 @@ struct OptionEffects {
         hasTextKeys = hasTextKeys || findings.hasTextKeys
         hasOpened = hasOpened || isOpened
         knownMembers.formUnion(findings.settings.plainMembers.filter { findings.member($0) != nil })
+    }
+
+    private static func hasCategory(_ settings: SimulatedPhones.Settings, _ phone: SimulatedDevice) -> Bool {
+        let known = settings.categories.map(\.category.id)
+        return phone.center.presentations.contains { presentation in
+            presentation.notification.request.content.category.map(known.contains) == true
+        }
     }
 
     /// A line for each option without effect.
@@ -45,18 +55,28 @@ struct OptionEffects {
             (longestDuration < limit, "--time-limit", "the extension was ready with each push before"),
             (
                 hasMemoryLimit && !hasDied, "--memory-limit",
-                "the extension used \(NumberText.grouped(phone.memory.peakInBytes)) bytes at most"
+                phone.memory.peakInBytes == 0
+                    ? "only the files that the extension fetches count, and it has fetched none"
+                    : "the extension held \(NumberText.grouped(phone.memory.peakInBytes)) bytes of files at most"
             ),
-            (settings.options.hasFilteringEntitlement && !hasSuppressed, "--filtering", "no push was to stay hidden"),
+            (
+                settings.options.hasFilteringEntitlement && !hasSuppressed, "--filtering",
+                "no push was sealed with --quiet or taken back before"
+            ),
             (settings.isOffline && !hasKept, "--offline", "APNs has kept no push"),
-            (settings.phoneClock == settings.startsAt, "--phone-clock", "APNs has the same time"),
+            (
+                settings.phoneClock != nil && !hasClockFailure, "--phone-clock",
+                settings.phoneClock == settings.startsAt
+                    ? "APNs has the same time"
+                    : hasReceived ? "each push can be opened at either time" : "no push was received"
+            ),
             (
                 settings.foreground != nil && app.presentationCount == 0, "--foreground",
                 "no notification came while the app was in the foreground"
             ),
             (
-                !settings.categories.isEmpty && !hasCategory, "--categories",
-                "no notification has one of these categories"
+                !settings.categories.isEmpty && !Self.hasCategory(settings, phone), "--categories",
+                "no notification with one of these categories was shown"
             ),
             (
                 settings.hasTimeZone && !hasUsedTimeZone, "--time-zone",
@@ -64,8 +84,13 @@ struct OptionEffects {
             ),
             (settings.strings != nil && !hasTextKeys, "--strings", "no push has a key of the app's texts"),
         ]
+        let known = settings.categories.map(\.category.id)
+        var foreign = phone.center.presentations.compactMap(\.notification.request.content.category)
+        foreign = Set(foreign).subtracting(known).sorted()
+        let unknown =
+            known.isEmpty ? [] : foreign.map { "--categories doesn't have the category \($0) of a notification" }
         let members = hasOpened ? settings.plainMembers.filter { !knownMembers.contains($0) } : []
-        return served + options.filter(\.isUnused).map { "\($0.option) has no effect: \($0.reason)" }
+        return served + unknown + options.filter(\.isUnused).map { "\($0.option) has no effect: \($0.reason)" }
             + members.map { "--attachment-member \($0) has no effect: no push has this member" }
     }
 }

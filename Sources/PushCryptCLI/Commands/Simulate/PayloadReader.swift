@@ -7,6 +7,8 @@ import PushCryptCore
 /// line  = payload / '{"payload": <payload>, ["headers": <object>,] ["topic": <text>,] <others>}' / event / empty
 /// event = '{"event": <name>, <its members>}'
 /// ```
+/// A line that isn't JSON is a payload, which APNs refuses, unless it has the name `event` and not those of a payload.
+///
 /// The second form is what `seal --batch` writes, and a request to APNs with its headers, or with only their `apns-topic`.
 final class PayloadReader {
     struct Input {
@@ -25,19 +27,22 @@ final class PayloadReader {
         let line: Int
         let name: String
         let event: PhoneEvent
-        /// The other members of the line that are texts, numbers or booleans.
+        /// The other members of the line, except objects.
         let members: [(name: String, value: String)]
         /// The name of the input.
         fileprivate let source: String
 
         /// Why the event can't happen.
-        func refusal(_ reason: String) -> Failure { Failure(.usage, "\(source), line \(line), \(name): \(reason)") }
+        func refusal(_ reason: String) -> Failure { Failure(.usage, "\(source), line \(line): \(name): \(reason)") }
     }
 
     enum Line {
         case push(Input)
         case event(Event)
     }
+
+    /// The members of a line with a payload that have an effect here. A queue may have others.
+    private static let lineMembers = ["payload", "headers", "topic"]
 
     /// The members of a line that are repeated in the output.
     static let originMembers = ["id", "token", "device", "to", "tag"]
@@ -80,7 +85,7 @@ final class PayloadReader {
             guard let line else { return nil }
             lineNumber += 1
             guard !line.isEmpty else { continue }
-            let root = (try? JSONText(line))?.root
+            let root = try root(of: line)
             if let root, PhoneEvent.isEvent(root) { return .event(try event(root, lineNumber)) }
             return .push(try input(in: line, root, lineNumber))
         }
@@ -97,12 +102,23 @@ final class PayloadReader {
         }
     }
 
+    /// - Returns: nil for a payload that isn't JSON.
+    /// - Throws: `Failure` for an event that isn't.
+    private func root(of line: [UInt8]) throws -> JSONValue? {
+        do throws(JSONError) {
+            return try JSONText(line).root
+        } catch {
+            guard PhoneEvent.isBrokenEvent(line) else { return nil }
+            throw Failure(.usage, "\(name), line \(lineNumber): the event can't be read: \(error)")
+        }
+    }
+
     private static func isJSON(_ line: [UInt8]) -> Bool { (try? JSONText(line)) != nil }
 
     private func event(_ root: JSONValue, _ number: Int) throws -> Event {
         do throws(MemberError) {
-            let members = root.members.filter { !$0.hasName("event") && ![.object, .array].contains($0.value.kind) }
-                .map { ($0.name, $0.value.string ?? String(decoding: $0.value.rawBytes, as: UTF8.self)) }
+            let members = root.members.filter { !$0.hasName("event") && $0.value.kind != .object }
+                .map { ($0.name, Self.text(of: $0.value)) }
             return Event(
                 line: number, name: root["event"]?.string ?? "", event: try PhoneEvent(root), members: members,
                 source: name)
@@ -111,9 +127,23 @@ final class PayloadReader {
         }
     }
 
+    /// A member's value for people: a list of texts has spaces between them.
+    private static func text(of value: JSONValue) -> String {
+        let texts = value.kind == .array && !value.elements.isEmpty ? Array(value.elements) : [value]
+        return texts.map { $0.string ?? String(decoding: $0.rawBytes, as: UTF8.self) }.joined(separator: " ")
+    }
+
     private func input(in line: [UInt8], _ root: JSONValue?, _ number: Int) throws -> Input {
         guard let root, root["aps"] == nil, let payload = root["payload"] else {
             return Input(line: number, payload: line)
+        }
+        for (name, _) in root.members.map({ ($0.name, $0.value) }) where !Self.lineMembers.contains(name) {
+            guard let meant = Spelling.nearest(to: name, in: Self.lineMembers), root[meant] == nil else { continue }
+            throw Failure(.dataError, "\(self.name), line \(number): \(name) isn't a member: do you mean \(meant)?")
+        }
+        if let event = root["event"]?.string, PhoneEvent.names.contains(event) {
+            StandardStreams.writeNote(
+                "\(self.name), line \(number): the event \(event) is ignored, because a line with a payload is a push")
         }
         let origin = Self.originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
         return Input(

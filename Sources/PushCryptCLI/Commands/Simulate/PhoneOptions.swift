@@ -70,7 +70,7 @@ struct PhoneOptions: ParsableArguments {
         settings.options.storage = offline == .all ? .all : .last
         settings.phoneClock = phoneClock
         if let memoryLimit { settings.options.memoryLimitInBytes = memoryLimit.byteCount }
-        settings.calendar = try ZoneCalendar(timeZone: timeZone ?? "UTC")
+        settings.calendar = try ZoneCalendar(option: timeZone ?? "UTC")
         settings.hasTimeZone = timeZone != nil
     }
 }

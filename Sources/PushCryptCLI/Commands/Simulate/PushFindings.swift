@@ -51,7 +51,9 @@ struct PushFindings {
         let others = opened.retractedMessageIDs.count - numbers.count
         if others > 0 { notes.append("takes back \(NumberText.counted(others, "message")) that this phone hasn't got") }
         if opened.isQuiet {
-            notes.append("quiet: shown passively, or not at all where the app may suppress notifications")
+            let isHidden = settings.options.hasFilteringEntitlement
+            notes.append(
+                isHidden ? "quiet: nothing is shown" : "quiet: shown passively; nothing is shown with --filtering")
         }
         if let increment = opened.badgeIncrement { notes.append("adds \(increment) to the badge") }
         if opened.isSelfTest { notes.append("a self-test: the extension reports that it works") }

@@ -36,8 +36,8 @@ struct Simulate: AsyncParsableCommand {
             With --picture the page has all pushes: what was sent, what is on the wire with its byte budget, and both lock \
             screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
 
-            Exit status: 0 every push was restored with all its texts and attachments, or hidden with --filtering; 65 one \
-            wasn't; 64 also an event that can't happen; anything else: see \
+            Exit status: 0 every push was restored with all its texts and attachments, or is a quiet one that --filtering \
+            hides; 65 one wasn't, also one that was taken back; 64 also an event that can't happen; anything else: see \
             pushcrypt --help.
 
             Example: pushcrypt simulate --keys Keys/phone --topic com.example.app --picture push.html < sealed.json
@@ -91,7 +91,7 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private static func page(_ argument: String) throws -> PictureFile {
-        guard let file = PictureFile(argument: argument), file.isHTML else {
+        guard let file = PictureFile(argument: argument), file.format == .html else {
             throw ValidationError("--picture writes a page: the file's name must end with .html, as in push.html.")
         }
         return file
@@ -103,6 +103,10 @@ struct Simulate: AsyncParsableCommand {
         let reader = try PayloadReader(input)
         var output = SimulationOutput(asJSON: json, appName: appName)
         var results: [Int: SimulatedPush] = [:]
+        var isDrawn = picture == nil
+        defer {
+            if !isDrawn, output.count > 0, let picture { StandardStreams.writeNote("\(picture.path) wasn't written") }
+        }
         while let line = try reader.next() {
             switch line {
             case .push(let input):
@@ -125,7 +129,8 @@ struct Simulate: AsyncParsableCommand {
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
         let pushes = results.values.sorted { $0.number < $1.number }
         noteKept(phones.keptNumbers)
-        try writePicture(of: pushes, phones.lockScreens)
+        try writePicture(of: pushes, phones.lockScreens, screenOffset: phones.screenOffset)
+        isDrawn = true
         let lost = pushes.count { !$0.isRestored }
         guard lost == 0 else {
             let next = pushes.contains(where: \.isUnexplained) ? "; pushcrypt diagnose can say why" : ""
@@ -141,11 +146,13 @@ struct Simulate: AsyncParsableCommand {
                 + "{\"event\": \"online\"}")
     }
 
-    private func writePicture(of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen)) throws
-    {
+    private func writePicture(
+        of pushes: [SimulatedPush], _ lockScreens: (before: LockScreen, after: LockScreen), screenOffset: Int64
+    ) throws {
         guard let picture else { return }
         let page = SimulatedPage(
-            appName: appName, topic: topic ?? Self.exampleTopic, pushes: pushes, lockScreens: lockScreens)
+            appName: appName, topic: topic ?? Self.exampleTopic, pushes: pushes, lockScreens: lockScreens,
+            screenOffset: screenOffset, timeZone: phone.timeZone ?? "UTC")
         try FileSystem.replace(picture.path, with: Array(page.html().utf8))
     }
 

@@ -23,7 +23,10 @@ extension SimulatedPhones {
         _ input: PayloadReader.Event
     ) async throws -> (event: SimulatedEvent, pushes: [SimulatedPush]) {
         guard isInstalled || !input.event.isOfApp else { throw MemberError(reason: "the app was deleted") }
-        let before = Snapshot(phone.center)
+        guard phone.center.appState != .notRunning || !input.event.isCall else {
+            throw MemberError(reason: "the app isn't running; the events foreground and background start it")
+        }
+        let before = Snapshot(phone)
         let outcome = try await change(phone, app, input.event, isMain: true)
         _ = try? await change(plain, plainApp, input.event, isMain: false)
         for device in [phone, plain] { await device.center.settle() }
@@ -32,8 +35,12 @@ extension SimulatedPhones {
         outcome(&event)
         let presented = phone.center.presentations.dropFirst(before.presentationCount)
         describe(presented, in: &event)
-        describeCalls(in: &event)
-        describe(before, Snapshot(phone.center), presented: presented.map(\.notification.id), in: &event)
+        let calls = app.takeCalls()
+        let tapped = calls.compactMap(\.restoredID).filter(before.sealed.contains)
+        let opened = input.event.showsApp(after: before, phone.center) ? await kept?.open() ?? [] : []
+        describeOpened(tapped, opened, in: &event)
+        describe(calls, in: &event)
+        describe(before, Snapshot(phone), presented: presented.map(\.notification.id), in: &event)
         guard case .online = input.event else { return (event, []) }
         let pushes = await receiveKept(in: &event)
         return (event, pushes)
@@ -80,13 +87,10 @@ extension SimulatedPhones {
             guard !center.isLocked else { throw ResponseError.locked }
             if let presents { app.presents = presents }
             center.appState = .foreground
-            let opened = isMain ? try await openKept() : { _ in }
             return { event in
-                if let presents {
-                    let names = MemberReader.presentationOptions.filter { presents.contains($0.value) }.map(\.key)
-                    event.add("the app presents: \(names.isEmpty ? "nothing" : names.joined(separator: ", "))")
-                }
-                opened(&event)
+                guard let presents else { return }
+                let names = MemberReader.presentationOptions.filter { presents.contains($0.value) }.map(\.key)
+                event.add("the app presents: \(names.isEmpty ? "nothing" : names.joined(separator: ", "))")
             }
         case .background: center.appState = .background
         case .terminate:
@@ -100,10 +104,16 @@ extension SimulatedPhones {
             let count = center.questionCount
             let isGranted = try await center.requestAuthorization(options)
             let wasAsked = center.questionCount > count
+            let others = MemberReader.authorizationOptions.filter {
+                options.subtracting(center.currentSettings.allowed.union(.provisional)).contains($0.value)
+            }.map(\.key)
             return { event in
                 event.add("asked", wasAsked)
                 let asked = wasAsked ? "the user is asked" : "the user isn't asked"
                 event.add("granted", isGranted, "\(asked): \(isGranted ? "granted" : "not granted")")
+                guard isGranted, !others.isEmpty else { return }
+                let names = others.joined(separator: ", ")
+                event.add("notAllowed", others, "not allowed, because the user was asked before: \(names)")
             }
         case .schedule(let request): return try await schedule(request, on: center)
         case .setBadgeCount(let count): return try await reporting { try await center.setBadgeCount(count) }
@@ -112,14 +122,17 @@ extension SimulatedPhones {
                 throw MemberError(reason: "the Settings app doesn't list the app, because it hasn't asked its user")
             }
             change.apply(to: center)
-            return Self.describe(center.currentSettings)
+            return Self.describe(center.currentSettings, allowsLocation: center.allowsLocation)
         case .tap(let id): try await center.open(id)
         case .dismiss(let id): try await center.dismiss(id)
         case .collapse(let id):
             _ = try center.actions(of: id)
-            center.collapse(id)
-            return { $0.add("\(id) is closed") }
-        case .respond(let id, let action, let text): try await center.choose(action, of: id, text: text)
+            guard center.collapse(id) else { break }
+            return { $0.add("the content extension doesn't show \(id) any more") }
+        case .respond(let id, let action, let text):
+            try await center.choose(action, of: id, text: text)
+            guard center.deliveredNotifications.contains(where: { $0.id == id }) else { break }
+            return { $0.add("the content extension handles \(action), and \(id) stays") }
         case .openSettings(let id): try await center.openAppSettings(from: id)
         case .removePending(let ids): center.removePending(ids)
         case .removeAllPending: center.removeAllPending()
@@ -133,6 +146,18 @@ extension SimulatedPhones {
         case .lockScreen: return describeLockScreen()
         }
         return { _ in }
+    }
+
+    /// What lists the actions of a notification.
+    private func actionList(of id: String) -> String {
+        let content = phone.center.deliveredNotifications.first { $0.id == id }?.request.content
+        guard let category = content?.category else { return "it has no category, so the list of its actions" }
+        guard let known = settings.categories.first(where: { $0.category.id == category }) else {
+            return "--categories doesn't have its category \(category), so the list of its actions"
+        }
+        guard known.contentExtension != nil else { return "the list of its actions" }
+        return phone.center.isShownByExtension(id)
+            ? "until collapse closes it, the list of its actions" : "until expand opens it, the list of its actions"
     }
 
     /// An error of the framework is what the app gets, and not a mistake in the input.
@@ -158,7 +183,6 @@ extension SimulatedPhones {
             request.content.attachments[index].path = try copy(of: request.content.attachments[index].path)
         }
         if case .calendar(let match, _) = request.trigger, match.timeZone == nil { noteTimeZone() }
-        noteCategory(of: request.content)
         let outcome = try await reporting { try await center.add(request) }
         let time = center.nextTime(of: request.id)
         let isPending = center.pendingRequests.contains { $0.id == request.id }
@@ -167,30 +191,10 @@ extension SimulatedPhones {
             if let time {
                 event.add("next", "\(time)", "it will be shown at \(time)")
             } else if isPending {
-                event.add("it will be shown when the phone enters or leaves the region")
-            }
-        }
-    }
-
-    /// The app is active: it opens the placeholders that the extension couldn't open.
-    private func openKept() async throws -> Description {
-        guard let kept else { return { _ in } }
-        let outcomes = await kept.open()
-        return { event in
-            guard !outcomes.isEmpty else { return }
-            event.add(
-                "opened",
-                outcomes.map { outcome in
-                    [
-                        "id": outcome.placeholderID, "replacedBy": outcome.requestID, "removed": outcome.isRemoved,
-                        "failure": outcome.failure?.rawValue,
-                    ] as JSONObject
-                })
-            for outcome in outcomes {
-                let result =
-                    outcome.requestID.map { "the app opens it, and shows it as \($0)" }
-                    ?? (outcome.isRemoved ? "the app removes it" : "the app can't open it")
-                event.add("\(outcome.placeholderID): \(result)" + (outcome.failure.map { " (\($0))" } ?? ""))
+                event.add(
+                    center.allowsLocation
+                        ? "it will be shown when the phone enters or leaves the region"
+                        : "it isn't shown while the user doesn't allow the app the phone's location")
             }
         }
     }
@@ -215,23 +219,24 @@ extension SimulatedPhones {
         return pushes
     }
 
+    /// What is wrong, with the names that the user of the tool can have meant.
     private func reason(of error: ResponseError, _ event: PhoneEvent) -> String {
-        let names: (String, [String])? =
+        let names: (name: String, known: [String], list: String)? =
             switch (error, event) {
             case (.noNotification, .tap(let id)), (.noNotification, .dismiss(let id)),
                 (.noNotification, .expand(let id)),
                 (.noNotification, .collapse(let id)), (.noNotification, .respond(let id, _, _)),
                 (.noNotification, .openSettings(.some(let id))):
-                (id, phone.center.deliveredNotifications.map(\.id))
+                (id, phone.center.deliveredNotifications.map(\.id), "the list")
             case (.noAction, .respond(let id, let action, _)):
-                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id))
+                (action, ((try? phone.center.actions(of: id)) ?? []).map(\.id), actionList(of: id))
             case (.noRegion, .enterRegion(let id)), (.noRegion, .leaveRegion(let id)):
-                (id, phone.center.regions.map(\.id))
+                (id, phone.center.regions.map(\.id), "the list of regions")
             default: nil
             }
-        guard let (name, known) = names else { return error.description }
-        let hint = Spelling.nearest(to: name, in: known).map { "; do you mean \($0)?" }
-        let list = known.isEmpty ? "; there is none" : "; there are " + known.joined(separator: ", ")
-        return "\(name): \(error)" + (hint ?? list)
+        guard let (name, known, list) = names else { return error.description }
+        let hint = Spelling.nearest(to: name, in: known).map { "do you mean \($0)?" }
+        let all = known.isEmpty ? "\(list) is empty" : "\(list) has " + known.joined(separator: ", ")
+        return "\(name): \(error); \(hint ?? all)"
     }
 }

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptExtension
 import PushCryptNotifications
 import PushCryptSimulator
 
@@ -27,8 +28,7 @@ extension SimulatedPhones {
     }
 
     /// What the app has received from the system.
-    func describeCalls(in event: inout SimulatedEvent) {
-        let calls = app.takeCalls()
+    func describe(_ calls: [SimulatedApp.Call], in event: inout SimulatedEvent) {
         guard !calls.isEmpty else { return }
         event.add(
             "received",
@@ -44,18 +44,49 @@ extension SimulatedPhones {
         }
     }
 
+    /// The placeholders that the app has opened, because the extension couldn't.
+    ///
+    /// - Parameters:
+    ///   - tapped: those of the notifications that the user has chosen. The system has removed them.
+    ///   - outcomes: of the other ones, which the app opens when it is active.
+    func describeOpened(_ tapped: [String], _ outcomes: [KeptNotifications.Outcome], in event: inout SimulatedEvent) {
+        guard !tapped.isEmpty || !outcomes.isEmpty else { return }
+        func json(_ id: String, _ outcome: KeptNotifications.Outcome?) -> JSONObject {
+            [
+                "id": id, "replacedBy": outcome?.requestID, "removed": outcome?.isRemoved ?? true,
+                "failure": outcome?.failure?.rawValue,
+            ]
+        }
+        event.add("opened", tapped.map { json($0, nil) } + outcomes.map { json($0.placeholderID, $0) })
+        for id in tapped { event.add("\(id): the app opens the message of this placeholder") }
+        for outcome in outcomes {
+            let result =
+                outcome.requestID.map { "the app opens the message of this placeholder, and shows it as \($0)" }
+                ?? "the app \(outcome.isRemoved ? "removes this placeholder" : "can't open this placeholder")"
+            event.add("\(outcome.placeholderID): \(result)" + (outcome.failure.map { " (\($0))" } ?? ""))
+        }
+    }
+
     /// The parts of the phone's state that events change.
     struct Snapshot {
         let presentationCount: Int
         fileprivate let badge: Int
-        fileprivate let appState: SimulatedNotificationCenter.AppState
+        let appState: SimulatedNotificationCenter.AppState
         fileprivate let isLocked: Bool
-        fileprivate let listed: [String]
+        fileprivate let isBeforeFirstUnlock: Bool
+        fileprivate let delivered: [String]
+        fileprivate let pending: [String]
+        /// The notifications in the list whose message isn't open.
+        let sealed: [String]
 
-        init(_ center: SimulatedNotificationCenter) {
+        init(_ phone: SimulatedDevice) {
+            let center = phone.center
             (presentationCount, badge) = (center.presentations.count, center.badge)
             (appState, isLocked) = (center.appState, center.isLocked)
-            listed = center.deliveredNotifications.map(\.id) + center.pendingRequests.map(\.id)
+            isBeforeFirstUnlock = phone.isBeforeFirstUnlock
+            sealed = center.deliveredNotifications.filter { KeptMessage.outerPayload(userInfo: $0.userInfo) != nil }
+                .map(\.id)
+            (delivered, pending) = (center.deliveredNotifications.map(\.id), center.pendingRequests.map(\.id))
         }
     }
 
@@ -65,10 +96,17 @@ extension SimulatedPhones {
     func describe(
         _ before: Snapshot, _ after: Snapshot, presented: [String], in event: inout SimulatedEvent
     ) {
-        let removed = before.listed.filter { !after.listed.contains($0) && !presented.contains($0) }
+        let delivered = before.delivered.filter { !after.delivered.contains($0) }
+        let pending = before.pending.filter { !after.pending.contains($0) && !presented.contains($0) }
+        let removed = delivered + pending.filter { !delivered.contains($0) }
         if !removed.isEmpty { event.add("removed", removed, "removed: " + removed.joined(separator: ", ")) }
         if before.isLocked != after.isLocked {
             event.add("locked", after.isLocked, "the phone is \(after.isLocked ? "locked" : "unlocked")")
+        }
+        if before.isBeforeFirstUnlock != after.isBeforeFirstUnlock {
+            event.add(
+                "keysLocked", after.isBeforeFirstUnlock,
+                after.isBeforeFirstUnlock ? "keys can't be read until the phone is unlocked" : "keys can be read again")
         }
         if before.appState != after.appState {
             let (name, text) =
@@ -84,7 +122,7 @@ extension SimulatedPhones {
         }
     }
 
-    static func describe(_ settings: NotificationSettings) -> Description {
+    static func describe(_ settings: NotificationSettings, allowsLocation: Bool) -> Description {
         let places = [
             ("banner", settings.showsBanners), ("list", settings.showsInList),
             ("lockScreen", settings.showsOnLockScreen),
@@ -96,12 +134,14 @@ extension SimulatedPhones {
                 "settings",
                 [
                     "authorization": settings.authorization.name, "allowed": allowed, "places": places,
-                    "previews": settings.previews.name,
+                    "previews": settings.previews.name, "location": allowsLocation,
                 ] as JSONObject)
-            let names = allowed + places
             event.add(
-                "authorization \(settings.authorization.name), previews \(settings.previews.name)"
-                    + (names.isEmpty ? "" : ", allowed: " + names.joined(separator: ", ")))
+                "authorization \(settings.authorization.name), previews \(settings.previews.name), "
+                    + "location \(allowsLocation ? "allowed" : "not allowed")")
+            for (name, values) in [("allowed", allowed), ("places", places)] where !values.isEmpty {
+                event.add("\(name): " + values.joined(separator: ", "))
+            }
         }
     }
 

@@ -146,6 +146,11 @@ final class SimulatedPhones {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// How many seconds the clock on the phone's screen is ahead of APNs' in UTC.
+    var screenOffset: Int64 {
+        phone.time.seconds - phone.clock.time.seconds + (settings.calendar?.offset(at: phone.time) ?? 0)
+    }
+
     /// The lock screens after all pushes.
     var lockScreens: (before: LockScreen, after: LockScreen) { (plain.center.lockScreen, phone.center.lockScreen) }
 
@@ -191,7 +196,6 @@ final class SimulatedPhones {
         let duration = phone.clock.elapsed - start
         plain.clock.advance(by: duration)
         effects.note(reception, duration)
-        reception.content.map(noteCategory)
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         // The app's stages receive neither a push without text nor one that is shown before its attachments are there.
@@ -202,6 +206,7 @@ final class SimulatedPhones {
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,
             attachmentFailures: attachmentFailures.take())
         effects.note(findings, isOpened: push != nil)
+        if outcome(payload, at: phone.time) != outcome(payload, at: phone.clock.time) { effects.hasClockFailure = true }
         let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
         if let id = push?.messageID, numbers[id] == nil { numbers[id] = number }
         return SimulatedPush(
@@ -213,7 +218,7 @@ final class SimulatedPhones {
                 $0.notification.request.trigger == .push
             },
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
-            duration: duration,
+            duration: duration, exceedsMemory: phone.memory.peakInBytes > phone.memory.limitInBytes,
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
     }
 
@@ -227,13 +232,13 @@ final class SimulatedPhones {
 
     func noteTimeZone() { effects.hasUsedTimeZone = true }
 
-    func noteCategory(of content: NotificationContent) {
-        if settings.categories.contains(where: { $0.category.id == content.category }) { effects.hasCategory = true }
-    }
-
-    /// A copy of a file, which the system may move away. A file that can't be read keeps its path, and the system refuses it.
+    /// A copy of a file, which the system may move away. A path without a file stays as it is, and the system refuses it.
     func copy(of path: String) throws -> String {
-        guard let bytes = try? ServedFile.read(path) else { return path }
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try ServedFile.read(path) } catch {
+            guard error.code == .notFound else { throw error }
+            return path
+        }
         try FileSystem.makeFolders(folder + "/copies")
         let copy = folder + "/copies/\(UUID().uuidString)-\(FileSystem.name(of: path))"
         try FileSystem.replace(copy, with: bytes)
@@ -248,12 +253,20 @@ final class SimulatedPhones {
             collapseID: given["apns-collapse-id"])
     }
 
-    private func openedAgain(_ payload: [UInt8]) -> OpenedPush? {
+    private func openedAgain(_ payload: [UInt8]) -> OpenedPush? { try? opened(payload, at: phone.time)?.get() }
+
+    /// The failure at a time; nil for a push that can be opened.
+    private func outcome(_ payload: [UInt8], at time: UnixTime) -> FailureClass? {
+        guard case .failure(let failure) = opened(payload, at: time) else { return nil }
+        return failure
+    }
+
+    private func opened(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass>? {
         guard let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.senders)
         else {
             return nil
         }
-        return try? opener.open(payload, at: phone.time).get()
+        return opener.open(payload, at: time)
     }
 
     /// The notification of a push as the user sees it, wherever it is.

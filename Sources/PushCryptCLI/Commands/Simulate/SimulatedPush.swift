@@ -38,6 +38,8 @@ struct SimulatedPush {
     let attachments: [Attachment]
     /// The simulated time that the extension took.
     let duration: Duration
+    /// Whether the extension has used more memory than it may.
+    let exceedsMemory: Bool
     /// The addresses that the extension requested, and that `--serve` doesn't name.
     let missingAddresses: [String]
 
@@ -79,6 +81,12 @@ struct SimulatedPush {
             ? NotificationContent(withoutText: payload) : nil
     }
 
+    /// The number that the phone sets; nil if it sets none, as for a user who doesn't allow badges.
+    var badge: Int? { presentation?.places.contains("badge") == true ? content?.badge : nil }
+
+    /// The sound that the phone plays; nil if it plays none, as for an app in the foreground that doesn't want it.
+    var sound: NotificationContent.Sound? { presentation?.sound }
+
     /// What the phone shows, as a name for programs. `restored` is the sealed text, also if a part of the push is missing.
     var outcome: String {
         if reception.refusal != nil { return "refused" }
@@ -109,7 +117,8 @@ struct SimulatedPush {
                 "APNs keeps it in the place of push \(replacedNumbers.map { "\($0)" }.joined(separator: ", "))")
         }
         if let presentation, presentation.isVisible, !presentation.isOnLockScreen {
-            notes.append("not on the lock screen: " + presentation.places.joined(separator: ", "))
+            let ways = [(presentation.isBanner, "as a banner"), (presentation.isListed, "in the list")]
+            notes.append("shown \(ways.filter(\.0).map(\.1).joined(separator: " and ")), not on the lock screen")
         }
         return notes
     }
@@ -138,6 +147,9 @@ struct SimulatedPush {
             }
             return "nothing is shown: the payload has no alert with text"
         }
+        if origin == .died, exceedsMemory {
+            return "\(origin), because it used more memory than --memory-limit allows"
+        }
         guard let failure = reception.failure else {
             let missing = findings.missingTexts
             if isSuppressed { return "restored and hidden: the app has the entitlement for filtering" }
@@ -148,7 +160,7 @@ struct SimulatedPush {
                 return "restored with gaps in a text: " + findings.argumentFlaws.joined(separator: "; ")
             }
             if reception.isRestored {
-                return after?.isHidden == true ? "restored; the lock screen hides it" : "restored"
+                return after?.isHidden == true ? "restored; the user's settings hide its text" : "restored"
             }
             switch origin {
             case .handedOver: return "not restored: the extension couldn't be configured"
@@ -182,8 +194,8 @@ struct SimulatedPush {
         let missingTexts = findings.missingTexts
         return json.adding(JSONObject(origin)).adding(ifKnown: [
             "identifier": reception.requestID, "places": presentation?.places,
-            "replaced": replacedNumbers.isEmpty ? nil : replacedNumbers, "badge": content?.badge,
-            "sound": content?.sound?.name, "category": content?.category,
+            "replaced": replacedNumbers.isEmpty ? nil : replacedNumbers, "badge": badge, "sound": sound?.name,
+            "category": content?.category,
             "thread": content?.threadID, "interruptionLevel": content?.interruptionLevel,
             "missing": missingAddresses.isEmpty ? nil : missingAddresses,
             "missingTexts": missingTexts.isEmpty ? nil : missingTexts, "notes": notes.isEmpty ? nil : notes,

@@ -1,3 +1,5 @@
+import PushCryptCore
+
 /// A rectangle with two axes. It maps values to pixels.
 struct Plot {
     let frame: Frame
@@ -98,21 +100,35 @@ struct TimeUnit {
     }
 }
 
-/// Explains the lines or areas of a plot in one row.
+/// Explains the lines, areas or states of a plot in one row.
 enum Legend {
     enum Sample { case line, area }
 
     /// - Parameter entries: pairs of a style and its meaning.
     static func parts(at point: SVG.Point, _ sample: Sample, _ entries: KeyValuePairs<String, String>) -> [String] {
+        row(at: point, entries.map { ($0.value, $0.key) }) { style, left, middle in
+            sample == .line
+                ? [SVG.line(from: (left, middle), to: (left + 18, middle), style)]
+                : [SVG.rectangle(Frame(left: left + 4, top: middle - 6, width: 12, height: 12), style, radius: 2)]
+        }
+    }
+
+    /// - Parameter entries: pairs of a state and its meaning.
+    static func states(at point: SVG.Point, _ entries: [(state: KeyState, meaning: String)]) -> [String] {
+        row(at: point, entries.map { ($0.meaning, $0.state) }) { state, left, middle in
+            StateBar.parts(state, from: left, to: left + 18, top: middle - StateBar.height / 2)
+        }
+    }
+
+    /// Draws samples with their meanings.
+    static func row<Kind>(
+        at point: SVG.Point, _ entries: [(meaning: String, sample: Kind)],
+        _ sample: (_ kind: Kind, _ left: Double, _ middle: Double) -> [String]
+    ) -> [String] {
         var left = point.x
-        return entries.flatMap { style, meaning in
+        return entries.flatMap { meaning, kind in
             defer { left += 24 + Double(meaning.count) * characterWidth + 20 }
-            let middle = point.y - 4
-            let drawn =
-                sample == .line
-                ? SVG.line(from: (left, middle), to: (left + 18, middle), style)
-                : SVG.rectangle(Frame(left: left + 4, top: middle - 6, width: 12, height: 12), style, radius: 2)
-            return [drawn, SVG.text(meaning, at: (left + 24, point.y), "label")]
+            return sample(kind, left, point.y - 4) + [SVG.text(meaning, at: (left + 24, point.y), "label")]
         }
     }
 

@@ -10,10 +10,23 @@ struct Timeline {
     /// The windows in which a retired key opens while another one seals, in rows without overlapping windows.
     let overlaps: [[Overlap]]
 
-    typealias Overlap = (kid: KeyID, window: KeyPhase)
+    struct Overlap {
+        let kid: KeyID
+        let window: KeyPhase
+        /// Whether the retired key was revoked before the overlap was over.
+        let endsByRevocation: Bool
 
-    init(_ view: KeysetView) {
-        let axis = TimeAxis(view)
+        init(_ status: KeyStatus, _ window: KeyPhase) {
+            (kid, self.window) = (status.kid, window)
+            endsByRevocation =
+                window.end != nil
+                && status.phases.contains { $0.state == .revoked && $0.start == window.end }
+        }
+    }
+
+    /// - Parameter axis: that of several keysets; nil for that of this one.
+    init(_ view: KeysetView, axis: TimeAxis? = nil) {
+        let axis = axis ?? TimeAxis(view)
         self.view = view
         self.axis = axis
         statuses = view.statuses.filter { status in
@@ -21,7 +34,7 @@ struct Timeline {
         }
         overlaps = Self.rows(
             statuses.flatMap { status in
-                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map { (status.kid, $0) }
+                status.phases.filter { $0.state == .retiring && axis.shows($0) }.map { Overlap(status, $0) }
             })
     }
 
@@ -60,6 +73,13 @@ struct TimeAxis {
         }
         if moments.isEmpty { moments = [view.now - 30 * 86_400, view.now + 30 * 86_400] }
         self.init(of: moments + [view.now], around: view.now, horizonInSeconds: Self.horizonInSeconds(view.policy))
+    }
+
+    /// A period that shows all of them.
+    init(_ views: [KeysetView], at time: UnixTime) {
+        let axes = views.map { TimeAxis($0) }
+        start = axes.map(\.start).min() ?? time - 30 * 86_400
+        end = axes.map(\.end).max() ?? time + 30 * 86_400
     }
 
     /// - Parameter horizonInSeconds: times farther from `now` don't extend the axis.

@@ -1,44 +1,150 @@
 import PushCryptCore
 import PushCryptKeysets
 
-/// Draws the states of a keyset's keys over time: a row for each key, and the windows in which keys overlap.
+/// Draws the states of keys over time: a row for each key, and the windows in which keys overlap. The keysets of a keystore are
+/// drawn under each other, with one axis.
 struct TimelinePicture {
+    private let title: String
+    private let rows: [TimelineRows]
+    /// The keysets that can't be read, and why.
+    private let problems: [(path: String, reason: String)]
+    private let isKeystore: Bool
+
+    static let width = 960.0
+    static let left = 28.0
+    private static let firstTop = 68.0
+    private static let gap = 40.0
+
+    /// The picture of one keyset.
+    init(_ view: KeysetView) {
+        title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
+        rows = [TimelineRows(Timeline(view), name: nil, top: Self.firstTop)]
+        (problems, isKeystore) = ([], false)
+    }
+
+    /// The picture of a keystore.
+    init(_ path: String, _ views: [KeysetView], problems: [(path: String, reason: String)], at time: UnixTime) {
+        title = "Keysets of \(Picture.shortened(path)) at \(time)"
+        let axis = TimeAxis(views, at: time)
+        var top = Self.firstTop + 10
+        var rows: [TimelineRows] = []
+        for view in views {
+            let next = TimelineRows(Timeline(view, axis: axis), name: Picture.shortened(view.path), top: top)
+            rows.append(next)
+            top = next.bottom + Self.gap
+        }
+        (self.rows, self.problems, isKeystore) = (rows, problems, true)
+    }
+
+    var picture: Picture {
+        let bottom = (rows.last?.bottom ?? Self.firstTop - Self.gap) + (isKeystore ? Self.gap : 0)
+        let lost = problems.enumerated().flatMap { index, problem in
+            let top = bottom + 44 * Double(index)
+            return [
+                SVG.text(Picture.shortened(problem.path), at: (Self.left, top), "heading"),
+                SVG.text("can't be read: \(problem.reason)", at: (Self.left, top + 18), "state revoked"),
+            ]
+        }
+        let end = bottom + 44 * Double(problems.count) + (problems.isEmpty ? 0 : 14)
+        let legend = legend(top: end + (isKeystore ? 0 : 32))
+        let description = rows.map(\.description) + problems.map { "\($0.path) can't be read: \($0.reason)" }
+        return Picture(
+            title: title, description: description.joined(separator: " "), width: Self.width, height: end + 56,
+            parts: [SVG.text(title, at: (Self.left, 42), "title")] + rows.flatMap(\.parts) + lost + legend)
+    }
+
+    /// What the picture has.
+    private func legend(top: Double) -> [String] {
+        let states = Set(rows.flatMap(\.states))
+        let meanings: [(KeyState, String)] = [
+            (.pending, "pending"), (.primary, "seals and opens"), (.retiring, "opens only"), (.expired, "expired"),
+            (.revoked, "revoked"),
+        ]
+        var entries = meanings.filter { states.contains($0.0) }.map {
+            (meaning: $0.1, sample: TimelineSample.state($0.0))
+        }
+        if rows.contains(where: \.hasDestroyed) { entries.append(("destroyed by now", .destroyed)) }
+        if rows.contains(where: \.hasPlan) { entries.append(("planned", .planned)) }
+        if rows.contains(where: \.hasOverlap) { entries.append(("overlap", .overlap)) }
+        if rows.contains(where: \.hasLead) { entries.append(("publish lead", .lead)) }
+        return Legend.row(at: (Self.left, top), entries) { $0.parts(left: $1, middle: $2) }
+    }
+}
+
+/// A sample of what a timeline draws.
+private enum TimelineSample {
+    case state(KeyState)
+    case destroyed, planned, overlap, lead
+
+    func parts(left: Double, middle: Double) -> [String] {
+        let (right, top) = (left + 18, middle - StateBar.height / 2)
+        switch self {
+        case .state(.revoked):
+            return StateBar.parts(.revoked, from: left + 8, to: right, top: top)
+                + TimelineRows.cross(at: left + 4, middle: middle)
+        case .state(let state): return StateBar.parts(state, from: left, to: right, top: top)
+        case .destroyed: return StateBar.parts(.primary, from: left, to: right, top: top, isFaint: true)
+        case .planned:
+            let frame = Frame(left: left, top: top + 1, width: 18, height: StateBar.height - 2)
+            return [SVG.rectangle(frame, "line dashed primary-line", radius: 2)]
+        case .overlap: return TimelineRows.bracket(from: left, to: right, y: middle, "retiring")
+        case .lead: return TimelineRows.bracket(from: left, to: right, y: middle, "pending")
+        }
+    }
+}
+
+/// The rows of one keyset, with its name, its policy and its next steps above them.
+private struct TimelineRows {
     private let timeline: Timeline
+    private let name: String?
+    private let top: Double
     private let plot: Plot
 
-    private static let width = 960.0
-    private static let left = 28.0
+    private static let left = TimelinePicture.left
     private static let rowHeight = 34.0
-    private static let barHeight = 20.0
 
-    init(_ view: KeysetView) {
-        timeline = Timeline(view)
-        let rows = timeline.statuses.count + (view.successor == nil ? 0 : 1) + timeline.overlaps.count
-        let top = 104 + 18 * Double(Self.header(of: timeline).count)
+    /// - Parameter name: nil for the only keyset of a picture, which the title names.
+    init(_ timeline: Timeline, name: String?, top: Double) {
+        (self.timeline, self.name, self.top) = (timeline, name, top)
+        let rows = timeline.statuses.count + (timeline.view.successor == nil ? 0 : 1) + timeline.overlaps.count
+        let lines = Double(Self.header(of: timeline).count + (name == nil ? 0 : 1))
         plot = Plot(
-            Frame(left: 214, top: top, width: 566, height: Double(rows) * Self.rowHeight + 8),
+            Frame(left: 214, top: top + 36 + 18 * lines, width: 566, height: Double(rows) * Self.rowHeight + 8),
             x: Double(timeline.axis.start.seconds)...Double(timeline.axis.end.seconds), y: 0...1)
     }
 
     private var view: KeysetView { timeline.view }
     private var axis: TimeAxis { timeline.axis }
 
-    var picture: Picture {
-        let title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
-        let header = Self.header(of: timeline)
-        let head =
-            [SVG.text(title, at: (Self.left, 42), "title")]
-            + header.enumerated().map { index, line in
-                SVG.text(line.text, at: (Self.left, 68 + 18 * Double(index)), line.style)
-            }
-        return Picture(
-            title: title, description: header.map(\.text).joined(separator: " "), width: Self.width,
-            height: plot.frame.bottom + 76, parts: head + grid + lanes + present + legend)
+    /// The end of the axis' labels.
+    var bottom: Double { plot.frame.bottom + 20 }
+
+    var description: String {
+        ([name].compactMap(\.self) + Self.header(of: timeline).map(\.text)).joined(separator: " ")
     }
+
+    var parts: [String] { header + grid + lanes + present }
+
+    /// The states that it shows, except those of destroyed keys.
+    var states: [KeyState] {
+        timeline.statuses.filter { $0.state != .destroyed }.flatMap { $0.phases.filter(axis.shows).map(\.state) }
+    }
+
+    var hasDestroyed: Bool { timeline.statuses.contains { $0.state == .destroyed } }
+    var hasPlan: Bool { view.successor != nil }
+    var hasOverlap: Bool { !timeline.overlaps.isEmpty }
+    var hasLead: Bool { timeline.statuses.contains { !lead($0, 0).isEmpty } }
 
     private struct Line {
         let text: String
         var style = "text"
+    }
+
+    private var header: [String] {
+        let heading = name.map { [Line(text: $0, style: "heading")] } ?? []
+        return (heading + Self.header(of: timeline)).enumerated().map { index, line in
+            SVG.text(line.text, at: (Self.left, top + 18 * Double(index)), line.style)
+        }
     }
 
     private static func header(of timeline: Timeline) -> [Line] {
@@ -105,28 +211,21 @@ struct TimelinePicture {
     private func lane(_ status: KeyStatus, row: Int) -> [String] {
         let base = top(row) + 15
         let isGone = status.state == .destroyed
-        let bars = status.phases.flatMap { bar(status.kid, $0, top(row)) } + lead(status, top(row))
+        let bars = status.phases.flatMap { bar(status.kid, $0, top(row), isGone) } + lead(status, top(row))
         return [
             SVG.text("\(status.state)", at: (Self.left, base), "state \(isGone ? "muted" : "\(status.state)")"),
             SVG.text("\(status.kid)", at: (plot.frame.left - 12, base), "text mono", anchor: .end),
-            isGone ? faded(bars) : bars.joined(),
-        ] + marks(status, top(row)) + [SVG.text(status.nextText ?? "", at: (plot.frame.right + 12, base), "text")]
+        ] + bars + marks(status, top(row)) + [
+            SVG.text(status.nextText ?? "", at: (plot.frame.right + 12, base), "text")
+        ]
     }
 
-    private func faded(_ parts: [String]) -> String { SVG.element("g", ["opacity": "0.45"], parts) }
-
-    private func bar(_ kid: KeyID, _ phase: KeyPhase, _ top: Double) -> [String] {
+    private func bar(_ kid: KeyID, _ phase: KeyPhase, _ top: Double, _ isGone: Bool) -> [String] {
         let (start, end) = span(phase)
         guard end - start > 0.3, phase.state != .destroyed else { return [] }
         let title = "key \(kid) is \(phase.state) \(period(phase))"
-        guard phase.state.opens else {
-            let frame = Frame(left: start, top: top + 8, width: end - start, height: 4)
-            return [SVG.rectangle(frame, "\(phase.state)", radius: 2, title: title)]
-        }
-        let frame = Frame(left: start, top: top, width: end - start, height: Self.barHeight)
-        let bar = SVG.rectangle(frame, "\(phase.state)", radius: 2, title: title)
-        guard end - start > 60 else { return [bar] }
-        return [bar, SVG.text("\(phase.state)", at: (start + 7, top + 14), "on-state")]
+        return StateBar.parts(phase.state, from: start, to: end, top: top, title: title, isFaint: isGone)
+            + (isGone ? [] : StateBar.label(phase.state, from: start, to: end, top: top))
     }
 
     private func period(_ phase: KeyPhase) -> String {
@@ -138,15 +237,18 @@ struct TimelinePicture {
     private func marks(_ status: KeyStatus, _ top: Double) -> [String] {
         status.phases.flatMap { phase -> [String] in
             guard let start = phase.start, axis.contains(start) else { return [] }
-            let (x, middle) = (across(start), top + Self.barHeight / 2)
+            let (x, middle) = (across(start), top + StateBar.height / 2)
             switch phase.state {
-            case .revoked:
-                return [-6.0, 6].map { rise in
-                    SVG.line(from: (x - 6, middle - rise), to: (x + 6, middle + rise), "line revoked-line")
-                }
+            case .revoked: return Self.cross(at: x, middle: middle)
             case .destroyed: return [SVG.line(from: (x, middle - 8), to: (x, middle + 8), "line expired-line")]
             default: return []
             }
+        }
+    }
+
+    static func cross(at x: Double, middle: Double) -> [String] {
+        [-6.0, 6].map { rise in
+            SVG.line(from: (x - 6, middle - rise), to: (x + 6, middle + rise), "line revoked-line")
         }
     }
 
@@ -156,8 +258,8 @@ struct TimelinePicture {
         return zip(status.phases, status.phases.dropFirst()).flatMap { pending, primary -> [String] in
             guard pending.state == .pending, primary.state == .primary, let time = primary.start, axis.contains(time)
             else { return [] }
-            return bracket(
-                from: across(time - policy.publishLeadInSeconds), to: across(time), y: top + Self.barHeight + 4,
+            return Self.bracket(
+                from: across(time - policy.publishLeadInSeconds), to: across(time), y: top + StateBar.height + 4,
                 "pending", label: nil, title: "the policy publishes a key \(lead) before it seals")
         }
     }
@@ -167,7 +269,7 @@ struct TimelinePicture {
         let bars = phases.map { phase in
             let (start, end) = span(phase)
             return SVG.rectangle(
-                Frame(left: start + 1, top: top + 1, width: max(end - start - 2, 0), height: Self.barHeight - 2),
+                Frame(left: start + 1, top: top + 1, width: max(end - start - 2, 0), height: StateBar.height - 2),
                 "line dashed \(phase.state)-line", radius: 2, title: "by the policy: \(phase.state) \(period(phase))")
         }
         return [
@@ -188,7 +290,7 @@ struct TimelinePicture {
             let title =
                 "overlap: key \(statuses[other].kid) seals, key \(kid) opens what is on its way, \(period(window))"
             return SVG.rectangle(
-                Frame(left: start, top: rows[0], width: end - start, height: rows[1] - rows[0] + Self.barHeight),
+                Frame(left: start, top: rows[0], width: end - start, height: rows[1] - rows[0] + StateBar.height),
                 "retiring band", title: title)
         }
     }
@@ -209,40 +311,26 @@ struct TimelinePicture {
         if let start = overlap.window.start, let end = overlap.window.end {
             length = TimeDistance.rough(end.seconds - start.seconds)
         }
-        return bracket(
+        let isCut = overlap.endsByRevocation && end < plot.frame.right
+        return Self.bracket(
             from: start, to: end, y: top + 14, "retiring", label: length,
-            isOpenAt: (start <= plot.frame.left, end >= plot.frame.right),
-            title: "key \(overlap.kid) overlaps \(period(overlap.window))")
+            isOpenAt: (start <= plot.frame.left, end >= plot.frame.right || isCut),
+            title: "key \(overlap.kid) overlaps \(period(overlap.window))"
+                + (overlap.endsByRevocation ? ", until it is revoked" : ""))
+            + (isCut ? Self.cross(at: end, middle: top + 14) : [])
     }
 
-    private func bracket(
-        from start: Double, to end: Double, y: Double, _ style: String, label: String?,
-        isOpenAt open: (start: Bool, end: Bool) = (false, false), title: String
+    static func bracket(
+        from start: Double, to end: Double, y: Double, _ style: String, label: String? = nil,
+        isOpenAt open: (start: Bool, end: Bool) = (false, false), title: String? = nil
     ) -> [String] {
         let ends = [(start + 0.5, open.start), (end - 0.5, open.end)].filter { !$0.1 }
         let caps = ends.map { x, _ in SVG.line(from: (x, y - 3), to: (x, y + 3), "line \(style)-line") }
         let line = SVG.line(from: (start, y), to: (end, y), "line \(style)-line")
-        let drawn = SVG.element("g", [:], [SVG.element("title", [:], [SVG.escaped(title)]), line] + caps)
+        let name = title.map { [SVG.element("title", [:], [SVG.escaped($0)])] } ?? []
+        let drawn = SVG.element("g", [:], name + [line] + caps)
         guard let label, Double(label.count) * 6.5 + 8 < end - start else { return [drawn] }
         return [drawn, SVG.text(label, at: ((start + end) / 2, y - 5), "label", anchor: .middle)]
-    }
-
-    private var legend: [String] {
-        let y = plot.frame.bottom + 52
-        var parts = Legend.parts(
-            at: (Self.left, y), .area,
-            [
-                "pending": "pending", "primary": "seals and opens", "retiring": "opens only",
-                "expired": "expired, not destroyed", "revoked": "revoked",
-            ])
-        parts.append(faded([SVG.rectangle(Frame(left: 629, top: y - 10, width: 12, height: 12), "primary", radius: 2)]))
-        parts.append(SVG.text("destroyed by now", at: (649, y), "label"))
-        let x = 774.0
-        if view.policy != nil {
-            parts += bracket(from: x, to: x + 18, y: y - 4, "pending", label: nil, title: "publish lead")
-            parts.append(SVG.text("publish lead", at: (x + 24, y), "label"))
-        }
-        return parts
     }
 }
 

@@ -86,6 +86,9 @@ struct TimelineText {
         for column in starts.union(ends) {
             lane.put(!starts.contains(column) ? "┤" : ends.contains(column) ? "┼" : "├", style, at: column)
         }
+        for end in overlaps.filter(\.endsByRevocation).compactMap(\.window.end) where axis.contains(end) {
+            lane.put("✕", .state(.revoked), at: column(end))
+        }
         lane.put(windows.contains { $0.contains(now) } ? "┼" : "│", .heading, at: column(now))
         return lane
     }

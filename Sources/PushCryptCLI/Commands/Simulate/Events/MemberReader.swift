@@ -19,7 +19,7 @@ struct MemberReader {
         _ value: JSONValue, _ name: String, _ body: (inout MemberReader) throws(MemberError) -> Value
     ) throws(MemberError) -> Value {
         guard value.kind == .object else {
-            throw MemberError(reason: "\(name) is \(value.kindText), and not an object")
+            throw MemberError(reason: "\(name) must be an object, and is \(value.kindText)")
         }
         var reader = MemberReader(object: value, name: name)
         let result = try body(&reader)
@@ -38,7 +38,7 @@ struct MemberReader {
     ) throws(MemberError) -> Value? {
         known.append(member)
         guard let json = object[member] else { return nil }
-        guard let value = convert(json) else { throw MemberError(reason: "\(name): \(member) isn't \(kind)") }
+        guard let value = convert(json) else { throw MemberError(reason: "\(name): \(member) must be \(kind)") }
         return value
     }
 
@@ -47,7 +47,7 @@ struct MemberReader {
         _ member: String, _ kind: String, _ convert: (JSONValue) -> Value?
     ) throws(MemberError) -> Value {
         if let value = try self.member(member, kind, convert) { return value }
-        let similar = Spelling.nearest(to: member, in: others)
+        let similar = Spelling.nearest(to: member, in: others) ?? (others.count == 1 ? others[0] : nil)
         throw MemberError(
             reason: "\(name) needs \(member), which is \(kind)" + (similar.map { "; there is \($0)" } ?? ""))
     }
@@ -92,11 +92,11 @@ struct MemberReader {
 
 extension MemberReader {
     mutating func text(_ member: String) throws(MemberError) -> String {
-        try required(member, "a text that isn't empty", Self.text)
+        try required(member, "a non-empty text", Self.text)
     }
 
     mutating func text(ifAny member: String) throws(MemberError) -> String? {
-        try self.member(member, "a text that isn't empty", Self.text)
+        try self.member(member, "a non-empty text", Self.text)
     }
 
     mutating func texts(_ member: String) throws(MemberError) -> [String] {
@@ -136,8 +136,12 @@ extension MemberReader {
         try self.member(member, "a whole number") { $0.double.flatMap(Int.init(exactly:)) }
     }
 
-    mutating func number(_ member: String) throws(MemberError) -> Double {
-        try required(member, "a number", \.double)
+    mutating func number(
+        _ member: String, in range: ClosedRange<Double> = -.infinity ... .infinity
+    ) throws(MemberError) -> Double {
+        let isBounded = range.upperBound < .infinity
+        let bounds = isBounded ? " from \(Int(range.lowerBound)) to \(Int(range.upperBound))" : ""
+        return try required(member, "a number\(bounds)") { $0.double.flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// One of the texts that stand for values.
@@ -154,11 +158,18 @@ extension MemberReader {
         _ member: String, _ names: KeyValuePairs<String, Options>
     ) throws(MemberError) -> Options? where Options.Element == Options {
         let kind = "an array of " + names.map(\.key).joined(separator: ", ")
-        return try self.member(member, kind) { json in
-            let options = json.elements.compactMap { element in names.first { element.isString($0.key) }?.value }
-            guard json.kind == .array, options.count == json.elements.count else { return nil }
-            return Options(options)
+        guard let texts = try self.member(member, kind, Self.texts) else { return nil }
+        var options: Options = []
+        for text in texts {
+            guard let known = names.first(where: { $0.key == text }) else {
+                let similar = Spelling.nearest(to: text, in: names.map(\.key))
+                throw MemberError(
+                    reason: "\(name): \(member) must be \(kind), and has \(text)"
+                        + (similar.map { ": do you mean \($0)?" } ?? ""))
+            }
+            options.formUnion(known.value)
         }
+        return options
     }
 
     private static func duration(_ json: JSONValue) -> Duration? {

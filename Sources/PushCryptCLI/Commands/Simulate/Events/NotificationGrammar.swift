@@ -43,8 +43,10 @@ extension MemberReader {
                 interval.map { .timeInterval(seconds: $0.inSeconds, repeats: repeats) },
                 match.map { .calendar($0, repeats: repeats) }, region.map { .location($0, repeats: repeats) },
             ].compactMap(\.self)
+            try reader.refuseOthers()
             guard triggers.count == 1 else {
-                throw MemberError(reason: "\(reader.name) needs one of timeInterval, calendar and region")
+                let fault = triggers.isEmpty ? "needs" : "has more than"
+                throw MemberError(reason: "\(reader.name) \(fault) one of timeInterval, calendar and region")
             }
             return triggers[0]
         }
@@ -112,7 +114,7 @@ struct AppCategory {
         let root: JSONValue
         do throws(JSONError) { root = try JSONText(bytes).root } catch { throw MemberError(reason: "\(error)") }
         guard root.kind == .array else {
-            throw MemberError(reason: "it is \(root.kindText), and not an array of categories")
+            throw MemberError(reason: "it must be an array of categories, and is \(root.kindText)")
         }
         var categories: [AppCategory] = []
         for (index, json) in root.elements.enumerated() {
@@ -129,8 +131,12 @@ struct AppCategory {
 
     private init(_ reader: inout MemberReader) throws(MemberError) {
         let id = try reader.text("id")
+        let actions = try reader.objects("actions") { action throws(MemberError) in try action.action() } ?? []
+        for (index, action) in actions.enumerated() where actions[..<index].contains(where: { $0.id == action.id }) {
+            throw MemberError(reason: "\(reader.name): two actions have the id \(action.id)")
+        }
         category = NotificationCategory(
-            id: id, actions: try reader.objects("actions") { action throws(MemberError) in try action.action() } ?? [],
+            id: id, actions: actions,
             hiddenPreviewsBodyPlaceholder: try reader.text(ifAny: "hiddenPreviewsBodyPlaceholder"),
             options: try reader.options("options", MemberReader.categoryOptions) ?? [])
         contentExtension = try reader.object("contentExtension") { reader throws(MemberError) in

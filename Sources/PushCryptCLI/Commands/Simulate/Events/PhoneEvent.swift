@@ -46,7 +46,10 @@ enum PhoneEvent {
         (
             "move",
             { reader throws(MemberError) in
-                .move(Position(latitude: try reader.number("latitude"), longitude: try reader.number("longitude")))
+                .move(
+                    Position(
+                        latitude: try reader.number("latitude", in: -90...90),
+                        longitude: try reader.number("longitude", in: -180...180)))
             }
         ),
         ("enterRegion", { reader throws(MemberError) in .enterRegion(try reader.text("id")) }),
@@ -103,22 +106,52 @@ enum PhoneEvent {
 
     static var names: [String] { parsers.map(\.name) }
 
-    /// Whether a line of the input is an event, and no payload.
+    /// Whether a line of the input is an event, also with a misspelt name of its member, and no payload.
     static func isEvent(_ root: JSONValue) -> Bool {
-        root["event"] != nil && root["aps"] == nil && root["payload"] == nil
+        guard root["aps"] == nil, root["payload"] == nil else { return false }
+        return root["event"] != nil || misspelt(root) != nil
+    }
+
+    private static func misspelt(_ root: JSONValue) -> String? {
+        root.members.first { Spelling.nearest(to: $0.name, in: ["event"]) != nil }?.name
+    }
+
+    /// Whether a line that isn't JSON was meant as an event.
+    static func isBrokenEvent(_ line: [UInt8]) -> Bool {
+        let text = String(decoding: line, as: UTF8.self)
+        return text.contains("event") && !["aps", "payload"].contains(where: text.contains)
     }
 
     init(_ root: JSONValue) throws(MemberError) {
-        guard let name = root["event"]?.string else { throw MemberError(reason: "event isn't a text") }
+        guard let event = root["event"] else {
+            throw MemberError(reason: "\(Self.misspelt(root) ?? "") isn't a member: do you mean event?")
+        }
+        guard let name = event.string else { throw MemberError(reason: "event must be a text") }
         guard let parser = Self.parsers.first(where: { root["event"]?.isString($0.name) == true }) else {
             let similar = Spelling.nearest(to: name, in: Self.names)
             throw MemberError(
                 reason: "there is no event \(name): "
-                    + (similar.map { "do you mean \($0)?" } ?? "there are " + Self.names.joined(separator: ", ")))
+                    + (similar.map { "do you mean \($0)?" } ?? "the events are " + Self.names.joined(separator: ", ")))
         }
         self = try MemberReader.read(root, parser.name) { reader throws(MemberError) in
             _ = try reader.text("event")
             return try parser.parse(&reader)
+        }
+    }
+
+    /// Whether the app becomes active, and opens the placeholders in the list.
+    func showsApp(after before: SimulatedPhones.Snapshot, _ center: SimulatedNotificationCenter) -> Bool {
+        if case .foreground = self { return true }
+        return before.appState != .foreground && center.appState == .foreground
+    }
+
+    /// Whether the app itself does it, for which it must be running.
+    var isCall: Bool {
+        switch self {
+        case .requestAuthorization, .schedule, .setBadgeCount, .pending, .delivered, .removePending, .removeAllPending,
+            .removeDelivered, .removeAllDelivered:
+            true
+        default: false
         }
     }
 

@@ -62,7 +62,7 @@ extension SimulatedPresentation {
     var places: [String] {
         let all = [
             ("banner", isBanner), ("list", isListed), ("lockScreen", isOnLockScreen), ("sound", sound != nil),
-            ("badge", notification.request.content.badge != nil && notification.request.content.badge == badge),
+            ("badge", setsBadge),
         ]
         return all.filter(\.1).map(\.0)
     }

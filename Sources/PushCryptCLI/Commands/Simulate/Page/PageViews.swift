@@ -41,8 +41,8 @@ extension SimulatedPage {
     }
 
     private var facts: String {
-        let time = ScreenTime(lockScreens.after.time)
-        return "\(pushes.count) \(pushes.count == 1 ? "push" : "pushes"), \(time.day), \(time.clock) UTC"
+        let time = ScreenTime(lockScreens.after.time + screenOffset)
+        return "\(pushes.count) \(pushes.count == 1 ? "push" : "pushes"), \(time.day), \(time.clock) \(timeZone)"
     }
 
     /// The slider. The script shows it.
@@ -76,9 +76,10 @@ extension SimulatedPage {
 
     private var phones: String {
         let files = pushes.flatMap(\.attachments).map { ($0.path, $0) }
-        let before = PhoneMarkup(caption: "Without the extension", screen: lockScreens.before, appName: appName)
+        let before = PhoneMarkup(
+            caption: "Without the extension", screen: lockScreens.before, screenOffset: screenOffset, appName: appName)
         let after = PhoneMarkup(
-            caption: "With the extension", screen: lockScreens.after, appName: appName,
+            caption: "With the extension", screen: lockScreens.after, screenOffset: screenOffset, appName: appName,
             attachments: Dictionary(files) { $1 })
         return HTML.element("div", class: "phones", [:], [before.html, after.html])
     }

@@ -6,12 +6,13 @@ import PushCryptSimulator
 struct PhoneMarkup {
     let caption: String
     let screen: LockScreen
+    let screenOffset: Int64
     let appName: String
     /// The files that the system holds, by path.
     var attachments: [String: SimulatedPush.Attachment] = [:]
 
     var html: String {
-        let time = ScreenTime(screen.time)
+        let time = ScreenTime(screen.time + screenOffset)
         let glass = HTML.element(
             "div", class: "screen", [:],
             [
@@ -76,7 +77,7 @@ enum AppIcon {
     }
 }
 
-/// A time as a lock screen shows it, in UTC.
+/// A time as a lock screen shows it.
 struct ScreenTime {
     private let time: UnixTime
     /// `2026-03-01T09:00:00Z`, or another form for a time without a year of four digits.

@@ -16,6 +16,9 @@ struct SimulatedPage {
     let topic: String
     let pushes: [SimulatedPush]
     let lockScreens: (before: LockScreen, after: LockScreen)
+    /// How many seconds the clock on the screen is ahead of the pushes' time in UTC.
+    let screenOffset: Int64
+    let timeZone: String
 
     func html() throws -> String {
         let head = HTML.element("head", [:], try headLines().map { "\n" + $0 } + ["\n"])

@@ -10,6 +10,12 @@ final class SimulatedApp: NotificationResponder {
         let text: String?
         /// nil if the user asks for the app's settings from the Settings app.
         let notification: ReceivedNotification?
+
+        /// The name of the notification, if it was opened and verified.
+        var restoredID: String? {
+            if case .restored(let restored) = notification { return restored.requestID }
+            return nil
+        }
     }
 
     private struct State {

@@ -9,12 +9,17 @@ struct ZoneCalendar: NotificationCalendar {
 
     private let zone: ZoneFile
 
-    /// - Parameter name: such as Europe/Zurich.
+    /// - Parameter name: the value of `--time-zone`, such as Europe/Zurich.
     /// - Throws: `Failure` if there is no such time zone.
-    init(timeZone name: String) throws {
-        guard let zone = try Self.file(name) else { throw Failure(.noInput, "there is no time zone \(name)") }
+    init(option name: String) throws {
+        guard let zone = try Self.file(name) else {
+            throw Failure(.usage, "--time-zone: there is no time zone \(name); a name is such as Europe/Zurich or UTC")
+        }
         self.zone = zone
     }
+
+    /// How many seconds local time is ahead of UTC.
+    func offset(at time: UnixTime) -> Int64 { zone.offset(at: time) }
 
     func next(after time: UnixTime, matching match: CalendarMatch) throws -> UnixTime? {
         let named = try match.timeZone.map { name in
