@@ -57,7 +57,6 @@ struct ValueRule {
         "SIZE": .init(.parsed, "24MiB"), "N|max|none": .init(.parsed, "128"), "TOPIC": .init(.parsed, Workplace.topic),
         "URL": .init(.parsed, "https://example.com/a"), "URL=FILE": .init(.parsed, "https://example.com/a=blob"),
         "TYPE": .init(.parsed, "image/png"), "PATH": .init(.parsed, "./hook"),
-        "FILE.svg|FILE.html": .init(.replacedFile, "out.svg"), "FILE.html": .init(.replacedFile, "out.html"),
         "TEXT": .init(.text, "because"), "T": .init(.text, "Title"), "B": .init(.text, "Body"),
         "K": .init(.text, "KEY"),
         "CAMPAIGN": .init(.text, "spring"), "CODE": .init(.text, "plain-text"), "COMMAND": .init(.text, "./wrap"),
@@ -68,6 +67,7 @@ struct ValueRule {
     ]
 
     private static let byOption: [String: ValueRule] = [
+        "--picture": .init(.replacedFile, "out.svg"), "simulate --picture": .init(.replacedFile, "out.html"),
         "--device": .init(.parsed, "one"), "--retract": .init(.parsed, String(repeating: "A", count: 22)),
         "--id": .init(.parsed, "scan"), "--simulator-bundle": .init(.parsed, "com.example.app"),
         "--expose": .init(.text, "badge"), "--foreground": .init(.parsed, "list"), "--name": .init(.parsed, "safe"),

@@ -58,7 +58,7 @@ struct OptionMatrixTests {
                 }
             }
         }
-        #expect(cells > 2500 && skips > 2500, "\(cells) cells, \(skips) skips")
+        #expect(cells > 2000 && skips > 2000, "\(cells) cells, \(skips) skips")
     }
 
     @Test("each command succeeds without a mistake", arguments: paths)
