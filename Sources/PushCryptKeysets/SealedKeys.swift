@@ -100,7 +100,7 @@ package struct SealedKeys {
 }
 
 extension SealedKeys {
-    /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds.
+    /// - Throws: `KeyError` with `malformed`, also for scrypt parameters out of bounds; `unsupportedVersion`.
     package init(_ member: JSONValue) throws(KeyError) {
         let dataKeyByteCounts: ClosedRange<Int>
         switch member["v"]?.protocolInteger {
@@ -111,8 +111,12 @@ extension SealedKeys {
             let entries = try [KeysetSecrets.Entry](locks: member["locks"])
             locks = .several(entries, text: Array(member["locks"]!.rawBytes))
             dataKeyByteCounts = DataKey.wrappedByteCount...DataKey.wrappedByteCount
-        default:
-            throw KeyError(.malformed, "this version of pushcrypt doesn't support the version in sealed.v")
+        case let version? where version > 2:
+            throw KeyError(
+                .unsupportedVersion,
+                "the keys are encrypted in version \(version), and this pushcrypt reads versions 1 and 2: use a newer pushcrypt "
+                    + "on this host")
+        default: throw KeyError(.malformed, "sealed.v is missing or not the number of a version")
         }
         guard let dataKey = member.base64URL("dataKey"), dataKeyByteCounts.contains(dataKey.count) else {
             throw KeyError(.malformed, "sealed.dataKey is missing or not a wrapped data key")

@@ -97,7 +97,7 @@ struct ConsistencyTests {
         let sealed = try place.seal(to: "Keys/ios", "--passphrase-file", "pass", "-v")
         #expect(sealed.exit == 0)
         #expect(sealed.stderr.contains("Keys/ios: its secret is that of --passphrase-file"), "\(sealed)")
-        #expect(sealed.stderr.contains("sealed to key \(kid) of Keys/ios, not signed, "), "\(sealed)")
+        #expect(sealed.stderr.contains("sealed to key \(kid) of Keys/ios, which has no psk, not signed, "), "\(sealed)")
         let opened = try place.open(keys: "Keys/ios", "--passphrase-file", "pass", "-v", payload: sealed.stdout)
         #expect(opened.stderr.contains("opened with key \(kid), not signed, id "), "\(opened)")
         #expect(!(sealed.stderr + opened.stderr).contains("good passphrase"))

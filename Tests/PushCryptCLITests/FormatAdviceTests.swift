@@ -130,6 +130,46 @@ struct KeyIDPrefixTests {
         }
     }
 
+    @Test("keys export --kid prints the key whose id begins with the characters, and refuses those of no key")
+    func exported() throws {
+        let pending = try pending
+        func export(_ kid: String) throws -> Output {
+            try place.run("keys", "export", "Keys/app", "--private", "--insecure-plaintext", "--kid=\(kid)")
+        }
+        let whole = try export(pending)
+        #expect(whole.isSuccess, "\(whole)")
+        #expect(try export(String(pending.prefix(4))).stdout == whole.stdout)
+        expectRefusal(try export("zzzz"), 66, saying: "no key's id begins with zzzz; there are: \(kid), \(pending)")
+        expectUsageError(try export(String(pending.prefix(3))))
+    }
+
+    @Test("rotate --revoke and --promote take them with --dry-run, but not with --yes, and refuse those of two keys")
+    func emergency() throws {
+        let pending = try pending
+        let (short, shortPending) = (String(kid.prefix(4)), String(pending.prefix(4)))
+        let command = ["rotate", "Keys/app", "--emergency", "--at", "2026-02-05T00:00:00Z", "--revoke=\(short)"]
+        let dry = try place.run(command + ["--promote=\(shortPending)", "--dry-run"])
+        #expect(dry.exit == 10 && dry.text.hasPrefix("would revoke key \(kid)\n"), "\(dry)")
+        #expect(!dry.text.contains("until they have fetched the new key"), "\(dry)")
+        expectRefusal(try place.run(command + ["--yes"]), 64, saying: "\(short) is short for \(kid)")
+        let whole = ["rotate", "Keys/app", "--emergency", "--at", "2026-02-05T00:00:00Z", "--revoke=\(kid)", "--yes"]
+        expectRefusal(
+            try place.run(whole + ["--promote=\(shortPending)"]), 64, saying: "\(shortPending) is short for \(pending)")
+        expectRefusal(
+            try place.run(
+                "keys", "revoke", "Keys/app", "--yes", "--promote=\(shortPending)", "--at", "2026-02-05T00:00:00Z",
+                "--", kid),
+            64, saying: "\(shortPending) is short for \(pending)")
+        expectRefusal(
+            try place.run("rotate", "Keys/app", "--emergency", "--dry-run", "--revoke=zzzz"), 66,
+            saying: "no key's id begins with zzzz")
+        #expect(try place.states("Keys/app", at: "2026-02-05T00:00:00Z") == ["primary", "pending"])
+        let destroyed = SampleLifecycles.destroyed
+        let kids = try place.writeKeyset("Keys/two", [destroyed, destroyed, SampleLifecycles.primary])
+        let twins = try place.run("rotate", "Keys/two", "--emergency", "--dry-run", "--revoke=tomb")
+        expectRefusal(twins, 64, saying: "tomb is short for \(kids[0]) and \(kids[1]): give more characters")
+    }
+
     #if os(Linux)
     @Test(
         "a command that asks takes the first characters and asks with the whole id",

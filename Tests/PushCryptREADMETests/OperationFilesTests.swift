@@ -24,7 +24,8 @@ struct OperationFilesTests {
     }
 
     @Test(
-        "systemd finds no fault in the units and calls them safe", .enabled(if: hasSystemd, "systemd-analyze not found")
+        "systemd finds no fault in the units, whose exposure is at most 1.0 of 10, and more without a filter of system calls",
+        .enabled(if: hasSystemd, "systemd-analyze not found")
     )
     func systemd() throws {
         let files = try Self.units.map { unit in
@@ -33,13 +34,15 @@ struct OperationFilesTests {
                 "/usr/bin/pushcrypt", with: "/bin/cat")
             return "cat > \(unit) <<'END'\n\(text)END"
         }
+        // The threshold is in tenths.
+        let exposure = ["rotate", "status"].map {
+            "systemd-analyze security --offline=yes --threshold=10 ./push-\($0).service > /dev/null 2>&1; echo $?"
+        }
         let outputs = try TranscriptTests.run(
             [files.joined(separator: "\n")]
                 + ["systemd-analyze verify \(Self.units.map { "./" + $0 }.joined(separator: " ")); echo $?"]
-                + ["rotate", "status"].map {
-                    "systemd-analyze security --offline=yes --threshold=10 ./push-\($0).service > /dev/null 2>&1; echo $?"
-                })
-        #expect(outputs.dropFirst() == ["0", "0", "0"], "\(outputs)")
+                + exposure + ["sed -i /^SystemCallFilter/d push-*.service"] + exposure)
+        #expect(outputs.dropFirst() == ["0", "0", "0", "", "1", "1"], "\(outputs)")
     }
 
     /// Makes a keystore with encrypted keysets, and installs the files.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptKeysets
 
 /// A key's id, or its first characters.
 struct KeyIDPrefix: ExpressibleByArgument {
@@ -14,6 +15,11 @@ struct KeyIDPrefix: ExpressibleByArgument {
         }
         guard argument.utf8.count < KeyID.characterCount || KeyID(argument) != nil else { return nil }
         text = argument
+    }
+
+    /// - Parameter mustBeWhole: whether the command makes its change without a question.
+    func kid(in change: KeysetChange, mustBeWhole: Bool) throws -> KeyID {
+        try kid(among: change.metadata().timeline.keys.map(\.kid), of: change.path, mustBeWhole: mustBeWhole)
     }
 
     /// The key that is meant. A whole id is returned even if the keyset doesn't have it.

@@ -11,6 +11,8 @@ public struct KeyError: DescribedError, Hashable, Sendable {
 
         /// The text is not strict JSON, or not a JWK or JWK set.
         public static let malformed = Code(name: "malformed")
+        /// A later version of pushcrypt wrote the keyset or the backup.
+        public static let unsupportedVersion = Code(name: "unsupportedVersion")
         /// pushcrypt doesn't support this key type, curve or `alg`.
         public static let unsupportedKey = Code(name: "unsupportedKey")
         /// The point is off the curve, of small order or of the wrong length, or the private key has another public key.

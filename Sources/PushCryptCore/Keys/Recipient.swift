@@ -66,11 +66,14 @@ extension Recipient: CustomStringConvertible, CustomReflectable {
 }
 
 extension Recipient {
+    /// Whether sealing needs a secret of app and backend: a psk, or a shared key.
+    package var hasSecret: Bool { !proof(isSigned: false).isEmpty }
+
     /// Requires a secret of app and backend: a psk, or a shared key.
     ///
     /// - Throws: `KeyError` with `pskMissing`.
     package func requirePSK() throws(KeyError) {
-        guard proof(isSigned: false).isEmpty else { return }
+        guard !hasSecret else { return }
         throw KeyError(
             .pskMissing,
             "key \(kid) has no psk: everyone with the public key could seal to it. Use the whole registration record that "

@@ -135,8 +135,13 @@ extension Backup {
             throw KeyError(.malformed, "not a backup of keysets")
         }
         try KeysetFile.checkDigest(bytes, root, path)
-        guard member["v"]?.protocolInteger == 1, let time = try member.time("at") else {
-            throw KeyError(.malformed, "this version of pushcrypt doesn't support the version of the backup")
+        guard let version = member["v"]?.protocolInteger, let time = try member.time("at") else {
+            throw KeyError(.malformed, "the backup lacks its version or its time")
+        }
+        guard version == 1 else {
+            throw KeyError(
+                .unsupportedVersion,
+                "the backup has version \(version), and this pushcrypt reads version 1: use a newer pushcrypt")
         }
         let keysets = try Self.keysets(root, member, path, secret)
         try self.init(of: keysets, at: time)

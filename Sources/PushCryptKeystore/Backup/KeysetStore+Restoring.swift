@@ -210,7 +210,7 @@ struct RestoredKeyset {
         try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
         // Restoring is the decision that this host changes the keyset.
         if let writer = actor.writer, editor.metadata.writer != nil { editor.handOver(to: writer) }
-        let finished = try editor.finished(by: actor)
+        let finished = try editor.finished(by: actor, at: path)
         return (Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: []), finished)
     }
 

@@ -36,6 +36,7 @@ extension Finding: Comparable {
 /// Advice in both `keys verify` and `keys doctor`.
 extension Verification {
     static let restore = "restore an earlier copy"
+    static let keepLaterFile = "keep the file, and use the pushcrypt that wrote it, or a later one"
     package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
     static func missingLines(_ count: Int) -> String {

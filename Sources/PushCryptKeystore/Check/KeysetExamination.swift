@@ -87,6 +87,9 @@ package struct KeysetExamination {
     }
 
     private mutating func examine(_ error: any Error) {
+        if let error = error as? KeyError, error.code == .unsupportedVersion {
+            return add(.error, "later-version", error.reason, advice: Verification.keepLaterFile)
+        }
         guard let error = error as? KeystoreError else {
             return add(
                 .error, "malformed", "\(KeysetFolder.keysetName) is not a keyset: \(error)",
@@ -347,11 +350,10 @@ package enum UnknownMembers {
         "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt", "suite", "psk",
     ]
 
-    /// - Parameter others: the members beside those of a lock, which is a passphrase or a command.
     private static func unknown(inLock object: JSONValue, _ prefix: String, _ others: Set<String>) -> [String] {
         let lock = object["passphrase"] == nil ? "command" : "passphrase"
         return unknown(in: object, prefix, others.union([lock]))
-            + unknown(in: object["passphrase"], prefix + "passphrase.", ["n", "r", "p", "salt", "check"])
+            + unknown(in: object["passphrase"], "\(prefix)passphrase.", ["n", "r", "p", "salt", "check"])
     }
 
     private static func unknown(in object: JSONValue?, _ prefix: String, _ known: Set<String>) -> [String] {

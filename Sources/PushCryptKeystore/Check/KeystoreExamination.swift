@@ -82,7 +82,10 @@ package struct KeystoreExamination {
                 .warning, path, "unfinished", "an interrupted `keys create` left it, or a `keys create` is running",
                 advice: "the next `keys create` in the same folder removes it")
         }
-        guard !KeysetFolder(path).exists else { return examineKeyset(path) }
+        guard !KeysetFolder(path).exists else {
+            examineKeyset(path)
+            return examinePlace(path, name, depth: depth)
+        }
         let names: [String]
         do throws(FileError) {
             names = try FileSystem.names(in: path)
@@ -97,6 +100,27 @@ package struct KeystoreExamination {
         } else {
             add(.note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
         }
+    }
+
+    /// `Keystore` lists the folders of the keystore whose names don't begin with a dot.
+    private mutating func examinePlace(_ path: String, _ name: String, depth: Int) {
+        let isHidden = name.hasPrefix(".")
+        guard depth > 0 || isHidden, !keysetIsDemo(path) else { return }
+        var parent = path
+        for _ in 0...depth { parent = String(parent[..<(parent.lastIndex(of: "/") ?? parent.startIndex)]) }
+        let visible = String(name.drop { $0 == "." })
+        let target = "\(parent)/\(visible.isEmpty ? "NAME" : visible)"
+        let isFree = FileStatus(target) == nil
+        add(
+            .warning, path, "misplaced",
+            "`rotate --all \(parent)` doesn't rotate this keyset: "
+                + (isHidden ? "the name of its folder begins with a dot" : "it isn't directly in the keystore"),
+            advice: "mv \(ShellArgument.quoted(path)) \(ShellArgument.quoted(isFree ? target : "\(parent)/NAME"))"
+                + (isFree ? "" : ", with a name that is free"))
+    }
+
+    private func keysetIsDemo(_ path: String) -> Bool {
+        (try? KeysetFolder(path).file()).map { DemoKeys.covers($0.keyIDs) } ?? false
     }
 
     private mutating func examineStray(_ path: String, _ kind: FileStatus.Kind) {

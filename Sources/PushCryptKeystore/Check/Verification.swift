@@ -68,7 +68,8 @@ package struct Verification: Sendable {
         } catch let error as KeystoreError {
             throw error
         } catch {
-            add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: Self.restore)
+            let advice = (error as? KeyError)?.code == .unsupportedVersion ? Self.keepLaterFile : Self.restore
+            add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: advice)
         }
         return nil
     }

@@ -224,11 +224,12 @@ package struct KeysetEditor: Sendable {
 
     /// Checks the changes, and raises `seq` and `updatedAt`. Everything that is written comes from here.
     ///
+    /// - Parameter path: the keyset's folder, for messages.
     /// - Throws: `LifecycleError` with `blocked` if the clock seems to be far ahead or on another host than the writer,
     ///   `invariantBroken`; `KeyError` with `tooLarge` if the signed set would have too many keys.
-    func finished(by actor: Actor) throws -> StoredKeyset {
+    func finished(by actor: Actor, at path: String) throws -> StoredKeyset {
         try requireClock()
-        let writer = try writer(of: actor)
+        let writer = try writer(of: actor, path)
         try Invariants.check(
             metadata.timeline, after: old.timeline.keys.isEmpty ? nil : old.timeline, at: now, givingUp: givenUp)
         try requirePublishableCount(after: old)
@@ -245,14 +246,15 @@ package struct KeysetEditor: Sendable {
     }
 
     /// The host that the keyset records after the change: the one of the first change, until a host takes it over.
-    private func writer(of actor: Actor) throws(LifecycleError) -> String? {
+    private func writer(of actor: Actor, _ path: String) throws(LifecycleError) -> String? {
         guard let recorded = metadata.writer, recorded == old.writer else { return metadata.writer ?? actor.writer }
         guard recorded != actor.writer else { return recorded }
         let own = actor.writer.map { "this is \($0)" } ?? "this host has no name: set \(Writer.variable)"
         throw LifecycleError(
             .blocked,
             "\(recorded) changes this keyset, and \(own). Two hosts that change copies make different keys. If this host shall "
-                + "change it from now on, first stop the other one, then run: pushcrypt keys policy Keys/NAME --writer this"
+                + "change it from now on, first stop the other one, then run: "
+                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this"
         )
     }
 

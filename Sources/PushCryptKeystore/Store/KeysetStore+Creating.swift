@@ -18,7 +18,7 @@ extension KeysetStore {
         var editor = KeysetEditor(
             StoredKeyset(metadata: empty, records: [:], protection: protection, secret: secret), at: time)
         try editor.add(record, activatesAt: time, as: action)
-        let stored = try editor.finished(by: actor)
+        let stored = try editor.finished(by: actor, at: folder.path)
         return try publishFolder { folder in
             let store = KeysetStore(folder.path)
             try store.writeKeyset(stored, folder)

@@ -85,7 +85,7 @@ extension KeysetStore {
             var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
             let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
             editor.restartLog(oldName, flaw)
-            let finished = try editor.finished(by: actor)
+            let finished = try editor.finished(by: actor, at: folder.path)
             if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
             FaultPoint.reach("log-set-aside")
             try write(finished, folder)

@@ -54,7 +54,7 @@ package struct KeysetStore: Sendable {
         guard !editor.events.isEmpty else {
             return Change(result: result, metadata: stored.metadata, events: [], notices: notices)
         }
-        let finished = try editor.finished(by: actor)
+        let finished = try editor.finished(by: actor, at: folder.path)
         try write(finished, folder)
         let adoption = Self.adoption(of: stored, finished).map { ["\(folder.path): \($0)"] } ?? []
         return Change(

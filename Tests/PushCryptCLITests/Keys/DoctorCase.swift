@@ -84,6 +84,30 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
             words: "a folder without a keyset", advice: "move it to another place"
         ) { try $0.makeFolder("Keys/empty") },
         DoctorCase(
+            code: "misplaced", severity: "warning", testDescription: "a keyset in a hidden folder",
+            words: "doesn't rotate this keyset: the name of its folder begins with a dot",
+            advice: "mv Keys/.old Keys/old"
+        ) { place in
+            try place.create("Keys/old", "sender")
+            try place.move("Keys/old", to: "Keys/.old")
+        },
+        DoctorCase(
+            code: "misplaced", severity: "warning", testDescription: "a keyset in a folder of the keystore",
+            words: "Keys` doesn't rotate this keyset: it isn't directly in the keystore",
+            advice: "mv Keys/a/b/old Keys/old"
+        ) { place in
+            try place.create("Keys/old", "sender")
+            try place.makeFolder("Keys/a/b")
+            try place.move("Keys/old", to: "Keys/a/b/old")
+        },
+        DoctorCase(
+            code: "misplaced", severity: "warning", testDescription: "a hidden keyset whose other name is taken",
+            words: "doesn't rotate this keyset", advice: "mv Keys/.ios Keys/NAME, with a name that is free"
+        ) { place in
+            try place.create("Keys/old", "sender")
+            try place.move("Keys/old", to: "Keys/.ios")
+        },
+        DoctorCase(
             code: "unfinished", severity: "warning", testDescription: "a file that a crash left",
             words: "an interrupted change left keyset.json.new-AAAAAAAAAAAA", advice: verify
         ) { try $0.write(Data(), to: "Keys/ios/keyset.json.new-AAAAAAAAAAAA") },

@@ -39,10 +39,22 @@ struct WriterTests {
         let output = try run(command.replacing("KID", with: kid), as: "host-b", place)
         #expect(output.exit == 75, "\(output)")
         #expect(output.stderr.contains("Keys/app: tests changes this keyset, and this is host-b"), "\(output)")
-        #expect(output.stderr.contains("keys policy Keys/NAME --writer this"), "\(output)")
+        #expect(output.stderr.contains("run: pushcrypt keys policy Keys/app --writer this"), "\(output)")
         #expect(try place.contents(of: Self.path) == before)
         let same = try run(command.replacing("KID", with: kid), as: "tests", place)
         #expect(same.exit == 0, "\(same)")
+    }
+
+    @Test("the refusal names the folder that was given, quoted for the shell")
+    func refusedElsewhere() throws {
+        let place = try Self.made.get().place.place()
+        try place.makeFolder("a host")
+        try place.move(Self.path, to: "a host/copy")
+        let output = try CLI.start(
+            ["keys", "add", "a host/copy/", "--at", Workplace.now], in: place.folder.url,
+            environment: ["PUSHCRYPT_WRITER": "host-b"]
+        ).wait()
+        expectRefusal(output, 75, saying: "run: pushcrypt keys policy 'a host/copy' --writer this")
     }
 
     @Test(

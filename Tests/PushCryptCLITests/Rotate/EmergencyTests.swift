@@ -95,7 +95,8 @@ struct EmergencyTests {
         "rotate --emergency exits 64 for bad usage",
         arguments: [
             ["--emergency"], ["--revoke", "AAAAAAAAAAA"], ["--promote", "AAAAAAAAAAA"],
-            ["--emergency", "--revoke", "short"], ["--emergency", "--revoke", "AAAAAAAAAAA", "--now"],
+            ["--emergency", "--revoke", "abc"], ["--emergency", "--revoke", "no key"],
+            ["--emergency", "--revoke", "AAAAAAAAAAA", "--now"],
             ["--emergency", "--revoke", "AAAAAAAAAAA", "Keys/other"],
         ])
     func usage(_ options: [String]) throws {

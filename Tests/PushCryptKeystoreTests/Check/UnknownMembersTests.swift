@@ -16,6 +16,14 @@ struct UnknownMembersTests {
                 ["sealed.command", "sealed.passphrase.q"]
             ),
             (
+                #"{"sealed": {"v": 2, "locks": [{"name": "a", "key": "", "passphrase": {"salt": ""}}, {"command": true}]}}"#,
+                []
+            ),
+            (
+                #"{"sealed": {"locks": [{"passphrase": {"q": 1}, "x": 1}, {"command": true, "v": 2}], "command": true}}"#,
+                ["sealed.command", "sealed.locks[0].x", "sealed.locks[0].passphrase.q", "sealed.locks[1].v"]
+            ),
+            (
                 #"{"pushcrypt": {"x": 1, "keys": {"K": {"psk": true, "y": 1}}, "policy": {"z": 1}, "audit": {"w": 1}}}"#,
                 ["pushcrypt.x", "pushcrypt.policy.z", "pushcrypt.audit.w", "pushcrypt.keys.K.y"]
             ),

@@ -132,13 +132,13 @@ import Testing
         let pending = try editing.change(at: .days(100)) { try $0.add(activatesAt: nil) }.result
         var editor = KeysetEditor(editing.stored, at: .days(101))
         try editor.destroy(pending, force: true)
-        #expect(throws: Never.self) { try editor.finished(by: Editing.actor) }
+        #expect(throws: Never.self) { try editor.finished(by: Editing.actor, at: "Keys/NAME") }
         // As if the old keyset let the retiring key open for longer.
         var old = editing.stored
         old.metadata.timeline.keys[0].lifecycle.expiresAt = .days(500)
         var shorter = KeysetEditor(old, at: .days(101))
         shorter.stored = editor.stored
-        let error = #expect(throws: LifecycleError.self) { try shorter.finished(by: Editing.actor) }
+        let error = #expect(throws: LifecycleError.self) { try shorter.finished(by: Editing.actor, at: "Keys/NAME") }
         #expect(error?.reason.contains("would expire before its time") == true)
     }
 

@@ -33,7 +33,7 @@ struct Editing {
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         let result = try body(&editor)
         guard !editor.events.isEmpty else { return (result, editor) }
-        stored = try editor.finished(by: Self.actor)
+        stored = try editor.finished(by: Self.actor, at: "Keys/NAME")
         lines += stored.metadata.audit.lastLines
         return (result, editor)
     }

@@ -109,7 +109,7 @@ struct KeyIDArgument: ParsableArguments {
 
     /// - Parameter mustBeWhole: whether the command makes its change without a question.
     func kid(in change: KeysetChange, mustBeWhole: Bool) throws -> KeyID {
-        try prefix.kid(among: change.metadata().timeline.keys.map(\.kid), of: change.path, mustBeWhole: mustBeWhole)
+        try prefix.kid(in: change, mustBeWhole: mustBeWhole)
     }
 }
 

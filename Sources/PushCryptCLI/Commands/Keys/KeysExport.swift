@@ -38,7 +38,10 @@ struct KeysExport: ParsableCommand {
     var devices: String?
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
     var format: ExportedKey.Form?
-    @Option(parsing: .unconditional, help: .init("The key. (default: the primary)", "KID")) var kid: KeyID?
+    @Option(
+        parsing: .unconditional,
+        help: .init("The key: its id, or its first 4 or more characters. (default: the primary)", "KID"))
+    var kid: KeyIDPrefix?
     @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
     @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
@@ -135,7 +138,7 @@ struct KeysExport: ParsableCommand {
     private func oneKey() throws -> [UInt8] {
         let keyset = try source().keyset
         let entry: Keyset.Entry
-        if let kid {
+        if let kid = try kid?.kid(among: keyset.keyIDs, of: path) {
             guard let named = keyset.entry(kid) else { throw Failure(.noInput, "\(path): no key \(kid)") }
             entry = named
         } else {

@@ -15,7 +15,7 @@ struct KeysRevoke: ParsableCommand {
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
     @Option(parsing: .unconditional, help: .init("Promote this pending key instead of generating a new one.", "KID"))
-    var promote: KeyID?
+    var promote: KeyIDPrefix?
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -26,6 +26,7 @@ struct KeysRevoke: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
+        let promote = try promote?.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
         try change.revoke(kid, successor: promote, confirmation.confirm)
     }
 }

@@ -40,12 +40,16 @@ struct Rotate: ParsableCommand {
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
-    @Option(parsing: .unconditional, help: .init("The compromised key, which must be the primary one.", "KID"))
-    var revoke: KeyID?
+    @Option(
+        parsing: .unconditional,
+        help: .init(
+            "The compromised key, which must be the primary one: its id, or its first 4 or more characters; with --yes the "
+                + "whole id.", "KID"))
+    var revoke: KeyIDPrefix?
     @Option(
         parsing: .unconditional,
         help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
-    var promote: KeyID?
+    var promote: KeyIDPrefix?
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
     @OptionGroup var agreement: AgreementOptions
@@ -164,8 +168,11 @@ struct Rotate: ParsableCommand {
         return plan.next.map { "; due at \($0.dueAt): \($0.action.text)" } ?? ""
     }
 
-    private func replace(_ kid: KeyID) throws {
+    private func replace(_ revoked: KeyIDPrefix) throws {
         let change = try KeysetChange(paths[0], options, clock, secrets, expected.state)
+        let asksNothing = agreement.isAgreed && !isDryRun
+        let kid = try revoked.kid(in: change, mustBeWhole: asksNothing)
+        let promote = try promote?.kid(in: change, mustBeWhole: asksNothing)
         if secretCheck.isChecked == true { try change.checkSecret() }
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }

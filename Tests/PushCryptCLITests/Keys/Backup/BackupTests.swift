@@ -97,18 +97,22 @@ struct BackupTests {
 
     @Test(
         "a damaged or foreign backup is refused, and nothing is written",
-        arguments: ["flip", "cut", "extend", "keyset", "name", "list"])
+        arguments: ["flip", "cut", "extend", "keyset", "name", "list", "later version"])
     func damaged(_ damage: String) throws {
         let place = try Workplace()
         try place.createEncrypted("Keys/app", .sender)
         try place.succeed("keys", "backup", "Keys/app", "--to", "backup")
-        var text = String(decoding: try place.read("backup"), as: UTF8.self)
+        var (text, words) = (String(decoding: try place.read("backup"), as: UTF8.self), "backup")
         func withoutDigest() { text = text.replacing(/,\n  "digest": "[^"]*"/, with: "") }
         switch damage {
         case "flip": text = text.replacing("\"count\": 1", with: "\"count\": 2")
         case "cut": text = String(text.dropLast(10))
         case "extend": text += "x"
         case "keyset": text = String(decoding: try place.read("Keys/app/keyset.json"), as: UTF8.self)
+        case "later version":
+            withoutDigest()
+            text = text.replacing("{\"v\": 1, \"at\"", with: "{\"v\": 2, \"at\"")
+            words = "the backup has version 2, and this pushcrypt reads version 1: use a newer pushcrypt"
         case "name":
             withoutDigest()
             text = text.replacing("\"name\": \"app\"", with: "\"name\": \"../app\"")
@@ -120,7 +124,7 @@ struct BackupTests {
         let output = try place.run(
             "keys", "restore", "--from", "backup", "--into", "Other/sub", "--passphrase-file", "passphrase", "--at",
             Workplace.now)
-        expectRefusal(output, 65, saying: "backup")
+        expectRefusal(output, 65, saying: words)
         #expect(!place.has("Other"))
     }
 

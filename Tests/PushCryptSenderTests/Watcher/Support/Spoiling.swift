@@ -51,7 +51,7 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
             }
         },
         .init("demo keys", "demo keys") { _ in Array(DemoKeys.sharedJSON.utf8) },
-        .init("an unknown sort of encryption", "this version of pushcrypt doesn't support the version in sealed.v") {
+        .init("an unknown sort of encryption", "sealed.v is missing or not the number of a version") {
             place in
             let text = String(decoding: try place.text(), as: UTF8.self)
             return Array(withoutDigest(text.replacing(#""keys": ["#, with: #""sealed": ["#)).utf8)

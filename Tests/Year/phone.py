@@ -1,0 +1,94 @@
+"""Phones: when they fetch keys, and what they show of the pushes that arrive."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tool import TOPIC, Clock, Tool
+
+
+class Phone:
+    """A phone opens with the keys and the sender set that it fetched last. A push doesn't make it fetch."""
+
+    def __init__(self, name: str, work: Path, binary: Path, clock: Clock, every: int = 1, phase: int = 0,
+                 off: bool = False) -> None:
+        self.name = name
+        self.every, self.phase = every, phase
+        self.off = off  # whether it is switched off on the days between
+        self.folder = work / "phones" / name
+        self.tool = Tool(binary, clock, self.folder, name)
+        self.clock = clock
+        self.fetched = clock.now
+        self.trust = self.folder / "senders.json"
+        self.keys = "keys.json"
+        self.address: dict[str, object] = {}  # the recipient in a line for `seal`, if it isn't the fleet's key
+
+    def is_awake(self, day: int) -> bool:
+        return (day - self.phase) % self.every == 0
+
+    def next_arrival(self, day: int) -> int:
+        """The day on which a push that could arrive on this day does."""
+        while self.off and not self.is_awake(day):
+            day += 1
+        return day
+
+    def fetch(self, web: Path, outbox: Path) -> None:
+        """The app runs and fetches the signed set and, over its own connection, its line of the outbox."""
+        self.trust.write_bytes((web / "senders.json").read_bytes())
+        self.trust.chmod(0o600)
+        self._fetch_keys(outbox)
+        self.fetched = self.clock.now
+
+    def _fetch_keys(self, outbox: Path) -> None:
+        for line in outbox.read_text().splitlines():
+            entry = json.loads(line)
+            if entry["device"] == self.name:
+                path = self.folder / self.keys
+                path.touch(mode=0o600)
+                path.write_text(json.dumps(entry["keyset"]))
+
+    def open(self, payloads: dict[int, object], at: str) -> dict[int, str]:
+        """Opens pushes by their numbers. Returns the body that the phone shows, or "!" and the class of the failure."""
+        lines = "".join(json.dumps({"payload": payload, "push": number}) + "\n" for number, payload in payloads.items())
+        errors = self.folder / "errors"
+        errors.unlink(missing_ok=True)
+        output = self.tool.run(f"open --batch --topic {TOPIC} --keys {self.keys} --trust senders.json --pins pins.json "
+                               "--errors errors -q", input=lines, exit=None, at=at)
+        shown = {}
+        for line in output.splitlines():
+            if line.startswith("{"):
+                entry = json.loads(line)
+                shown[entry["push"]] = entry["payload"]["aps"]["alert"]["body"]
+        for line in errors.read_text().splitlines() if errors.exists() else []:
+            entry = json.loads(line)
+            shown[json.loads(entry["input"])["push"]] = "!" + entry["reason"]
+        return shown
+
+
+class RegisteredPhone(Phone):
+    """A phone that makes its own keys, rotates them, and uploads its record some days later."""
+
+    def __init__(self, name: str, work: Path, binary: Path, clock: Clock, upload_after: int, overlap: int) -> None:
+        super().__init__(name, work, binary, clock)
+        self.keys = "Keys/own"
+        self.upload_after = upload_after
+        self.tool.run(f"keys create Keys/own --kind recipient --psk --insecure-plaintext --keep 1 --overlap {overlap}d")
+        self.address = {"to": self._record()}
+        self.uploads: dict[int, dict[str, object]] = {}
+
+    def _record(self) -> dict[str, object]:
+        return json.loads(self.tool.run("keys export Keys/own --registration"))
+
+    def rotate(self) -> None:
+        """Makes the due steps once a week. A record with another key reaches the backend after the delay."""
+        if self.clock.day % 7 == 6:
+            self.tool.run("rotate Keys/own")
+            record = self._record()
+            known = [self.address["to"], *self.uploads.values()]
+            if record not in known:
+                self.uploads[self.clock.day + self.upload_after] = record
+        if self.clock.day in self.uploads:
+            self.address = {"to": self.uploads.pop(self.clock.day)}
+
+    def _fetch_keys(self, outbox: Path) -> None:
+        pass
