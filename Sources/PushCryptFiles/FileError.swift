@@ -60,7 +60,9 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path
         self.operation = operation
         systemError = number
-        reason = "can't \(operation.rawValue) \(path): \(Self.message(number))"
+        let parent = operation == .create && number == ENOENT ? FileSystem.parent(of: path) : ""
+        let cause = parent.isEmpty ? Self.message(number) : "there is no folder \(parent)"
+        reason = "can't \(operation.rawValue) \(path): \(cause)"
     }
 
     func adding(_ text: String) -> FileError {
@@ -72,11 +74,14 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's description of ``systemError``, without the path.
     package var systemMessage: String { Self.message(systemError) }
 
-    private static func message(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
+    private static func message(_ number: Int32) -> String {
+        let text = unsafe String(cString: strerror(number))
+        return number == EACCES ? "\(text) for user \(geteuid())" : text
+    }
 
     private static func code(_ number: Int32, _ operation: Operation) -> Code {
         switch number {
-        case ENOENT, ENOTDIR: operation == .create ? .cannotCreate : .notFound
+        case ENOENT, ENOTDIR, ENAMETOOLONG: operation == .create ? .cannotCreate : .notFound
         case EEXIST, ENOTEMPTY: .alreadyExists
         case EACCES, EPERM, EROFS: .noPermission
         case ELOOP: .symbolicLink

@@ -56,7 +56,12 @@ package enum FileSystem {
         try Folder.makeIfMissing(path)
     }
 
+    /// Writes a file in place of one that may exist. A link to a file is replaced, and its target isn't.
+    ///
+    /// - Throws: `FileError` with `cannotCreate` also if the path names a folder or a device, or a link to one such as `/dev/stdout`,
+    ///   which the file would replace.
     package static func replace(_ path: String, with bytes: [UInt8], mode: Int = 0o600) throws(FileError) {
+        try requireFileIfPresent(path)
         try folder(of: path).replace(name(of: path), with: bytes, mode: mode)
     }
 
@@ -66,9 +71,16 @@ package enum FileSystem {
     /// - Throws: `FileError` with `cannotCreate`, also if the path names a folder, `noPermission`, `noSpace`.
     package static func checkReplaceable(_ path: String) throws(FileError) {
         guard !isFolder(path) else { throw FileError(.cannotCreate, path, "\(path) is a folder; name a file") }
+        try requireFileIfPresent(path)
         let (folder, trial) = (try folder(of: path), "\(name(of: path)).new-\(randomName())")
         _ = try folder.makeFile(trial)
         try folder.remove(trial)
+    }
+
+    private static func requireFileIfPresent(_ path: String) throws(FileError) {
+        guard let kind = FileStatus(path, followingLinks: true)?.kind, kind != .file else { return }
+        throw FileError(
+            .cannotCreate, path, "\(path) is a folder or a device, which a file would replace; name a file")
     }
 
     package static func removeFile(_ path: String) { unsafe unlink(path) }

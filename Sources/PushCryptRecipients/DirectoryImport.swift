@@ -147,6 +147,10 @@ private final class UnfinishedFile {
         name = FileSystem.name(of: path)
         temporaryName = name + ".new"
         lockName = name + ".lock"
+        let parent = FileSystem.parent(of: path)
+        guard parent.isEmpty || FileSystem.exists(parent) else {
+            throw FileError(.cannotCreate, path, "can't create \(path): there is no folder \(parent)")
+        }
         try DirectoryFile.requireOwnFolder(of: path)
         folder = try Folder(above: path)
         lock = try folder.lockedFile(lockName, until: .now + RecipientTable.busyTimeout)

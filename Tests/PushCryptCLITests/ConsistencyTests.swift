@@ -4,43 +4,12 @@ import Testing
 /// What holds for every command.
 @Suite("the commands are consistent", .ownThreads)
 struct ConsistencyTests {
-    /// A command in the parser's own description of the tool.
-    private struct Command: Decodable {
-        let commandName: String
-        let discussion: String?
-        let subcommands: [Command]?
-        let arguments: [Argument]?
-
-        struct Argument: Decodable {
-            struct Name: Decodable { let name: String }
-
-            let kind: String
-            let isOptional: Bool
-            let names: [Name]?
-            let valueName: String?
-            let sectionTitle: String?
-        }
-
-        /// The commands without subcommands, with their paths.
-        func leaves(_ path: String = "") -> [(path: String, command: Command)] {
-            let path = path.isEmpty ? commandName : path + " " + commandName
-            let children = (subcommands ?? []).filter { $0.commandName != "help" }
-            return children.isEmpty ? [(path, self)] : children.flatMap { $0.leaves(path) }
-        }
-    }
-
-    private static let leaves = Result {
-        struct Tool: Decodable { let command: Command }
-        let dump = try CLI.run(["--experimental-dump-help"]).stdout
-        return try JSONDecoder().decode(Tool.self, from: dump).command.leaves()
-    }
-
     @Test("every help page has an example of its command, with options that the command has")
     func examples() throws {
-        for (path, command) in try Self.leaves.get() {
+        for (path, command) in try DescribedCommand.all.get() {
             let examples = (command.discussion ?? "").matches(of: /Example: (pushcrypt [^\n]*)/).map { String($0.1) }
             #expect(examples.contains { $0 == path || $0.hasPrefix(path + " ") }, "\(path)")
-            let options = Set((command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
+            let options = command.optionNames
             for example in examples {
                 for option in example.matches(of: /\ --([a-z0-9-]+)/) {
                     #expect(options.contains(String(option.1)), "\(path): \(option.1)")
@@ -51,16 +20,45 @@ struct ConsistencyTests {
 
     @Test("every command accepts -q and -v, and refuses both together")
     func messages() throws {
-        for (path, command) in try Self.leaves.get() {
-            let names = Set((command.arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
-            #expect(names.isSuperset(of: ["q", "no-notes", "v", "verbose"]), "\(path)")
+        for (path, command) in try DescribedCommand.all.get() {
+            #expect(command.optionNames.isSuperset(of: ["q", "no-notes", "v", "verbose"]), "\(path)")
         }
         expectUsageError(try CLI.run(["demo", "-q", "-v"]))
     }
 
+    /// Why a command has no --json.
+    private static let withoutJSON = [
+        "demo": "it shows a person the steps of a push", "seal": "it prints JSON", "open": "it prints JSON",
+        "reseal": "it prints JSON", "blob seal": "it prints the blob",
+        "blob open": "it writes a file and prints nothing",
+    ]
+
+    @Test("every command that prints a result has --json, and docs/cli.md describes its output")
+    func json() throws {
+        let page = try String(contentsOf: Repository.root.appendingPathComponent("docs/cli.md"), encoding: .utf8)
+        let start = try #require(page.range(of: "\n## JSON output\n")).upperBound
+        let end = try #require(page.range(of: "\n## Commands\n")).lowerBound
+        for (path, command) in try DescribedCommand.all.get() {
+            let name = String(path.dropFirst("pushcrypt ".count))
+            let hasJSON = command.optionNames.contains("json")
+            #expect(hasJSON == (Self.withoutJSON[name] == nil), "\(name): add --json, or say why it has none")
+            #expect(!hasJSON || page[start..<end].contains("`\(name)`"), "\(name): describe its JSON in docs/cli.md")
+        }
+    }
+
+    @Test("an option whose value may begin with a dash accepts such a value")
+    func dashes() throws {
+        for (path, command) in try DescribedCommand.all.get() where path != "pushcrypt simulate" {
+            for option in command.arguments ?? [] where option.kind == "option" {
+                let mayBeginWithDash = ["KID", "HASH"].contains(option.valueName) || option.name == "--device"
+                #expect(!mayBeginWithDash || option.parsingStrategy == "unconditional", "\(path) \(option.name)")
+            }
+        }
+    }
+
     @Test("required options come before optional ones")
     func order() throws {
-        for (path, command) in try Self.leaves.get() {
+        for (path, command) in try DescribedCommand.all.get() {
             let options = (command.arguments ?? []).filter { $0.kind == "option" && $0.sectionTitle == nil }
             let lastRequired = options.lastIndex { !$0.isOptional } ?? -1
             #expect(options.prefix(lastRequired + 1).allSatisfy { !$0.isOptional }, "\(path)")

@@ -25,7 +25,6 @@ struct BatchOptions: ParsableArguments {
         if !batch, let name = errors != nil ? "errors" : resumeFrom != nil ? "resume-from" : nil {
             throw ValidationError(stream ? Self.excess(name) : "--\(name) is only for --batch.")
         }
-        guard errors != "" else { throw ValidationError("--errors requires a file name.") }
         guard (resumeFrom ?? 1) >= 1 else { throw ValidationError("--resume-from accepts 1 or more.") }
         guard (1...256).contains(jobs ?? 1) else { throw ValidationError("--jobs accepts 1 to 256.") }
     }

@@ -16,12 +16,19 @@ extension UnixTime: ExpressibleByArgument {
 extension Topic {
     /// Refuses also what the protocol allows and no app can have as its bundle identifier.
     ///
+    /// - Parameter name: of the option; by default that of `--topic`, or of the variable that stands for it.
     /// - Throws: `KeyError` with `invalidTopic`.
-    init(option text: String) throws(KeyError) {
-        try self.init(text)
-        guard !Self.hasEmptyPart(text) else {
-            throw KeyError(
-                .invalidTopic, "a topic is the app's bundle identifier, without two dots in a row or a dot at an end")
+    init(option text: String, _ name: String? = nil) throws(KeyError) {
+        do throws(KeyError) {
+            try self.init(text)
+            guard !Self.hasEmptyPart(text) else {
+                throw KeyError(
+                    .invalidTopic,
+                    "a topic is the app's bundle identifier, without two dots in a row or a dot at an end")
+            }
+        } catch {
+            let name = name ?? (text == Defaults.topic ? "PUSHCRYPT_TOPIC" : "--topic")
+            throw KeyError(error.code, "\(name): \(error.reason)")
         }
     }
 

@@ -29,10 +29,13 @@ struct BackupSecretOptions: ParsableArguments {
         return backupWrapCommand.map { .command($0) }
     }
 
-    /// The secret of a backup that is read. It is asked for only if the backup is sealed.
-    func source(of path: String) -> SecretSource {
-        .asked {
-            if let named = try named() { return named }
+    var isNamed: Bool { backupPassphraseFile != nil || backupPassphraseDescriptor != nil || backupWrapCommand != nil }
+
+    /// The secret of a backup that is read. A secret that is named refuses a backup that isn't sealed; otherwise it is asked
+    /// for if the backup is sealed.
+    func source(of path: String) throws -> SecretSource {
+        if let named = try named() { return .given { named } }
+        return .asked {
             guard let terminal = Terminal() else {
                 throw Failure(
                     .usage,

@@ -5,7 +5,10 @@ import PushCryptKeysets
 /// What a host that records a keyset's seq or head in another place knows of it. Each keyset of the command must meet it.
 struct ExpectationOptions: ParsableArguments {
     @Option(help: .init("Refuse a keyset with a lower seq: an earlier copy.", "N")) var expectSeq: Int64?
-    @Option(help: .init("Refuse a keyset whose audit log has another head, as in `keys log --verify`.", "HASH"))
+    // A hash and a key's id may begin with a minus sign.
+    @Option(
+        parsing: .unconditional,
+        help: .init("Refuse a keyset whose audit log has another head, as in `keys log --verify`.", "HASH"))
     var expectHead: HeadArgument?
 
     var state: ExpectedState { ExpectedState(sequence: expectSeq, head: expectHead?.hash) }

@@ -71,7 +71,7 @@ struct SecretOptions: ParsableArguments {
     }
 
     /// The option or variable that names the secret.
-    private var name: String {
+    var name: String {
         if passphraseFile != nil { return "--passphrase-file" }
         if passphraseDescriptor != nil { return "--passphrase-fd" }
         if wrapCommand != nil { return "--wrap-command" }
@@ -118,7 +118,7 @@ struct SecretOptions: ParsableArguments {
 /// Whether a command checks a secret that it doesn't need.
 struct SecretCheckOptions: ParsableArguments {
     @Flag(
-        name: .customLong("check-secret"), inversion: .prefixedNo,
+        name: .customLong("check-secret"), inversion: .prefixedNo, exclusivity: .exclusive,
         help: "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given)")
     var isChecked: Bool?
 
@@ -155,7 +155,7 @@ struct NewSecretOptions {
         guard replaces ? options.isNamed : options.isGiven else { return }
         throw Failure(
             .usage,
-            "a secret is given, by an option or the environment, and --insecure-plaintext would leave it unused")
+            "\(options.name) can't be combined with --insecure-plaintext, which would leave the secret unused")
     }
 
     private var advice: String {

@@ -167,8 +167,15 @@ struct KeySource: Sendable {
     }
 
     static func requireKeyset(_ path: String) throws {
-        guard !path.isEmpty, FileSystem.isFolder(path), KeysetFolder(path).exists else {
-            throw Failure(.noInput, "\(path.isEmpty ? "an empty name" : path) is not a keyset of a keystore")
+        guard FileSystem.isFolder(path), KeysetFolder(path).exists else {
+            let cause =
+                FileSystem.isFolder(path)
+                ? "it has no keyset.json"
+                : FileSystem.exists(path) ? "it is a file; give the folder" : "there is no such folder"
+            throw Failure(
+                .noInput,
+                "\(path) is not a keyset of a keystore: \(cause). `pushcrypt keys list KEYSTORE` shows those of a keystore"
+            )
         }
     }
 
@@ -191,6 +198,6 @@ struct KeySource: Sendable {
 extension DeviceID {
     init?(option: String?) throws {
         guard let option else { return nil }
-        try self.init(option)
+        self = try Failure.naming("--device") { try DeviceID(option) }
     }
 }

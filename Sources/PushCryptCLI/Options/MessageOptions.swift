@@ -8,6 +8,8 @@ struct MessageOptions: ParsableArguments {
     var isVerbose = false
 
     func validate() throws {
-        guard !(isQuiet && isVerbose) else { throw ValidationError("-q and -v can't be combined.") }
+        guard !(isQuiet && isVerbose) else {
+            throw ValidationError("-q (--no-notes) and -v (--verbose) can't be combined.")
+        }
     }
 }

@@ -28,7 +28,7 @@ struct PublicationOptions: ParsableArguments {
 
     func publish(_ editor: inout KeysetEditor) throws {
         guard !isEmpty else { return }
-        let names = topics.isEmpty ? nil : try topics.map { try Topic(option: $0) }
+        let names = topics.isEmpty ? nil : try topics.map { try Topic(option: $0, "--publish-topic") }
         try editor.publish(topics: names, epoch: epoch, validForInSeconds: validFor?.seconds, sequence: sequence)
     }
 }
@@ -52,10 +52,11 @@ struct PublisherOptions: ParsableArguments {
     func validate() throws {
         guard epoch == nil || signedBy != nil else { throw ValidationError("--epoch needs --signed-by.") }
         guard secretCount <= 1 else {
-            throw ValidationError(
-                "Use only one of --publisher-passphrase-file, --publisher-passphrase-fd and --publisher-wrap-command.")
+            throw ValidationError("Use only one of \(Self.secretNames).")
         }
     }
+
+    static let secretNames = "--publisher-passphrase-file, --publisher-passphrase-fd and --publisher-wrap-command"
 
     private var secretCount: Int {
         [publisherPassphraseFile != nil, publisherPassphraseDescriptor != nil, publisherWrapCommand != nil]

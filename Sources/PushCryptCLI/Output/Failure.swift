@@ -58,6 +58,14 @@ struct Failure: Error, CustomStringConvertible {
         }
     }
 
+    /// Adds the name of an option to an error about its value.
+    static func naming<Result>(_ option: String, _ body: () throws -> Result) throws(Failure) -> Result {
+        do { return try body() } catch {
+            let failure = Failure(error)
+            throw Failure(failure.status, "\(option): \(failure.message)")
+        }
+    }
+
     private static let senderStatuses: [SenderError.Code: ExitStatus] = [
         .invalidOption: .usage, .invalidPlaceholder: .usage, .backendFailure: .software,
     ]

@@ -117,7 +117,7 @@ extension Backup {
 
 extension Backup {
     /// - Parameter secret: of the backup.
-    /// - Throws: `KeystoreError` with `damaged`, `wrongSecret`, `secretNeeded`; `KeyError` for a file that isn't a backup.
+    /// - Throws: `KeystoreError` with `damaged`, `wrongSecret`, `secretNeeded`, `notEncrypted`; `KeyError` for a file that isn't a backup.
     package init(file path: String, _ secret: SecretSource) throws {
         var bytes = try KeystoreError.convertingFileErrors {
             try FileSystem.readFile(path, limitInBytes: Self.limitInBytes)
@@ -155,6 +155,12 @@ extension Backup {
         _ root: JSONValue, _ member: JSONValue, _ path: String, _ secret: SecretSource
     ) throws -> [BackedUpKeyset] {
         guard let sealed = root["sealed"] else {
+            guard !secret.isGiven else {
+                throw KeystoreError(
+                    .notEncrypted,
+                    "\(path) is not sealed, though a secret of the backup was given: another user may have replaced it. If "
+                        + "it was made without a secret, give none")
+            }
             let keysets = try BackedUpKeyset.all(in: root)
             if let plain = keysets.first(where: { $0.file.protection == .plaintext }) {
                 throw KeystoreError(.notEncrypted, "\(path) contains \(plain.name) in plain text; no backup does")

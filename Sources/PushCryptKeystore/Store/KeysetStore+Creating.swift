@@ -108,7 +108,7 @@ struct TemporaryKeysetFolders {
     /// - Throws: `KeystoreError` with `alreadyExists`, `cannotCreate`, `noPermission`; what `fill` throws.
     func publish(as name: String, _ fill: (Folder) throws -> Void) throws {
         try KeystoreError.convertingFileErrors {
-            let folder = try make()
+            let folder = try make(for: name)
             do {
                 try fill(folder)
                 try parent.publish(FileSystem.name(of: folder.path), as: name)
@@ -121,10 +121,12 @@ struct TemporaryKeysetFolders {
 
     /// Until the new folder is locked, another process may remove it as the leftover of a crash. Then this function makes
     /// another one. It refuses a folder that another user put in its place.
-    private func make() throws(FileError) -> Folder {
+    private func make(for finalName: String) throws(FileError) -> Folder {
         while true {
             let name = Self.prefix + FileSystem.randomName()
-            try parent.makeFolder(name)
+            do throws(FileError) { try parent.makeFolder(name) } catch {
+                throw FileError(.create, parent.path(of: finalName), systemError: error.systemError)
+            }
             do throws(FileError) {
                 let folder = try parent.folder(name)
                 try folder.check(.ownerOnly)

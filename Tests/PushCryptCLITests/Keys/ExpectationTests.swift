@@ -49,6 +49,19 @@ struct ExpectationTests {
         #expect(output.exit == 0, "\(output)")
     }
 
+    @Test("a hash and a key's id that begin with a dash are values of their options")
+    func dash() throws {
+        let place = try Self.made.get().place()
+        let (head, kid) = ("-" + String(repeating: "A", count: 42), "-" + String(repeating: "A", count: 10))
+        expectRefusal(
+            try place.run("keys", "export", "Keys/app", "--expect-head", head, "--at", Workplace.now), 75, saying: head)
+        expectRefusal(try place.run("keys", "export", "Keys/app", "--kid", kid), 66, saying: "no key \(kid)")
+        for options in [["rotate", "Keys/app", "--emergency", "--revoke"], ["rotate", "Keys/app", "--promote"]] {
+            let output = try place.run(options + [kid])
+            #expect(!output.stderr.contains("Missing value"), "\(output)")
+        }
+    }
+
     @Test("keys list of a keystore and keys log print the head as keys log --verify does")
     func printed() throws {
         let place = try Self.made.get().place()

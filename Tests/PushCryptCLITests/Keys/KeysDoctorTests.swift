@@ -128,7 +128,7 @@ struct KeysDoctorTests {
         #expect(found.map { $0["keyset"] } == ["Keys/file", "Keys/folder", "Keys/log"])
     }
 
-    @Test("a path that is no keystore exits 66", arguments: ["none", "file", ""])
+    @Test("a path that is no keystore exits 66", arguments: ["none", "file"])
     func missing(_ path: String) throws {
         let place = try Workplace()
         try place.write(Data(), to: "file")

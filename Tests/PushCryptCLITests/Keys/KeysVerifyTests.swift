@@ -67,7 +67,7 @@ struct KeysVerifyTests {
         #expect((rows[4]["advice"] as? String)?.contains("keys log Keys/ios --start-new") == true)
     }
 
-    @Test("keys verify exits 66 without a keyset", arguments: ["none", ".", "", "passphrase"])
+    @Test("keys verify exits 66 without a keyset", arguments: ["none", ".", "passphrase"])
     func missing(_ path: String) throws {
         let place = try Workplace()
         try place.createEncrypted("Keys/ios", .shared)

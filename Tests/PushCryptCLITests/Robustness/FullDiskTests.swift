@@ -51,7 +51,7 @@ struct FullDiskTests {
                 cp -a Keys disk/Keys
                 mkdir disk/links; ln disk/Keys/ios/* disk/links
                 fill \(pages)
-                "$PUSHCRYPT" keys policy disk/Keys/ios --keep 3 --reason \(String(repeating: "long", count: 2_000)) \\
+                "$PUSHCRYPT" keys policy disk/Keys/ios --keep 3 --reason \(String(repeating: "long", count: 1_000)) \\
                     --at \(Workplace.now) >/dev/null 2>err; echo $? >status
                 "$PUSHCRYPT" keys list disk/Keys/ios --json >list || exit
                 cp disk/Keys/ios/keyset.json left

@@ -11,7 +11,6 @@ struct ExposeTests {
         "--expose copies the named members of aps to the visible payload",
         arguments: [
             ([], ["alert", "mutable-content", "sound", "content-available"]),
-            (["--expose", ""], ["alert", "mutable-content", "sound", "content-available"]),
             (["--expose", "badge"], ["alert", "mutable-content", "sound", "content-available", "badge"]),
             (
                 ["--expose", "badge,thread-id,badge"],

@@ -80,7 +80,8 @@ struct InstructionTests {
         "an instruction outside its limits is refused with the limit",
         arguments: [
             (["--badge-add", "1000"], "-999 to 999"), (["--retract", "x"], "22 characters"),
-            (["--retract", ids[0], "--retract", ids[0]], "given twice"), (["--retract-from", ""], "1 to 255 bytes"),
+            (["--retract", ids[0], "--retract", ids[0]], "given twice"),
+            (["--retract-from", String(repeating: "x", count: 256)], "1 to 255 bytes"),
             (["--id-from", "spring", "--retract-from", "spring"], "can't retract itself"),
             (["--quiet", "--expose", "sound"], "makes no sound"),
         ])

@@ -92,6 +92,14 @@ struct StatusMetricsTests {
             try Self.samples(String(decoding: place.read("node/push.prom"), as: UTF8.self))["pushcrypt_status"] == "1")
     }
 
+    @Test("a link to a device in place of the metrics' file is refused, because the file would replace it")
+    func link() throws {
+        _ = try place.shell("ln -s /dev/null link")
+        let output = try place.run("status", "--prometheus", "link", "--at", Workplace.now)
+        #expect(output.exit == 3 && output.text.contains("link is a folder or a device"), "\(output)")
+        #expect(try place.shell("readlink link").text == "/dev/null\n")
+    }
+
     @Test("an unknown status is written too, and metrics that can't be written make the status unknown")
     func unknown() throws {
         #expect(

@@ -47,7 +47,7 @@ struct BlobSeal: ParsableCommand {
         guard reference != output else { throw ValidationError("--reference and --output are the same file.") }
         if purpose == .payload {
             guard type == nil, identifier == nil, use == nil else {
-                throw ValidationError("--type, --id and --use are only for attachments.")
+                throw ValidationError("--type, --id and --use are only for attachments, and not for --purpose payload.")
             }
         } else {
             guard type != nil else { throw ValidationError("An attachment requires --type, such as image/png.") }
@@ -55,13 +55,13 @@ struct BlobSeal: ParsableCommand {
     }
 
     static func requireFile(_ path: String, _ option: String) throws {
-        guard !path.isEmpty, path != "-" else { throw ValidationError("\(option) requires a file name.") }
+        guard path != "-" else { throw ValidationError("\(option) requires a file name.") }
     }
 
     func run() throws {
-        if let url { try AttachmentReference.checkURL(url) }
-        if let type { try AttachmentReference.checkType(type) }
-        if let identifier { try AttachmentReference.checkID(identifier) }
+        if let url { try Failure.naming("--url") { try AttachmentReference.checkURL(url) } }
+        if let type { try Failure.naming("--type") { try AttachmentReference.checkType(type) } }
+        if let identifier { try Failure.naming("--id") { try AttachmentReference.checkID(identifier) } }
         let reader = try PieceReader(source)
         let referenceFile = try NewFile(reference)
         let sink = try BlobSink(output)
@@ -155,7 +155,12 @@ struct BlobOpen: ParsableCommand {
             }
             try opener.finish()
         } catch let failure as FailureClass {
-            throw Failure(failure == .internalError ? .software : .dataError, "not opened: \(failure)")
+            let advice =
+                failure == .undecryptable
+                ? ": it is not the whole blob of \(reference), or one of the two was changed" : ""
+            throw Failure(
+                failure == .internalError ? .software : .dataError,
+                "\(source == "-" ? "stdin" : source) is not opened: \(failure)\(advice)")
         }
         file.markWhole()
         try file.publish()

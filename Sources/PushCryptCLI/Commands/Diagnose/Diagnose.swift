@@ -39,7 +39,8 @@ struct Diagnose: ParsableCommand {
     @Option(help: .init("A test device's private or shared keys.", "FILE|Keys/NAME")) var keys: String?
     @Option(help: .init("The registration record that the backend has stored for the device.", "FILE"))
     var registration: String?
-    @Option(help: .init("The device's id, if it has a key of a shared keyset.", "ID")) var device: String?
+    @Option(parsing: .unconditional, help: .init("The device's id, if it has a key of a shared keyset.", "ID"))
+    var device: String?
     @Option(help: .init("The sender keys that the app pins; none if it opens unsigned pushes.", "FILE|none"))
     var trust: String?
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
@@ -63,6 +64,9 @@ struct Diagnose: ParsableCommand {
         }
         guard device == nil || keys != nil || registration != nil else {
             throw ValidationError("--device needs --keys or --registration of a shared key.")
+        }
+        guard !secrets.isNamed || keys != nil || trust != nil else {
+            throw ValidationError("\(secrets.name) needs --keys or --trust.")
         }
     }
 

@@ -22,7 +22,8 @@ struct Inspect: ParsableCommand {
         name: .customLong("topic"),
         help: .init("The app's bundle identifier; required with --keys. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
     var givenTopic: String?
-    @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(parsing: .unconditional, help: .init("Open with this device's key of a shared keyset.", "ID"))
+    var device: String?
     @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
     var trust: String?
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
@@ -37,7 +38,9 @@ struct Inspect: ParsableCommand {
 
     func validate() throws {
         guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
-        for (name, isGiven) in [("--device", device != nil), ("--trust", trust != nil)] {
+        for (name, isGiven) in [
+            ("--device", device != nil), ("--trust", trust != nil), (secrets.name, secrets.isNamed),
+        ] {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
         guard keys == nil ? givenTopic == nil : topic != nil else {

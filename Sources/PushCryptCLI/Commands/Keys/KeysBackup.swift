@@ -27,7 +27,6 @@ struct KeysBackup: ParsableCommand {
 
     func validate() throws {
         guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
-        guard !file.isEmpty else { throw ValidationError("--to is empty.") }
     }
 
     func run() throws {

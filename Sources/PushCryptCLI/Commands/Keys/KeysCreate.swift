@@ -28,12 +28,13 @@ struct KeysCreate: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
         guard kind == .recipient || (suite == nil && !psk) else {
             throw ValidationError("--suite and --psk need --kind recipient.")
         }
         guard kind != .publisher || policyOptions.isEmpty else {
-            throw ValidationError("Publisher keys have no policy: they change with an app update.")
+            throw ValidationError(
+                "Publisher keys have no policy, because they change with an app update: --kind publisher can't be combined "
+                    + "with \(PolicyOptions.names).")
         }
     }
 

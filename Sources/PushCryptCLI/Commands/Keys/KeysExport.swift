@@ -29,13 +29,18 @@ struct KeysExport: ParsableCommand {
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
     var registration = false
-    @Option(help: .init("The keys of one device of a shared keyset, a secret of the device.", "ID")) var device: String?
+    @Option(
+        parsing: .unconditional, help: .init("The keys of one device of a shared keyset, a secret of the device.", "ID")
+    )
+    var device: String?
     @Option(
         help: .init("The keys of many devices of a shared keyset: a file with one device id on a line.", "FILE|-"))
     var devices: String?
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
     var format: ExportedKey.Form?
-    @Option(help: .init("The key: its id, or its first 4 or more characters. (default: the primary)", "KID"))
+    @Option(
+        parsing: .unconditional,
+        help: .init("The key: its id, or its first 4 or more characters. (default: the primary)", "KID"))
     var kid: KeyIDPrefix?
     @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
     @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
@@ -57,7 +62,8 @@ struct KeysExport: ParsableCommand {
         }
         let isOneKey = format != nil || kid != nil || isPrivate
         guard devices == nil || !(isOneKey || registration || device != nil) else {
-            throw ValidationError("--devices can't be combined with other outputs.")
+            throw ValidationError(
+                "--devices can't be combined with --registration, --device, --format, --kid or --private.")
         }
         guard !isOneKey || !(registration || device != nil) else {
             throw ValidationError("--registration and --device can't be combined with --format, --kid or --private.")
@@ -67,10 +73,12 @@ struct KeysExport: ParsableCommand {
             throw ValidationError("Use only one of --signed-by and --pins-for.")
         }
         guard isSignedSet || !publisher.hasSecret else {
-            throw ValidationError("A secret of the publisher keyset needs --signed-by or --pins-for.")
+            throw ValidationError("\(PublisherOptions.secretNames) need --signed-by or --pins-for.")
         }
         guard !isSignedSet || !(isOneKey || registration || device != nil || devices != nil || json) else {
-            throw ValidationError("--signed-by and --pins-for can't be combined with other outputs.")
+            throw ValidationError(
+                "--signed-by and --pins-for can't be combined with --registration, --device, --devices, --format, --kid, "
+                    + "--private or --json.")
         }
         guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
             throw ValidationError("--export-passphrase-file and --insecure-plaintext need --private.")

@@ -37,7 +37,6 @@ struct KeysImport: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        guard !path.isEmpty else { throw ValidationError("Keys/NAME is empty.") }
         guard suite == nil || kind == nil || kind == .recipient else {
             throw ValidationError("--suite needs --kind recipient.")
         }

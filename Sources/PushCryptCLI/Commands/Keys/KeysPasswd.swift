@@ -24,7 +24,7 @@ struct KeysPasswd: ParsableCommand {
 
     func validate() throws {
         guard !(allowsPlaintext && new.isGiven) else {
-            throw ValidationError("Give a new secret or --insecure-plaintext, not both.")
+            throw ValidationError("--insecure-plaintext can't be combined with \(NewSecretArguments.names).")
         }
     }
 

@@ -120,6 +120,8 @@ struct PolicyOptions: ParsableArguments {
             "PERCENT|none"))
     var requireCoverage: CoverageArgument?
 
+    static let names = "--rotate-every, --publish-lead, --overlap, --keep or --require-coverage"
+
     var isEmpty: Bool {
         rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
     }

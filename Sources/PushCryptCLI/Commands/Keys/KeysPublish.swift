@@ -34,11 +34,11 @@ struct KeysPublish: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func validate() throws {
-        if let name, name.isEmpty || name.hasPrefix(".") || name.contains("/") {
+        if let name, name.hasPrefix(".") || name.contains("/") {
             throw ValidationError("--as takes a name, such as senders: no path, and no dot at its beginning.")
         }
         guard publisher.signedBy != nil || !publisher.hasSecret else {
-            throw ValidationError("A secret of the publisher keyset needs --signed-by.")
+            throw ValidationError("\(PublisherOptions.secretNames) need --signed-by.")
         }
     }
 

@@ -38,10 +38,10 @@ struct KeysRestore: ParsableCommand {
         guard into == nil || (file != nil && paths.isEmpty) else {
             throw ValidationError("--into needs --from, and no Keys/NAME, which names the keystore too.")
         }
-        let hasBackupSecret =
-            backupSecret.backupPassphraseFile != nil || backupSecret.backupPassphraseDescriptor != nil
-            || backupSecret.backupWrapCommand != nil
-        guard file != nil || !hasBackupSecret else { throw ValidationError("A secret of the backup needs --from.") }
+        guard file != nil || !backupSecret.isNamed else {
+            throw ValidationError(
+                "--backup-passphrase-file, --backup-passphrase-fd and --backup-wrap-command need --from.")
+        }
     }
 
     func run() throws {

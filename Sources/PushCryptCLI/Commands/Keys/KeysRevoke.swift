@@ -14,7 +14,8 @@ struct KeysRevoke: ParsableCommand {
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @OptionGroup var key: KeyIDArgument
-    @Option(help: .init("Promote this pending key instead of generating a new one.", "KID")) var promote: KeyIDPrefix?
+    @Option(parsing: .unconditional, help: .init("Promote this pending key instead of generating a new one.", "KID"))
+    var promote: KeyIDPrefix?
     @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions

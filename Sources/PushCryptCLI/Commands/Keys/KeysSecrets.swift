@@ -129,10 +129,11 @@ struct NewSecretArguments: ParsableArguments {
     func validate() throws {
         let given = [newPassphraseFile != nil, newPassphraseDescriptor != nil, newWrapCommand != nil]
         guard given.filter(\.self).count <= 1 else {
-            throw ValidationError(
-                "Give only one new secret: --new-passphrase-file, --new-passphrase-fd or --new-wrap-command.")
+            throw ValidationError("Give only one new secret: \(Self.names).")
         }
     }
+
+    static let names = "--new-passphrase-file, --new-passphrase-fd or --new-wrap-command"
 }
 
 extension SecretName: ExpressibleByArgument {

@@ -23,7 +23,8 @@ struct Open: ParsableCommand {
     @Option(help: .init("The recipient's private or shared keys.", "FILE|Keys/NAME")) var keys: String
     @Option(name: .customLong("topic"), help: .init("The app's bundle identifier. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
     var givenTopic: String?
-    @Option(help: .init("Open with this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(parsing: .unconditional, help: .init("Open with this device's key of a shared keyset.", "ID"))
+    var device: String?
     @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
     @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
     var pins: String?

@@ -40,10 +40,6 @@ struct RecipientsImport: ParsableCommand {
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var messages: MessageOptions
 
-    func validate() throws {
-        guard !database.isEmpty else { throw ValidationError("--into requires a file name.") }
-    }
-
     func run() throws {
         let result = try importAll()
         let counts = ["added": result.addedCount, "unchanged": result.unchangedCount]

@@ -46,7 +46,6 @@ struct Reseal: ParsableCommand {
 
     func validate() throws {
         try Defaults.requireTopic(givenTopic)
-        guard !errors.isEmpty else { throw ValidationError("--errors requires a file name.") }
     }
 
     var keyAccess: KeyAccess {

@@ -41,11 +41,14 @@ struct Rotate: ParsableCommand {
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
     var isEmergency = false
     @Option(
+        parsing: .unconditional,
         help: .init(
             "The compromised key, which must be the primary one: its id, or its first 4 or more characters; with --yes the "
                 + "whole id.", "KID"))
     var revoke: KeyIDPrefix?
-    @Option(help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
+    @Option(
+        parsing: .unconditional,
+        help: .init("With --emergency: promote this pending key instead of generating a new one.", "KID"))
     var promote: KeyIDPrefix?
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?

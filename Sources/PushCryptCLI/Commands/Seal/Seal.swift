@@ -35,7 +35,8 @@ struct Seal: ParsableCommand {
     var to: String?
     @Option(name: .customLong("topic"), help: .init("The app's bundle identifier. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
     var givenTopic: String?
-    @Option(help: .init("Seal to this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(parsing: .unconditional, help: .init("Seal to this device's key of a shared keyset.", "ID"))
+    var device: String?
     @Flag(help: "Seal to a shared key itself: everyone who has it, such as every device of a group, opens the push.")
     var bare = false
     @Flag(
@@ -122,6 +123,7 @@ struct Seal: ParsableCommand {
                 "the topic \(topic) looks like the bundle identifier of an extension: the push opens only if it is the app's"
             )
         }
+        try instructions.check()
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
     }
 
@@ -154,7 +156,7 @@ struct Seal: ParsableCommand {
         let payload = try input.readPayload(
             limit: Self.inputLimitInBytes, or: "; the limit of a payload is \(limit)")
         let head = try simulatorBundle.map(Self.head)
-        let sealed = try advisingOnLength {
+        let sealed = try advising {
             try sealer.seal(
                 payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
                 isSelfTest: extras.selfTest
@@ -182,7 +184,7 @@ struct Seal: ParsableCommand {
         try StandardStreams.writeLine(head + sealed.bytes.dropFirst())
     }
 
-    private func advisingOnLength(_ seal: () throws -> SealedPush) throws -> SealedPush {
+    private func advising(_ seal: () throws -> SealedPush) throws -> SealedPush {
         do { return try seal() } catch let error as SenderError where error.code == .tooLarge {
             let advice =
                 extras.offload == nil
@@ -191,6 +193,8 @@ struct Seal: ParsableCommand {
                     + "--offload long.json"
                 : "shorten this payload: the whole one is in the blob of --offload"
             throw Failure(.dataError, "\(error.reason); \(advice)")
+        } catch let error as SenderError where error.code == .invalidPayload && input.path != "-" {
+            throw Failure(.dataError, "\(input.path): \(error.reason)")
         }
     }
 
@@ -234,6 +238,15 @@ struct InstructionOptions: ParsableArguments {
     var quiet = false
     @Option(parsing: .unconditional, help: .init("Add this number to the app's badge: -999 to 999.", "N"))
     var badgeAdd: Int?
+
+    /// - Throws: `Failure` for a value that no push can have.
+    func check() throws {
+        guard retract.allSatisfy(MessageHeader.isID) else {
+            throw Failure(
+                .usage,
+                "--retract takes the id of a push, 22 characters of base64url; `pushcrypt seal --show-id` prints it")
+        }
+    }
 }
 
 extension Sealer.Options {

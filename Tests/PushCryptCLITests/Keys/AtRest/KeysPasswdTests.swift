@@ -61,7 +61,7 @@ struct KeysPasswdTests {
         "keys passwd requires exactly one new secret from the --new options",
         arguments: [
             ("", "use --new-passphrase-file, --new-passphrase-fd or --new-wrap-command"),
-            ("--new-passphrase-file other --insecure-plaintext", "not both"),
+            ("--new-passphrase-file other --insecure-plaintext", "can't be combined"),
             ("--new-passphrase-file other --new-wrap-command true", "only one new secret"),
             ("--new-passphrase-fd 7 --new-passphrase-file other", "only one new secret"),
             ("--new-passphrase-file none", "none"), ("--new-wrap-command ''", "empty"),

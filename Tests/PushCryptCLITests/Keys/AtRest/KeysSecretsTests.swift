@@ -18,6 +18,18 @@ struct KeysSecretsTests {
 
     private func list() throws -> String { try encrypted.runWithoutSecret("keys secrets list Keys/ios").text }
 
+    @Test("keys doctor accepts a keyset with several secrets, and finds a member that no command reads in one of them")
+    func doctor() throws {
+        _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms' --first-name safe")
+        let whole = try encrypted.runWithoutSecret("keys doctor Keys --json --at \(Workplace.now)").text
+        #expect(!whole.contains("unknown-member"), "\(whole)")
+        try place.edit("Keys/ios/keyset.json") {
+            $0.replacing("\"name\": \"kms\"", with: "\"colour\": 1, \"name\": \"kms\"")
+        }
+        let edited = try encrypted.runWithoutSecret("keys doctor Keys --json --at \(Workplace.now)").text
+        #expect(edited.contains("no command reads sealed.locks[1].colour"), "\(edited)")
+    }
+
     @Test("after keys secrets add, each secret opens the keys, and each can change them")
     func add() throws {
         let exported = try encrypted.run("keys export Keys/ios").stdout

@@ -128,6 +128,20 @@ struct BackupTests {
         #expect(!place.has("Other"))
     }
 
+    @Test("a secret of the backup refuses a backup that isn't sealed, which could replace the sealed one")
+    func unsealed() throws {
+        let place = try plainPlace()
+        // The backup of an encrypted keyset needs no secret of its own.
+        try place.createEncrypted("Keys/own", .sender)
+        try place.succeed("keys", "backup", "Keys/own", "--to", "backup")
+        let restore = ["keys", "restore", "--from", "backup", "--into", "Other", "--passphrase-file", "passphrase"]
+        expectRefusal(
+            try place.run(restore + Self.sealing), 65,
+            saying: "backup is not sealed, though a secret of the backup was given")
+        #expect(!place.has("Other"))
+        #expect(try place.run(restore + ["--at", Workplace.now]).isSuccess)
+    }
+
     @Test("a sealed backup is refused without its secret, with another one, and after a change")
     func sealed() throws {
         let place = try plainPlace()

@@ -1,0 +1,112 @@
+/// A command line that succeeds, into which the matrix puts a mistake.
+struct MatrixCommand {
+    let path: String
+    var positionals: [String]
+    var options: [String]
+    var stdin: String?
+
+    var arguments: [String] { path.split(separator: " ").map(String.init) + positionals + options }
+
+    /// - Returns: nil for a command that the table lacks.
+    init?(_ path: String) {
+        guard let line = Self.lines[path] else { return nil }
+        self.init(path, line)
+    }
+
+    /// A command line with which an option of the command has an effect.
+    init?(_ path: String, for option: String) {
+        guard let usual = Self.lines[path] else { return nil }
+        let line = Self.linesByOption["\(path) \(option)"]
+        self.init(path, line ?? Self.secretLine(usual, option) ?? usual + (Self.companions[option] ?? ""))
+    }
+
+    private init(_ path: String, _ line: String) {
+        self.path = path
+        let words = line.split(separator: " ").map {
+            $0 == "KID" ? (try? MatrixPlace.kid.get()) ?? "" : $0 == "NOW" ? MatrixPlace.now : String($0)
+        }
+        let end = words.firstIndex { $0.hasPrefix("--") } ?? words.endIndex
+        (positionals, options) = (Array(words[..<end]), Array(words[end...]))
+        stdin = Self.stdins[path]
+    }
+
+    /// The options of a keyset's secret need an encrypted keyset.
+    private static func secretLine(_ line: String, _ option: String) -> String? {
+        guard ["--passphrase-file", "--passphrase-fd", "--wrap-command"].contains(option) else { return nil }
+        return line.replacing("Keys/new", with: "New").replacing("Keys/", with: "Sealed/")
+            .replacing("New", with: "Keys/new").replacing(" --insecure-plaintext", with: "")
+            .replacing(" --passphrase-file pass", with: "")
+    }
+
+    /// The options without the given one and its value.
+    func without(_ option: String) -> MatrixCommand {
+        var result = self
+        while let index = result.options.firstIndex(of: option) { result.options.removeSubrange(index...index + 1) }
+        return result
+    }
+
+    private static let topic = "--topic \(Workplace.topic) --at NOW"
+
+    /// The arguments with which each command succeeds, positional ones first.
+    private static let lines: [String: String] = [
+        "demo": "", "seal": "--to Keys/recipient \(topic)", "open": "--keys Keys/recipient \(topic)",
+        "reseal": "--keys Keys/shared --errors refused.jsonl \(topic)",
+        "blob seal": "--reference new.json --type image/png",
+        "blob open": "--reference reference.json --output plain --from blob",
+        "recipients check": "recipients.db", "recipients import": "records.jsonl --into new.db",
+        "inspect": "--at NOW", "simulate": "--keys Keys/recipient \(topic)", "diagnose": topic,
+        "keys list": "Keys/recipient --at NOW", "keys show": "Keys/recipient KID --at NOW",
+        "keys log": "Keys/recipient",
+        "keys verify": "Keys/recipient --at NOW", "keys doctor": "Sealed --at NOW",
+        "keys coverage": "Keys/recipient --reports reports.jsonl --at NOW",
+        "keys rehearse": "Keys/recipient --fleet fleet.json",
+        "keys create": "Keys/new --kind recipient --insecure-plaintext",
+        "keys import": "Keys/new --from key.jwk --insecure-plaintext", "keys export": "Keys/recipient",
+        "keys publish": "Keys/recipient --to www", "keys backup": "Sealed/sender --to new.backup",
+        "keys restore": "--from keys.backup --into Sealed --at NOW --passphrase-file pass",
+        "keys policy": "Keys/recipient --at NOW", "keys add": "Keys/sender --at NOW",
+        "keys promote": "Keys/recipient KID --force --at NOW", "keys retire": "Keys/recipient KID --yes --at NOW",
+        "keys revoke": "Keys/recipient KID --yes --at NOW", "keys destroy": "Keys/recipient KID --force --at NOW",
+        "keys prune": "Keys/recipient --yes --at NOW",
+        "keys passwd": "Keys/recipient --new-passphrase-file new.pass --at NOW", "keys secrets list": "Sealed/two",
+        "keys secrets add": "Sealed/sender --name x --passphrase-file pass --new-passphrase-file new.pass --at NOW",
+        "keys secrets remove": "Sealed/two --name safe --passphrase-file pass --at NOW",
+        "rotate": "Keys/recipient --at NOW", "status": "Sealed --at NOW",
+    ]
+
+    private static let stdins = [
+        "seal": "payload.json", "blob seal": "payload.json", "open": "outer.json", "inspect": "outer.json",
+        "simulate": "outer.json", "diagnose": "outer.json", "reseal": "queue.jsonl",
+    ]
+
+    /// What an option needs beside it, in every command that has it.
+    private static let companions = [
+        "--pins": " --trust signed.json", "--publisher-passphrase-file": " --signed-by Sealed/publisher",
+        "--recipients": " --batch", "--export-passphrase-file": " --private --format pem",
+    ]
+
+    /// The arguments for one option of one command, without it, where the usual ones don't do.
+    private static let linesByOption = [
+        "seal --errors": "--batch --to Keys/recipient \(topic)",
+        "open --errors": "--batch --keys Keys/recipient \(topic)",
+        "blob seal --id": "--reference new.json --type image/png",
+        "inspect --keys": topic, "inspect --topic": "--keys Keys/recipient --at NOW",
+        "inspect --device": "--keys Keys/shared \(topic)", "inspect --trust": "--keys Keys/recipient \(topic)",
+        "inspect --pins": "--keys Keys/recipient --trust signed.json \(topic)",
+        "inspect --passphrase-file": "--keys Sealed/recipient \(topic)",
+        "diagnose --passphrase-file": "--keys Sealed/recipient \(topic)",
+        "diagnose --device": "--keys Keys/shared \(topic)", "keys list --pins": "signed.json --at NOW",
+        "keys import --key-passphrase-file": "Keys/new --from key.pem --insecure-plaintext",
+        "keys export --devices": "Keys/shared", "keys export --device": "Keys/shared",
+        "keys export --signed-by": "Keys/sender --at NOW", "keys export --pins-for": "Keys/publisher",
+        "keys export --publisher-passphrase-file": "Keys/sender --signed-by Sealed/publisher --at NOW",
+        "keys publish --signed-by": "Keys/sender --to www --at NOW",
+        "keys publish --publisher-passphrase-file": "Keys/sender --to www --signed-by Sealed/publisher --at NOW",
+        "keys restore --backup-passphrase-file": "--from sealed.backup --into Sealed --at NOW",
+        "keys restore <Keys/NAME>": "--at NOW", "keys restore --into": "--from keys.backup --at NOW",
+        "keys promote --reports": "Keys/recipient KID --force --require-coverage 50% --at NOW",
+        "keys policy --exec-on-change": "Keys/recipient --keep 3 --at NOW",
+        "keys log --exec-on-change": "Keys/recipient --start-new --yes --reason x",
+        "rotate --revoke": "Keys/recipient --emergency --at NOW",
+    ]
+}
