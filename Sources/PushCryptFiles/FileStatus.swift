@@ -49,6 +49,19 @@ package struct FileStatus: Hashable, Sendable {
         guard unsafe (followingLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         self.init(status)
     }
+
+    /// The status of a file or folder, or the reason why this user can't know whether it exists.
+    ///
+    /// - Returns: nil if nothing exists at the path.
+    /// - Throws: `FileError` with `noPermission` if a folder of the path can't be searched.
+    package static func at(_ path: String, followingLinks: Bool = false) throws(FileError) -> FileStatus? {
+        var status = stat()
+        guard unsafe (followingLinks ? stat(path, &status) : lstat(path, &status)) != 0 else {
+            return FileStatus(status)
+        }
+        guard [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(errno) else { throw FileError(.read, path) }
+        return nil
+    }
 }
 
 extension Duration {

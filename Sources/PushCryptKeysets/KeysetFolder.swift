@@ -22,10 +22,28 @@ package struct KeysetFolder: Sendable {
         self.path = trimmed.isEmpty ? path : String(trimmed.reversed())
     }
 
-    package var exists: Bool { FileSystem.exists(path + "/" + Self.keysetName) }
+    /// Whether the folder has a `keyset.json`.
+    ///
+    /// - Throws: `KeystoreError` with `noPermission` if this user can't look into the folder.
+    package var exists: Bool { get throws(KeystoreError) { try has(Self.keysetName) } }
 
-    /// Whether the folder has an audit log but no `keyset.json`. A command for all keysets must report such a folder.
-    package var hasLostKeyset: Bool { !exists && FileSystem.exists(path + "/" + Self.auditName) }
+    /// Whether the folder has a `keyset.json`, or an audit log without one. A command for all keysets must report such a folder.
+    ///
+    /// - Throws: as ``exists``.
+    package var hasKeyset: Bool {
+        get throws(KeystoreError) {
+            if try exists { return true }
+            return try has(Self.auditName)
+        }
+    }
+
+    private func has(_ name: String) throws(KeystoreError) -> Bool {
+        do throws(FileError) {
+            return try FileStatus.at(path + "/" + name) != nil
+        } catch {
+            throw KeystoreError(FileError(.read, path, systemError: error.systemError))
+        }
+    }
 
     /// Reads the keyset's file. File and folder must be private, except those of the published demo keysets.
     ///

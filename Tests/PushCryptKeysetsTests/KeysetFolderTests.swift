@@ -30,9 +30,9 @@ struct KeysetFolderTests {
 
     @Test("a keyset that was written to the folder is loaded", arguments: ["recipient", "shared", "sender"])
     func roundTrip(_ kind: String) throws {
-        #expect(!KeysetFolder(path).exists)
+        #expect(try !KeysetFolder(path).exists)
         let kid = try write(try #require(KeyKind(rawValue: kind)))
-        #expect(KeysetFolder(path).exists)
+        #expect(try KeysetFolder(path).exists)
         let loaded = try KeysetFolder(path).load()
         #expect(loaded.keyIDs == [kid])
         #expect(loaded.sequence == 7)
@@ -92,7 +92,7 @@ struct KeysetFolderTests {
 
     @Test("a folder without a keyset is reported as not found")
     func missing() throws {
-        #expect(!KeysetFolder(path).exists)
+        #expect(try !KeysetFolder(path).exists)
         let error = #expect(throws: KeystoreError.self) { try KeysetFolder(path).load() }
         #expect(error?.code == .notFound)
     }

@@ -57,7 +57,7 @@ struct KeySource: Sendable {
         self.path = path
         requiresEncryption = secret.isGiven
         isKeyset = FileSystem.isFolder(path)
-        if isKeyset, !KeysetFolder(path).exists { throw Self.notAKeyset(path) }
+        if isKeyset { try Self.requireKeyset(path) }
         let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)
         unlocked = try Self.naming(path) {
             try place.read(acceptingPipes: true).unlocked(secret, allowsPublic: allowsPublic)
@@ -147,40 +147,48 @@ struct KeySource: Sendable {
     }
 
     /// The lifecycles and the policy of a keyset or a FILE, which need no secret. A note tells that a keyset is older than its log.
-    static func metadata(of path: String) throws -> KeysetMetadata {
+    static func metadata(of path: String) throws -> KeysetMetadata { try notedMetadata(of: path).metadata }
+
+    /// - Returns: also the text of the note, if there is one.
+    static func notedMetadata(of path: String) throws -> (metadata: KeysetMetadata, problem: String?) {
         guard FileSystem.isFolder(path) else {
             var bytes = try FileSystem.readFile(path)
             defer { wipe(&bytes) }
             return try naming(path) {
                 let hasMetadata = (try? JSONText(bytes).root["pushcrypt"]) != nil
-                return hasMetadata
-                    ? try KeysetFile(bytes, path: path).metadata : KeysetMetadata(try Keyset(json: bytes))
+                let metadata =
+                    try hasMetadata ? KeysetFile(bytes, path: path).metadata : KeysetMetadata(Keyset(json: bytes))
+                return (metadata, nil)
             }
         }
-        let folder = KeysetFolder(path)
-        guard folder.exists else { throw notAKeyset(path) }
-        let file = try naming(path) { try folder.file() }
-        if let later = file.laterChanges {
-            StandardStreams.writeNote("\(path): \(later). No command uses it: run pushcrypt keys doctor \(path)")
+        try requireKeyset(path)
+        let file = try naming(path) { try KeysetFolder(path).file() }
+        let problem = file.laterChanges.map { later in
+            "\(later). No command uses it: run pushcrypt keys doctor \(ShellArgument.quoted(path))"
         }
-        return file.metadata
+        if let problem { StandardStreams.writeNote("\(path): \(problem)") }
+        return (file.metadata, problem)
     }
 
-    static func requireKeyset(_ path: String) throws {
-        guard FileSystem.isFolder(path), KeysetFolder(path).exists else {
-            let cause =
-                FileSystem.isFolder(path)
-                ? "it has no keyset.json"
-                : FileSystem.exists(path) ? "it is a file; give the folder" : "there is no such folder"
-            throw Failure(
-                .noInput,
-                "\(path) is not a keyset of a keystore: \(cause). `pushcrypt keys list KEYSTORE` shows those of a keystore"
-            )
-        }
-    }
-
-    private static func notAKeyset(_ path: String) -> Failure {
-        Failure(.noInput, "\(path) is a folder without a keyset.json: not a keyset of a keystore")
+    /// - Parameter hasAll: whether the command has --all.
+    /// - Throws: `Failure` with 66 if the path isn't a keyset's folder; `KeystoreError` with `noPermission` if this user can't
+    ///   look into it.
+    static func requireKeyset(_ path: String, hasAll: Bool = false) throws {
+        guard try !KeysetFolder(path).exists else { return }
+        let list = "`pushcrypt keys list KEYSTORE` shows those of a keystore"
+        let cause =
+            if !FileSystem.exists(path) {
+                "there is no such folder. \(list)"
+            } else if !FileSystem.isFolder(path) {
+                "it is a file; give the folder. \(list)"
+            } else if let keyset = (try? Keystore(path).everyKeyset())?.first(where: { $0 != KeysetFolder(path).path })
+            {
+                "it is a keystore. Give one of its keysets, such as \(keyset)"
+                    + (hasAll ? ", or add --all for all of them" : "")
+            } else {
+                "it has no keyset.json. \(list)"
+            }
+        throw Failure(.noInput, "\(path) is not a keyset of a keystore: \(cause)")
     }
 
     /// Adds the file's path to an error about a key.

@@ -155,7 +155,7 @@ extension AuditLog {
         case .whole: (lines.compactMap(AuditEntry.init), nil)
         case .interrupted(let missing): ((lines + missing).compactMap(AuditEntry.init), nil)
         case .newer(let later): (lines.compactMap(AuditEntry.init), later.description)
-        case .broken(let flaw): (lines.compactMap(AuditEntry.init), flaw)
+        case .broken(let flaw): (lines.compactMap(AuditEntry.init), "the audit log is broken: \(flaw)")
         }
     }
 }

@@ -10,18 +10,39 @@ package struct KeystoreExamination {
     package private(set) var keysetCount = 0
     /// The keysets whose folders can be read.
     package private(set) var keysets: [KeysetExamination] = []
+    /// The keysets and keystores that were examined, in the form that two paths of the same folder share.
+    package private(set) var examined: Set<String>
+    /// Whether the path names or contains what was known before.
+    private var meetsKnown = false
     private let context: KeysetExamination.Context
 
+    /// - Parameter known: what an examination of another path has examined; it isn't reported again.
     /// - Throws: `KeystoreError` if the folder can't be read.
-    package init(_ path: String, _ context: KeysetExamination.Context) throws {
+    package init(_ path: String, _ context: KeysetExamination.Context, except known: Set<String> = []) throws {
         self.context = context
+        examined = known
         let path = KeysetFolder(path).path
-        if KeysetFolder(path).exists {
+        let folder = KeysetFolder(path)
+        if try folder.exists {
             examineKeyset(path)
+        } else if try folder.hasKeyset {
+            reportMissing(path)
         } else {
             try examineKeystore(path, depth: 0)
         }
         findings.sort()
+    }
+
+    /// - Throws: `KeystoreError` with `notFound` if there is no keyset at the path of the examination.
+    package func requireKeyset(in path: String) throws {
+        guard keysetCount > 0 || meetsKnown else { throw Keystore.noKeyset(in: path) }
+    }
+
+    /// - Returns: false for what was examined before.
+    private mutating func begin(_ path: String) -> Bool {
+        let isNew = examined.insert(Keystore.identity(of: path)).inserted
+        meetsKnown = meetsKnown || !isNew
+        return isNew
     }
 
     private mutating func add(
@@ -31,6 +52,7 @@ package struct KeystoreExamination {
     }
 
     private mutating func examineKeyset(_ path: String) {
+        guard begin(path) else { return }
         keysetCount += 1
         do {
             let keyset = KeysetExamination(try KeysetSnapshot(path, requiringPrivacy: false), context)
@@ -48,6 +70,7 @@ package struct KeystoreExamination {
     private mutating func examineKeystore(_ path: String, depth: Int) throws {
         let names = try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
         // The suffix follows a link to a keystore.
+        guard begin(path) else { return }
         if let access = FileStatus(path + "/.")?.access { examineAccess(access, path) }
         for name in names where !Self.ignoredNames.contains(name) {
             let entry = path == "/" ? "/" + name : path + "/" + name
@@ -82,7 +105,8 @@ package struct KeystoreExamination {
                 .warning, path, "unfinished", "an interrupted `keys create` left it, or a `keys create` is running",
                 advice: "the next `keys create` in the same folder removes it")
         }
-        guard !KeysetFolder(path).exists else {
+        guard let isKeyset = try? KeysetFolder(path).exists else { return examineKeyset(path) }
+        guard !isKeyset else {
             examineKeyset(path)
             return examinePlace(path, name, depth: depth)
         }
@@ -94,12 +118,17 @@ package struct KeystoreExamination {
         }
         let hasFilesOfAKeyset = names.contains { $0 == KeysetFolder.auditName || $0 == KeysetFolder.publicName }
         if hasFilesOfAKeyset {
-            add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
+            reportMissing(path)
         } else if depth < Self.maximumDepth, names.contains(where: { FileSystem.isFolder(path + "/" + $0) }) {
             try examineKeystore(path, depth: depth + 1)
         } else {
             add(.note, path, "foreign-file", "a folder without a keyset", advice: KeysetExamination.moveForeignFile)
         }
+    }
+
+    private mutating func reportMissing(_ path: String) {
+        keysetCount += 1
+        add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
     }
 
     /// `Keystore` lists the folders of the keystore whose names don't begin with a dot.
@@ -124,7 +153,8 @@ package struct KeystoreExamination {
     }
 
     private mutating func examineStray(_ path: String, _ kind: FileStatus.Kind) {
-        if kind == .symbolicLink, KeysetFolder(path).exists {
+        if kind == .symbolicLink, (try? KeysetFolder(path).exists) == true {
+            keysetCount += 1
             return add(
                 .error, path, "symbolic-link",
                 "a symbolic link to a keyset; a keystore contains only files and folders",

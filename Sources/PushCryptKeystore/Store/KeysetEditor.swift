@@ -27,16 +27,20 @@ package struct KeysetEditor: Sendable {
 
     /// The losses of changes, computed without keys and without writing.
     ///
-    /// - Throws: what `body` throws; `LifecycleError` with `blocked` if the clock seems to be far ahead.
+    /// - Throws: what `body` throws; `LifecycleError` with `blocked` if the clock seems to be far ahead, or on another host than
+    ///   the writer.
     package static func losses(
-        of metadata: KeysetMetadata, at time: UnixTime, confirmsClock: Bool = false,
+        of metadata: KeysetMetadata, at time: UnixTime, confirmsClock: Bool = false, by actor: Actor, in path: String,
         _ body: (inout KeysetEditor) throws -> Void
     ) throws -> [String] {
         var editor = KeysetEditor(
             StoredKeyset(metadata: metadata, records: [:], protection: .plaintext, secret: nil), at: time,
             confirmsClock: confirmsClock)
         try body(&editor)
-        if !editor.events.isEmpty { try editor.requireClock() }
+        if !editor.events.isEmpty {
+            try editor.requireClock()
+            _ = try editor.writer(of: actor, path)
+        }
         return editor.losses
     }
 
@@ -248,14 +252,8 @@ package struct KeysetEditor: Sendable {
     /// The host that the keyset records after the change: the one of the first change, until a host takes it over.
     private func writer(of actor: Actor, _ path: String) throws(LifecycleError) -> String? {
         guard let recorded = metadata.writer, recorded == old.writer else { return metadata.writer ?? actor.writer }
-        guard recorded != actor.writer else { return recorded }
-        let own = actor.writer.map { "this is \($0)" } ?? "this host has no name: set \(Writer.variable)"
-        throw LifecycleError(
-            .blocked,
-            "\(recorded) changes this keyset, and \(own). Two hosts that change copies make different keys. If this host shall "
-                + "change it from now on, first stop the other one, then run: "
-                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this"
-        )
+        try Writer.require(recorded, actor, path)
+        return recorded
     }
 
     private func requireClock() throws(LifecycleError) {

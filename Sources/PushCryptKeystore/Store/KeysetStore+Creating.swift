@@ -60,8 +60,9 @@ extension KeysetStore {
             throw refusal("the name of a keyset can't begin with a hyphen, as options do")
         }
         let above = Self.foldersAbove(path)
-        if let keyset = above.first(where: { KeysetFolder($0).exists }) {
-            throw refusal("\(keyset) is a keyset, and `rotate --all` finds none below it: choose another folder")
+        for folder in above {
+            guard try KeysetFolder(folder).exists else { continue }
+            throw refusal("\(folder) is a keyset, and `rotate --all` finds none below it: choose another folder")
         }
         for keystore in above.dropFirst() where keystore != "." {
             guard let neighbour = Self.keyset(inKeystore: keystore) else { continue }

@@ -9,17 +9,28 @@ extension KeysetStore {
     /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
     func finishInterruptedChange(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
         var notices = try discardLeftovers(folder)
-        let log = try self.folder.auditLog(in: folder)
-        // Unlocking a keyset that is older than its log has failed before.
-        if case .broken(let flaw) = log.condition(stored.metadata.audit) {
-            throw KeystoreError(
-                .auditBroken,
-                "\(folder.path): \(flaw); find out why, then start a new log with `keys log --start-new`, which keeps "
-                    + "the old one under another name")
-        }
+        let log = try requireUnbrokenLog(folder, stored.metadata)
         notices += try finishLog(log, folder, stored.metadata.audit)
         if try writePublic(stored, folder) { notices.append(Self.publicNotice(folder)) }
         return notices
+    }
+
+    /// A keyset that is older than its log is refused when it is unlocked, and not here.
+    ///
+    /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
+    @discardableResult
+    func requireUnbrokenLog(_ folder: Folder, _ metadata: KeysetMetadata) throws -> AuditLog {
+        let log = try self.folder.auditLog(in: folder)
+        guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
+        throw KeystoreError(
+            .auditBroken,
+            "\(folder.path): \(flaw); find out why, then start a new log with `keys log --start-new`, which keeps "
+                + "the old one under another name")
+    }
+
+    /// As above, for a change that is only prepared: without the lock.
+    package func requireUnbrokenLog(_ metadata: KeysetMetadata) throws {
+        try KeystoreError.convertingFileErrors { _ = try requireUnbrokenLog(Folder(folder.path), metadata) }
     }
 
     /// Finishes or discards an interrupted change. Doesn't change a file whose state can't come from a crash, so that an

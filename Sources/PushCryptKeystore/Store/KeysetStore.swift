@@ -153,7 +153,8 @@ extension KeysetStore {
     /// Carries out the due steps of the plan.
     ///
     /// ```
-    /// lock the folder, read, plan; stop if nothing is due and the secret isn't checked
+    /// lock the folder, read, plan
+    /// refuse a broken log; stop if nothing is due and the secret isn't checked
     /// unlock the keys; stop if nothing is due
     /// finish an interrupted change, carry out the plan, check the invariants
     /// write, publish, log
@@ -169,13 +170,7 @@ extension KeysetStore {
         at time: UnixTime, by actor: Actor, _ secret: SecretSource, checking check: SecretCheck = .ifGiven,
         isDryRun: Bool = false, _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> Rotation {
-        guard !isDryRun else {
-            let file = try folder.file()
-            let isUnlocked = check.applies(to: secret, file.protection)
-            let metadata =
-                try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
-            return Rotation(plan: plan(metadata), done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
-        }
+        guard !isDryRun else { return try dryRun(by: actor, secret, check, plan) }
         let first = try attempt(at: time, by: actor, secret, check, plan)
         if let rotation = first.rotation { return rotation }
         // Without the lock, so that other processes don't wait for a person.
@@ -184,6 +179,20 @@ extension KeysetStore {
             preconditionFailure("an answered secret counts as given")
         }
         return rotation
+    }
+
+    /// Refuses what would refuse the rotation: a broken log, and another host if a step is due.
+    private func dryRun(
+        by actor: Actor, _ secret: SecretSource, _ check: SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
+    ) throws -> Rotation {
+        let opened = try KeystoreError.convertingFileErrors { try Folder(folder.path) }
+        let file = try folder.file(in: opened)
+        let isUnlocked = check.applies(to: secret, file.protection)
+        let metadata = try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
+        let plan = plan(metadata)
+        try requireUnbrokenLog(opened, metadata)
+        if !plan.due.isEmpty { try Writer.require(metadata.writer, actor, folder.path) }
+        return Rotation(plan: plan, done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
     }
 
     /// - Returns: no rotation if the keys must be read and are encrypted, but no secret was given.
@@ -197,6 +206,7 @@ extension KeysetStore {
             let isChecked = check.applies(to: secret, file.protection)
             let checked = isChecked && isReadable ? try file.unlocked(secret) : nil
             let plan = try plan(checked?.metadata ?? file.metadata(secret, isAuthenticated: isChecked))
+            try requireUnbrokenLog(folder, file.metadata)
             func unchanged(isUnlocked: Bool) -> Rotation {
                 Rotation(plan: plan, done: [], metadata: file.metadata, notices: [], isUnlocked: isUnlocked)
             }

@@ -15,10 +15,35 @@ package struct Keystore: Sendable {
         }
     }
 
-    /// The paths of all keysets including the demo keysets, for commands that only read.
+    /// The paths of all keysets including the demo keysets, for commands that only read. For a keyset, its own path.
+    ///
+    /// A folder that this user can't look into counts as a keyset: the command that uses it then reports it.
     package func everyKeyset() throws -> [String] {
-        try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
+        guard try !KeysetFolder(path).hasKeyset else { return [path] }
+        return try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
             .filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
-            .filter { FileSystem.isFolder($0) && (KeysetFolder($0).exists || KeysetFolder($0).hasLostKeyset) }
+            .filter { FileSystem.isFolder($0) && (try? KeysetFolder($0).hasKeyset) != false }
     }
+
+    /// The keysets that the arguments of a command name: keysets, and those of keystores. The same keyset counts once.
+    ///
+    /// - Throws: `KeystoreError` with `notFound` for an argument without a keyset; as ``keysets(includingDemoKeys:)``.
+    package static func keysets(in paths: [String], includingDemoKeys: Bool) throws -> [String] {
+        try distinct(
+            paths.flatMap { path in
+                let found = try Keystore(path).keysets(includingDemoKeys: includingDemoKeys)
+                guard !found.isEmpty else { throw noKeyset(in: path) }
+                return found
+            })
+    }
+
+    /// The paths without those that name the same folder as an earlier one.
+    package static func distinct(_ paths: [String]) -> [String] {
+        var known: Set<String> = []
+        return paths.filter { known.insert(identity(of: $0)).inserted }
+    }
+
+    static func identity(of path: String) -> String { FileSystem.resolvedPath(path) ?? path }
+
+    static func noKeyset(in path: String) -> KeystoreError { KeystoreError(.notFound, "no keyset in \(path)") }
 }

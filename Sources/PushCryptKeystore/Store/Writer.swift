@@ -35,6 +35,20 @@ package enum Writer {
         return "machine-" + Base64URL.encode(Array(hash.prefix(12)))
     }
 
+    /// Refuses a change on another host than the one that the keyset records, if it records one.
+    ///
+    /// - Throws: `LifecycleError` with `blocked`.
+    static func require(_ recorded: String?, _ actor: Actor, _ path: String) throws(LifecycleError) {
+        guard let recorded, recorded != actor.writer else { return }
+        let own = actor.writer.map { "this is \($0)" } ?? "this host has no name: set \(variable)"
+        throw LifecycleError(
+            .blocked,
+            "\(recorded) changes this keyset, and \(own). Two hosts that change copies make different keys. If this host shall "
+                + "change it from now on, first stop the other one, then run: "
+                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this"
+        )
+    }
+
     package static func checked(_ name: String, _ source: String) throws(KeyError) -> String {
         guard KeysetMetadata.isWriter(name) else {
             throw KeyError(

@@ -144,7 +144,7 @@ struct KeysChangeTests {
         let shown = try place.run("keys", "policy", "Keys/app", "--json")
         #expect(
             shown.text == """
-                {"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2}
+                {"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2, "writer": "tests"}
 
                 """)
         let changed = try change("policy", "Keys/app", "--rotate-every", "30d", "--keep", "3")

@@ -33,6 +33,23 @@ struct KeysLogBrokenTests {
         expectRefusal(refused, 65, saying: "`keys log --start-new`")
     }
 
+    @Test(
+        "rotate refuses a broken log with 65 also if nothing is due and in a dry run",
+        arguments: [
+            "rotate Keys/ios", "rotate Keys/ios --dry-run", "rotate Keys/ios --now --dry-run", "rotate Keys/ios --now",
+            "rotate Keys/ios --emergency --revoke KID --dry-run",
+        ])
+    func rotate(_ command: String) throws {
+        let place = try Workplace()
+        let kid = try place.create("Keys/ios", "sender")
+        let arguments = command.replacing("KID", with: kid).split(separator: " ").map(String.init)
+        let whole = try place.run(arguments.filter { $0 != "--now" } + ["--at", Workplace.now])
+        #expect([0, 10].contains(whole.exit), "\(whole)")
+        try place.edit("Keys/ios/audit.jsonl") { $0.replacing("once", with: "last") }
+        let output = try place.run(arguments + ["--at", Workplace.now])
+        expectRefusal(output, 65, saying: "Keys/ios: the audit log doesn't belong to the keyset")
+    }
+
     @Test("--start-new sets a broken log aside and starts one with the reason", arguments: [true, false])
     func startNew(_ isEncrypted: Bool) throws {
         let place = try Workplace()

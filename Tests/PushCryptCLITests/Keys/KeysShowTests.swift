@@ -140,7 +140,7 @@ struct KeysShowTests {
         let log = String(decoding: try place.read("Keys/ios/audit.jsonl"), as: UTF8.self)
         try place.write(Data(log.replacing("the first", with: "the other").utf8), to: "Keys/ios/audit.jsonl")
         let output = try place.run("keys", "show", "Keys/ios", kid, "--at", Workplace.now)
-        #expect(output.exit == 0 && output.text.contains("The audit log is broken: "), "\(output)")
+        #expect(output.exit == 0 && output.text.contains("the audit log is broken: "), "\(output)")
         #expect(try place.shownKey("Keys/ios", kid)["historyProblem"] is String)
     }
 

@@ -74,6 +74,37 @@ struct OlderThanLogTests {
         }
     }
 
+    @Test("text, JSON and picture say that it is an earlier copy, whose keys no command uses")
+    func marked() throws {
+        let (kid, snapshot) = try Self.restored.get()
+        let place = try snapshot.place()
+        func run(_ command: String) throws -> Output {
+            try place.run(command.split(separator: " ").map(String.init) + ["--at", Workplace.now])
+        }
+        let list = try run("keys list Keys/app --picture a.svg").text
+        #expect(list.contains("Problem: the audit log has 2 changes after the keyset's"), "\(list)")
+        #expect(!list.contains("yes"), "\(list)")
+        let picture = String(decoding: try place.read("a.svg"), as: UTF8.self)
+        #expect(picture.contains("an earlier copy, which no command uses"))
+        let json = try run("keys list Keys/app --json")
+        let row = try #require((try JSONSerialization.jsonObject(with: json.stdout) as? [[String: Any]])?.first)
+        #expect((row["problem"] as? String)?.contains("the keyset is an earlier copy") == true, "\(json)")
+        #expect(row["sealsNow"] as? Bool == false && row["opensNow"] as? Bool == false)
+        let shown = try run("keys show Keys/app \(kid)").text
+        #expect(shown.contains("no: the keyset is an earlier copy, which no command uses"), "\(shown)")
+        #expect(!shown.contains("broken") && !shown.contains("yes: it signs"), "\(shown)")
+        #expect(try run("keys show Keys/app \(kid) --json").object()["problem"] is String)
+    }
+
+    @Test("keys list of its keystore exits 75 and calls it an earlier copy, and not unreadable")
+    func keystore() throws {
+        let place = try Self.restored.get().place.place()
+        let output = try place.run("keys", "list", "Keys", "--at", Workplace.now, "--picture", "a.svg")
+        #expect(output.exit == 75, "\(output)")
+        #expect(output.text.contains("an earlier copy") && !output.text.contains("can't be read"), "\(output)")
+        #expect(!String(decoding: try place.read("a.svg"), as: UTF8.self).contains("can't be read"))
+    }
+
     @Test("an encrypted keyset is refused before the tool asks for its secret")
     func encrypted() throws {
         let place = try Workplace()

@@ -28,6 +28,55 @@ struct UnprivilegedTests {
         expectRefusal(output, 77, saying: "unreadable.json")
     }
 
+    static let commands: [(command: String, exit: Int32)] = [
+        ("rotate --all Keys", 77), ("rotate Keys/app Keys/senders", 77), ("keys list Keys", 77),
+        ("keys list --json Keys", 77), ("keys backup --all Keys --to backup --backup-passphrase-file pass", 77),
+        ("keys doctor Keys", 65), ("status Keys", 2), ("keys verify Keys/senders", 77),
+        ("keys policy Keys/senders", 77),
+        ("seal --to Keys/senders --bare --topic com.example.app", 77),
+    ]
+
+    @Test("a keyset folder that can't be read is named by every command that would use it", arguments: commands)
+    func unreadableKeyset(_ command: String, _ exit: Int32) throws {
+        let place = try makeKeystore()
+        try place.setMode(0o000, of: "Keys/senders")
+        defer { try? place.setMode(0o700, of: "Keys/senders") }
+        let output = try runUnprivileged(command, place)
+        #expect(output.exit == exit, "\(output)")
+        #expect((output.text + output.stderr).contains("can't read Keys/senders: Permission denied"), "\(output)")
+        #expect(!place.has("backup"))
+        if command.contains("--all") || command.hasPrefix("keys list") {
+            #expect((output.text.contains("Keys/app")) == !command.contains("backup"), "\(output)")
+        }
+    }
+
+    @Test(
+        "a keystore that can't be read is refused with 77, and not called empty",
+        arguments: ["rotate --all Keys", "rotate Keys/app", "keys list Keys", "keys list Keys/app", "keys doctor Keys"])
+    func unreadableKeystore(_ command: String) throws {
+        let place = try makeKeystore()
+        for mode in [0o000, 0o600] {
+            try place.setMode(mode, of: "Keys")
+            let output = try runUnprivileged(command, place)
+            try place.setMode(0o700, of: "Keys")
+            expectRefusal(output, 77, saying: "can't read Keys")
+            #expect(output.stderr.contains("Permission denied"), "\(output)")
+        }
+    }
+
+    private func makeKeystore() throws -> Workplace {
+        let place = try makePlace()
+        try place.create("Keys/app", "recipient")
+        try place.create("Keys/senders", "sender")
+        try place.write(Data("a long winter".utf8), to: "pass")
+        try place.giveAway()
+        return place
+    }
+
+    private func runUnprivileged(_ command: String, _ place: Workplace) throws -> Output {
+        try place.shell("\(Unprivileged.prefix) \"$PUSHCRYPT\" \(command) --at \(Workplace.now) </dev/null")
+    }
+
     private func makePlace() throws -> Workplace {
         let place = try Workplace()
         try place.setMode(0o755, of: ".")

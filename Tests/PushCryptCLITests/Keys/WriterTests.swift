@@ -45,6 +45,29 @@ struct WriterTests {
         #expect(same.exit == 0, "\(same)")
     }
 
+    @Test(
+        "a dry run on another host is refused like the change, with 75",
+        arguments: ["rotate Keys/app --now --dry-run", "rotate Keys/app --emergency --revoke KID --dry-run"])
+    func refusedDryRun(_ command: String) throws {
+        let (kid, snapshot) = try Self.made.get()
+        let place = try snapshot.place()
+        let output = try run(command.replacing("KID", with: kid), as: "host-b", place)
+        expectRefusal(output, 75, saying: "Keys/app: tests changes this keyset, and this is host-b")
+        #expect(try run(command.replacing("KID", with: kid), as: "tests", place).exit == 10)
+    }
+
+    @Test("keys policy shows the writer in text and JSON, also that of publisher keys")
+    func shown() throws {
+        let place = try Self.made.get().place.place()
+        try place.create("Keys/publisher", "publisher")
+        for path in [Self.path, "Keys/publisher"] {
+            let command = "keys policy \(path)"
+            let text = try run(command, as: "host-b", place).text
+            #expect(text.contains("writer        tests       the host that changes the keyset"), "\(text)")
+            #expect(try run(command + " --json", as: "host-b", place).object()["writer"] as? String == "tests")
+        }
+    }
+
     @Test("the refusal names the folder that was given, quoted for the shell")
     func refusedElsewhere() throws {
         let place = try Self.made.get().place.place()

@@ -174,8 +174,10 @@ import Testing
         for change in changes {
             #expect(LifecycleError.code { try editing.change(at: late, change) } == .blocked)
             #expect(
-                LifecycleError.code { try KeysetEditor.losses(of: editing.stored.metadata, at: late, change) }
-                    == .blocked)
+                LifecycleError.code {
+                    try KeysetEditor.losses(
+                        of: editing.stored.metadata, at: late, by: Actor(name: "ann", reason: nil), in: "app", change)
+                } == .blocked)
         }
         #expect(editing.timeline.updatedAt == .days(0))
         try editing.change(at: late, confirmsClock: true) { try $0.revoke(kid) }
@@ -191,7 +193,9 @@ import Testing
     @Test("the losses of changes are computed without keys") func preview() throws {
         var editing = try Editing()
         let (metadata, first) = (editing.stored.metadata, editing.primary)
-        let losses = try KeysetEditor.losses(of: metadata, at: .days(5)) { try $0.revoke(first) }
+        let losses = try KeysetEditor.losses(
+            of: metadata, at: .days(5), by: Actor(name: "ann", reason: nil), in: "app"
+        ) { try $0.revoke(first) }
         #expect(losses.count == 2)
         let done = try editing.change(at: .days(5)) { try $0.revoke(first) }.editor
         #expect(done.losses == losses)

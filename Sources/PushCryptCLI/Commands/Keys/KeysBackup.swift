@@ -31,7 +31,7 @@ struct KeysBackup: ParsableCommand {
 
     func run() throws {
         let keysets = try keysets().map { path in
-            try KeySource.requireKeyset(path)
+            try KeySource.requireKeyset(path, hasAll: true)
             let secret = secrets.isGiven ? secrets.source(of: path) : .none
             return try KeySource.naming(path) { try KeysetStore(path).backedUp(secret) }
         }
@@ -49,11 +49,8 @@ struct KeysBackup: ParsableCommand {
     }
 
     private func keysets() throws -> [String] {
-        guard isForAll else { return paths }
-        let keystores = paths.isEmpty ? [Defaults.keystore] : paths
-        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: false) }
-        guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
-        return found
+        guard isForAll else { return Keystore.distinct(paths) }
+        return try Keystore.keysets(in: paths.isEmpty ? [Defaults.keystore] : paths, includingDemoKeys: false)
     }
 
     private func secret(of backup: Backup) throws -> KeysetSecret? {

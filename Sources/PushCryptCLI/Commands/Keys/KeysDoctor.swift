@@ -11,7 +11,7 @@ struct KeysDoctor: ParsableCommand {
             action. Each finding says what to do. Nothing is changed, and no secret is needed. A secret that is given is checked \
             with each encrypted keyset, and then a plain keyset is an error. `keys verify` checks one keyset with its secret.
 
-            Exit status: 0 no errors, perhaps warnings; 65 errors; anything else: see pushcrypt --help.
+            Exit status: 0 no errors, perhaps warnings; 65 errors; 66 there is no keyset; anything else: see pushcrypt --help.
 
             Example: pushcrypt keys doctor Keys
             """)
@@ -34,6 +34,7 @@ struct KeysDoctor: ParsableCommand {
         }
         let errors = found.findings.count { $0.severity == .error }
         guard errors == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(errors, "error"))") }
+        try found.requireKeyset(in: path)
     }
 
     private static func summary(_ found: KeystoreExamination) -> String {

@@ -44,7 +44,7 @@ struct KeysImport: ParsableCommand {
 
     func run() throws {
         let record = try importedRecord()
-        if KeysetFolder(path).exists { try add(record) } else { try create(record) }
+        if try KeysetFolder(path).exists { try add(record) } else { try create(record) }
     }
 
     private func importedRecord() throws -> KeyRecord {

@@ -7,7 +7,7 @@ struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or change a keyset's rotation policy, signed set and writer.",
         discussion: """
-            Without a policy option it shows the policy. A longer overlap also applies to keys that have already \
+            Without a policy option it shows the policy, the signed set and the writer. A longer overlap also applies to keys that have already \
             retired, a shorter one only to keys that retire later.
 
             The --publish options make the sender keys a set that `keys publish --signed-by` signs. Every change of the \
@@ -69,13 +69,21 @@ struct KeysPolicy: ParsableCommand {
 
     private func show(_ metadata: KeysetMetadata) throws {
         let (policy, publication) = (metadata.policy, metadata.publication)
+        let writer = metadata.writer.map { ("writer", $0, Self.meaningOfWriter) }
         guard metadata.kind != .publisher else {
             let json: JSONObject = ["exemption": RotationPlan.publishers]
-            return try StandardStreams.write(json, asJSON: options.json) { _ in RotationPlan.publishers + "\n" }
+            return try StandardStreams.write(json.adding(ifKnown: ["writer": metadata.writer]), asJSON: options.json) {
+                RotationPlan.publishers + "\n" + Self.text([writer].compactMap(\.self), $0)
+            }
         }
         if options.json {
-            let member = publication.map { ", \"publication\": \($0.json)}" } ?? "}"
-            return try StandardStreams.write(policy.json.dropLast() + member + "\n")
+            var text = Array(policy.json.dropLast().utf8)
+            if let publication { text += ", \"publication\": \(publication.json)".utf8 }
+            if let writer = metadata.writer {
+                text += ", \"writer\": ".utf8
+                JSONWriter.appendString(writer, to: &text)
+            }
+            return try StandardStreams.write(text + Array("}\n".utf8))
         }
         let opens = DurationText.human(policy.opensAfterRetiringInSeconds)
         let rows = [
@@ -97,12 +105,17 @@ struct KeysPolicy: ParsableCommand {
             ]
         }
         let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-        let lines = (rows + (published ?? [])).flatMap { name, value, meaning in
+        try StandardStreams.write(Self.text(rows + (published ?? []) + [writer].compactMap(\.self), terminal))
+    }
+
+    private static let meaningOfWriter = "the host that changes the keyset"
+
+    private static func text(_ rows: [(String, String, String)], _ terminal: TerminalText) -> String {
+        rows.flatMap { name, value, meaning in
             terminal.wrapped(
                 name.padded(to: 14) + value.padded(to: 11) + " ", meaning, indent: 26,
                 width: StandardStreams.wrappingColumns)
-        }
-        try StandardStreams.write(lines.map { $0 + "\n" }.joined())
+        }.map { $0 + "\n" }.joined()
     }
 }
 

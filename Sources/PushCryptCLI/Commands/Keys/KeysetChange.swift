@@ -67,7 +67,12 @@ struct KeysetChange {
     }
 
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
-        try naming { try KeysetEditor.losses(of: metadata(), at: time, confirmsClock: confirmsClock, body) }
+        try naming {
+            try KeysetStore(path).requireUnbrokenLog(metadata())
+            return try KeysetEditor.losses(
+                of: metadata(), at: time, confirmsClock: confirmsClock, by: options.actor, in: KeysetFolder(path).path,
+                body)
+        }
     }
 
     /// Asks for agreement to the losses of a change, and makes it.

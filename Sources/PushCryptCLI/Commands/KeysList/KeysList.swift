@@ -28,7 +28,7 @@ struct KeysList: ParsableCommand {
 
     func run() throws {
         let time = timeOptions.time
-        if pins == nil, FileSystem.isFolder(path), !KeysetFolder(path).exists {
+        if pins == nil, FileSystem.isFolder(path), try !KeysetFolder(path).exists {
             let list = try KeystoreList(path, at: time)
             if let file = picture.file { try list.picture.write(to: file) }
             return try list.print(asJSON: json, width: StandardStreams.columns)
@@ -71,7 +71,7 @@ struct KeysetDescription {
                 .init(text: "\(status.state)") { terminal.styled($0, .state(status.state)) },
                 .init(text: status.traits?.suite.rawValue ?? "-"), yes(status.traits?.demandsPSK ?? false),
                 .init(text: status.ageInSeconds.map(TimeDistance.rough) ?? "-"), yes(status.seals),
-                yes(status.state.opens),
+                yes(status.opens),
                 .init(text: status.nextText ?? "-"),
             ]
         }
@@ -85,6 +85,7 @@ struct KeysetDescription {
             view.clock < view.now
             ? labelled("Note", .due, "\(view.clock) is before the last change; the states at that change are shown")
             : []
+        if let problem = view.problem { lines += labelled("Problem", .bad, problem) }
         if let signedSet = view.signedSet { lines += labelled("Set", signedSet.style, signedSet.text) }
         guard let plan = view.plan else { return lines }
         if let exemption = plan.exemption { lines += labelled("Note", .heading, exemption) }
@@ -120,14 +121,14 @@ extension RotationPlan.Action {
 }
 
 extension KeysetView {
-    var rows: [JSONObject] { listed.map { $0.json(metadata.kind) } }
+    var rows: [JSONObject] { listed.map { $0.json(metadata.kind).adding(ifKnown: ["problem": problem]) } }
 }
 
 /// One key as `keys list --json` shows it.
 ///
 /// ```
 /// {"kid", "kind", "suite", "state", "psk", "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt",
-///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null}
+///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null, ["problem": TEXT]}
 /// ```
 /// Times are RFC 3339. A member that is unknown or not set is null.
 extension KeyStatus {
@@ -138,7 +139,7 @@ extension KeyStatus {
             "activatesAt": lifecycle.activatesAt?.description, "retiresAt": lifecycle.retiresAt?.description,
             "expiresAt": lifecycle.expiresAt?.description, "revokedAt": lifecycle.revokedAt?.description,
             "destroyedAt": lifecycle.destroyedAt?.description, "ageInSeconds": ageInSeconds, "sealsNow": seals,
-            "opensNow": state.opens, "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
+            "opensNow": opens, "nextChange": nextChange.map { ["state": "\($0.state)", "at": "\($0.at)"] },
         ]
     }
 }
@@ -154,7 +155,28 @@ extension KeyStatus {
 struct KeystoreList {
     private let path: String
     private let time: UnixTime
-    private let keysets: [(path: String, content: Result<Content, Failure>)]
+    private let keysets: [(path: String, content: Result<Content, Problem>)]
+
+    private struct Problem: Error {
+        let failure: Failure
+        /// What the table shows in place of a step.
+        let label: String
+        /// What the picture shows.
+        let text: String
+
+        init(_ error: any Error) {
+            failure = Failure(error)
+            let isEarlierCopy = (error as? KeystoreError)?.code == .olderThanLog
+            label = isEarlierCopy ? "an earlier copy" : "can't be read"
+            text = isEarlierCopy ? TimelinePicture.earlierCopy : "\(label): \(failure.message)"
+        }
+    }
+
+    private var problems: [(path: String, problem: Problem)] {
+        keysets.compactMap { keyset in
+            if case .failure(let problem) = keyset.content { (keyset.path, problem) } else { nil }
+        }
+    }
 
     private struct Content {
         let view: KeysetView
@@ -174,19 +196,19 @@ struct KeystoreList {
     var picture: Picture {
         TimelinePicture(
             path, keysets.compactMap { try? $0.content.get().view },
-            problems: keysets.compactMap { keyset in keyset.content.failure.map { (keyset.path, $0.message) } },
+            problems: problems.map { ($0.path, $0.problem.text) },
             at: time
         ).picture
     }
 
-    private static func content(_ path: String, at time: UnixTime) -> Result<Content, Failure> {
+    private static func content(_ path: String, at time: UnixTime) -> Result<Content, Problem> {
         do {
             let file = try KeysetFolder(path).file()
             let view = KeysetView(path, try file.metadata(.none), isFile: false, at: time)
             let isDemo = DemoKeys.covers(file.keyIDs)
             return .success(Content(view: view, protection: isDemo ? "published demo" : file.protection.name))
         } catch {
-            return .failure(Failure(error))
+            return .failure(Problem(error))
         }
     }
 
@@ -195,12 +217,12 @@ struct KeystoreList {
         try StandardStreams.write(keysets.map(Self.json), asJSON: asJSON) { terminal in
             table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
-        let failures = keysets.compactMap { keyset in keyset.content.failure.map { failure in (keyset.path, failure) } }
-        for (path, failure) in failures {
+        for (path, problem) in problems {
+            let failure = problem.failure
             let isNamed = failure.message.contains(path)
             StandardStreams.writeError(isNamed ? failure.message : "\(path): \(failure.message)")
         }
-        if let failure = failures.first?.1 { throw ExitCode(failure.status.rawValue) }
+        if let failure = problems.first?.problem.failure { throw ExitCode(failure.status.rawValue) }
     }
 
     private func table(_ terminal: TerminalText) -> TextTable {
@@ -212,11 +234,12 @@ struct KeystoreList {
             columns,
             keysets.map { keyset in
                 let path = TerminalText.harmless(keyset.path.utf8)
-                guard let content = try? keyset.content.get() else {
-                    return [
-                        .init(text: path), "-", "-", "-", "-",
-                        .init(text: "can't be read") { terminal.styled($0, .bad) },
-                    ]
+                let content: Content
+                switch keyset.content {
+                case .success(let read): content = read
+                case .failure(let problem):
+                    let label = TextTable.Cell(text: problem.label) { terminal.styled($0, .bad) }
+                    return [.init(text: path), "-", "-", "-", "-", label]
                 }
                 let view = content.view
                 return [
@@ -241,9 +264,9 @@ struct KeystoreList {
         return .init(text: "\(step.action.text) \(TimeDistance.text(step.dueAt, from: view.now))\(objection)")
     }
 
-    private static func json(_ path: String, _ content: Result<Content, Failure>) -> JSONObject {
+    private static func json(_ path: String, _ content: Result<Content, Problem>) -> JSONObject {
         switch content {
-        case .failure(let failure): return ["keyset": path, "problem": failure.message]
+        case .failure(let problem): return ["keyset": path, "problem": problem.failure.message]
         case .success(let content):
             let (view, plan) = (content.view, content.view.plan)
             return [
@@ -255,11 +278,5 @@ struct KeystoreList {
                 "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
             ]
         }
-    }
-}
-
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let failure) = self { failure } else { nil }
     }
 }

@@ -71,11 +71,13 @@ extension KeysetView {
 ///
 /// ```
 /// {"keyset", "thumbprint": BASE64URL | null, "next": TEXT,
-///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null, ["signedSet": SET]}
+///  "history": [{"n", "at", "who", "what", "detail", "why"}] | null, "historyProblem": TEXT | null, ["problem": TEXT], ["signedSet": SET]}
 /// ```
 extension KeyDescription {
     var json: JSONObject {
-        let json = status.json(view.metadata.kind).adding(ifKnown: ["signedSet": view.signedSet?.json])
+        let json = status.json(view.metadata.kind).adding(ifKnown: [
+            "problem": view.problem, "signedSet": view.signedSet?.json,
+        ])
         return json.adding([
             "keyset": view.path, "thumbprint": thumbprint, "next": whatNext, "history": history?.map(Self.json),
             "historyProblem": flaw,
@@ -109,7 +111,10 @@ extension KeyDescription {
     var isSender: Bool { [.sender, .publisher].contains(view.metadata.kind) }
     private var isPublisher: Bool { view.metadata.kind == .publisher }
 
+    private static let earlierCopy = "no: the keyset is an earlier copy, which no command uses"
+
     var sealsText: String {
+        if view.problem != nil { return Self.earlierCopy }
         let verb = isSender ? "signs" : "seals"
         let since = status.lifecycle.activatesAt.map { $0 > UnixTime(0) ? " since \($0)" : "" } ?? ""
         return switch status.state {
@@ -121,6 +126,7 @@ extension KeyDescription {
     }
 
     var opensText: String {
+        if view.problem != nil { return Self.earlierCopy }
         let verb = isSender ? "verifies" : "opens"
         return switch status.state {
         case .pending where isPublisher, .primary where isPublisher: "yes: in apps that pin it"
@@ -147,6 +153,7 @@ extension KeyDescription {
     /// The next change and its reason. It is also a value of the JSON output.
     var whatNext: String {
         switch status.state {
+        case _ where view.problem != nil: "Nothing: the keyset is an earlier copy. Run `pushcrypt keys doctor`."
         case .pending where isPublisher, .primary where isPublisher: "Nothing: \(RotationPlan.publishers)."
         case .pending: pendingText
         case .primary: primaryText
@@ -256,7 +263,7 @@ private struct KeyPage {
     }
 
     private var history: [String] {
-        let flaw = key.flaw.map { row("", "The audit log is broken: \($0).", .bad) } ?? []
+        let flaw = key.flaw.map { row("", "Problem: \($0).", .bad) } ?? []
         guard let history = key.history else { return flaw + row("", "There is no audit log.") }
         guard !history.isEmpty else { return flaw + row("", "The audit log doesn't mention the key.") }
         return flaw

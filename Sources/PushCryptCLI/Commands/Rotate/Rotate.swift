@@ -20,7 +20,7 @@ struct Rotate: ParsableCommand {
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
             out; 75 a step is due but blocked, or the clock seems wrong, so the due steps are unknown; 64, 66 or 77 the \
-            secret is missing, can't be read, or is wrong; 65 also if a wrap command failed; 69 the steps were carried out, but \
+            secret is missing, can't be read, or is wrong; 65 also if a wrap command failed or the audit log is broken; 69 the steps were carried out, but \
             the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
             is the most severe one.
 
@@ -86,6 +86,7 @@ struct Rotate: ParsableCommand {
         var requiresCoverage = false
         for path in try keysets() {
             do {
+                try KeySource.requireKeyset(path, hasAll: true)
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
                 let (rotation, status) = try rotate(change, deviceReports)
                 statuses.append(status)
@@ -195,13 +196,12 @@ struct Rotate: ParsableCommand {
     }
 
     private func keysets() throws -> [String] {
-        guard isForAll else { return paths }
+        guard isForAll else { return Keystore.distinct(paths) }
         let keystores = paths.isEmpty ? [Defaults.keystore] : paths
         // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
         // ones.
-        let found = try keystores.flatMap { try Keystore($0).keysets(includingDemoKeys: secrets.isGiven) }
+        let found = try Keystore.keysets(in: keystores, includingDemoKeys: secrets.isGiven)
         StandardStreams.writeDetail("rotating \(found.joined(separator: ", ")) of \(keystores.joined(separator: ", "))")
-        guard !found.isEmpty else { throw Failure(.noInput, "no keyset in \(keystores.joined(separator: ", "))") }
         return found
     }
 

@@ -53,10 +53,12 @@ struct Status: ParsableCommand {
     private func examine(_ report: inout StatusReport) throws {
         var context = try secretCheck.context(secrets, at: report.time)
         context.reports = try reports.map { try DeviceReports(file: $0) }
+        var known: Set<String> = []
         for path in paths {
             report.attempt { report in
-                let found = try KeystoreExamination(path, context)
-                guard found.keysetCount > 0 else { throw Failure(.noInput, "no keyset in \(path)") }
+                let found = try KeystoreExamination(path, context, except: known)
+                try found.requireKeyset(in: path)
+                known = found.examined
                 if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
                 report.add(found, context.reports)
             }

@@ -13,10 +13,12 @@ struct KeysetView {
     let now: UnixTime
     /// In the order of the file, in which keys were added.
     let statuses: [KeyStatus]
-    /// nil for a FILE and for the published demo keys, which are never rotated.
+    /// nil for a FILE, for the published demo keys, which are never rotated, and for a keyset with a problem.
     let plan: RotationPlan?
     /// nil if no set is published.
     let signedSet: PublicationStatus?
+    /// Why no command uses the keyset: it is an earlier copy. nil for other keysets.
+    let problem: String?
 
     /// - Parameter pins: a file with what the app bundles, for a FILE that is a signed sender set.
     init(_ path: String, pins: String? = nil, at time: UnixTime) throws {
@@ -32,12 +34,14 @@ struct KeysetView {
             let status = PublicationStatus(set, at: time)
             self.init(path, KeysetMetadata(set.keyset), isFile: true, signedSet: status, at: time)
         } else {
-            self.init(path, try KeySource.metadata(of: path), isFile: !FileSystem.isFolder(path), at: time)
+            let (metadata, problem) = try KeySource.notedMetadata(of: path)
+            self.init(path, metadata, isFile: !FileSystem.isFolder(path), problem: problem, at: time)
         }
     }
 
     init(
-        _ path: String, _ metadata: KeysetMetadata, isFile: Bool, signedSet: PublicationStatus? = nil, at time: UnixTime
+        _ path: String, _ metadata: KeysetMetadata, isFile: Bool, signedSet: PublicationStatus? = nil,
+        problem: String? = nil, at time: UnixTime
     ) {
         let timeline = metadata.timeline
         folder = isFile ? nil : KeysetFolder(path)
@@ -45,9 +49,12 @@ struct KeysetView {
         self.metadata = metadata
         clock = time
         now = timeline.effective(time)
-        statuses = zip(timeline.keys, timeline.phases()).map { KeyStatus($0, $1, metadata, at: time) }
+        statuses = zip(timeline.keys, timeline.phases()).map {
+            KeyStatus($0, $1, metadata, isUsed: problem == nil, at: time)
+        }
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo ? nil : metadata.plan(at: time)
+        plan = isFile || isDemo || problem != nil ? nil : metadata.plan(at: time)
+        self.problem = problem
         self.signedSet = signedSet ?? PublicationStatus(metadata, at: now)
     }
 
@@ -55,7 +62,7 @@ struct KeysetView {
 
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
-    /// nil for a FILE, for the published demo keys and for publisher keys.
+    /// nil if there is no plan, and for publisher keys.
     var policy: RotationPolicy? { plan == nil || plan?.exemption != nil ? nil : metadata.policy }
 
     func status(_ kid: KeyID) -> KeyStatus? { statuses.first { $0.kid == kid } }
@@ -84,8 +91,11 @@ struct KeyStatus {
     let phases: [KeyPhase]
     let now: UnixTime
     private let isPublisher: Bool
+    /// Whether commands use the keyset.
+    private let isUsed: Bool
 
-    init(_ key: KeyTimeline.Key, _ phases: [KeyPhase], _ metadata: KeysetMetadata, at time: UnixTime) {
+    init(_ key: KeyTimeline.Key, _ phases: [KeyPhase], _ metadata: KeysetMetadata, isUsed: Bool, at time: UnixTime) {
+        self.isUsed = isUsed
         kid = key.kid
         lifecycle = key.lifecycle
         traits = metadata.traits[key.kid]
@@ -97,7 +107,9 @@ struct KeyStatus {
     }
 
     /// Whether the key seals or signs. Publisher keys sign beside each other.
-    var seals: Bool { isPublisher ? state.opens : state == .primary }
+    var seals: Bool { isUsed && (isPublisher ? state.opens : state == .primary) }
+
+    var opens: Bool { isUsed && state.opens }
 
     func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
 

@@ -6,10 +6,11 @@ import PushCryptKeysets
 struct TimelinePicture {
     private let title: String
     private let rows: [TimelineRows]
-    /// The keysets that can't be read, and why.
+    /// The keysets that no command uses, and why.
     private let problems: [(path: String, reason: String)]
     private let isKeystore: Bool
 
+    static let earlierCopy = "an earlier copy, which no command uses: run pushcrypt keys doctor"
     static let width = 960.0
     static let left = 28.0
     private static let firstTop = 68.0
@@ -19,7 +20,8 @@ struct TimelinePicture {
     init(_ view: KeysetView) {
         title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
         rows = [TimelineRows(Timeline(view), name: nil, top: Self.firstTop)]
-        (problems, isKeystore) = ([], false)
+        problems = view.problem == nil ? [] : [(view.path, Self.earlierCopy)]
+        isKeystore = false
     }
 
     /// The picture of a keystore.
@@ -37,17 +39,17 @@ struct TimelinePicture {
     }
 
     var picture: Picture {
-        let bottom = (rows.last?.bottom ?? Self.firstTop - Self.gap) + (isKeystore ? Self.gap : 0)
+        let bottom = (rows.last?.bottom ?? Self.firstTop - Self.gap) + (isKeystore || !problems.isEmpty ? Self.gap : 0)
         let lost = problems.enumerated().flatMap { index, problem in
             let top = bottom + 44 * Double(index)
             return [
                 SVG.text(Picture.shortened(problem.path), at: (Self.left, top), "heading"),
-                SVG.text("can't be read: \(problem.reason)", at: (Self.left, top + 18), "state revoked"),
+                SVG.text(problem.reason, at: (Self.left, top + 18), "state revoked"),
             ]
         }
         let end = bottom + 44 * Double(problems.count) + (problems.isEmpty ? 0 : 14)
         let legend = legend(top: end + (isKeystore ? 0 : 32))
-        let description = rows.map(\.description) + problems.map { "\($0.path) can't be read: \($0.reason)" }
+        let description = rows.map(\.description) + problems.map { "\($0.path): \($0.reason)" }
         return Picture(
             title: title, description: description.joined(separator: " "), width: Self.width, height: end + 56,
             parts: [SVG.text(title, at: (Self.left, 42), "title")] + rows.flatMap(\.parts) + lost + legend)

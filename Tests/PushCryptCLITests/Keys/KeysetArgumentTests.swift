@@ -1,0 +1,101 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// Keystores and keysets as arguments of the commands that accept several.
+@Suite("arguments that name keystores and keysets", .ownThreads)
+struct KeysetArgumentTests {
+    private let place: Workplace
+    private static let backup = "--to backup --backup-passphrase-file pass"
+
+    init() throws {
+        place = try Workplace()
+        try place.create("Keys/app", "recipient")
+        try place.create("Keys/backend", "sender")
+        try place.create("Publisher/fleet", "shared")
+        try place.makeFolder("empty")
+        try place.makeFolder("etc/foreign")
+        try place.write(Data("a long winter".utf8), to: "pass")
+    }
+
+    private func run(_ command: String) throws -> Output {
+        let arguments = command.split(separator: " ").map(String.init)
+        return try place.run(arguments + ["--at", Workplace.now])
+    }
+
+    private func keysets(_ output: Output) throws -> [String] {
+        guard output.text.hasPrefix("{\n") else {
+            return try output.text.split(separator: "\n").compactMap { line in
+                let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return row?["keyset"] as? String
+            }
+        }
+        let rows = try output.object()["keysets"] as? [[String: Any]]
+        return rows?.compactMap { $0["keyset"] as? String } ?? []
+    }
+
+    @Test(
+        "an argument without a keyset is named and refused with 66, also beside one that has keysets",
+        arguments: [
+            "rotate --all empty", "rotate --all Keys empty", "keys backup --all Keys empty \(backup)",
+            "keys list empty", "keys doctor empty", "keys doctor etc",
+        ])
+    func empty(_ command: String) throws {
+        let output = try run(command)
+        #expect(output.exit == 66, "\(output)")
+        let path = command.contains("etc") ? "etc" : "empty"
+        #expect(output.stderr.contains(path) && output.stderr.contains("no keyset"), "\(output)")
+        #expect(!place.has("backup"))
+    }
+
+    @Test("status of a keystore and of a folder without a keyset is unknown and names the folder")
+    func emptyStatus() throws {
+        let output = try run("status Keys empty --ignore plain-text")
+        #expect(output.exit == 3 && output.text.contains("no keyset in empty"), "\(output)")
+    }
+
+    @Test("a keyset is accepted where a keystore is, and the same keyset counts once")
+    func keysetAsKeystore() throws {
+        let three = ["Keys/app", "Keys/backend", "Publisher/fleet"]
+        #expect(try keysets(run("rotate --json --all Keys Publisher/fleet/ Keys/app ./Keys")) == three)
+        #expect(try keysets(run("rotate --json Keys/app Keys/app/")) == ["Keys/app"])
+        let backup = try run("keys backup --json --all Keys Keys Publisher/fleet \(Self.backup)")
+        #expect(backup.isSuccess, "\(backup)")
+        #expect(try keysets(backup) == ["app", "backend", "fleet"])
+    }
+
+    @Test(
+        "status counts the same keyset and its problems once",
+        arguments: ["Keys Keys", "Keys ./Keys/", "Keys Keys/app", "Keys/app Keys"])
+    func statusCountsOnce(_ paths: String) throws {
+        let (once, twice) = (try run("status --json Keys"), try run("status --json \(paths)"))
+        #expect(twice.exit == once.exit, "\(twice)")
+        let (expected, found) = (try once.object(), try twice.object())
+        for member in ["keysets", "problems", "unknown"] {
+            let count = (expected[member] as? [Any])?.count
+            #expect((found[member] as? [Any])?.count == count, "\(member): \(twice)")
+        }
+    }
+
+    @Test(
+        "a keystore in place of a keyset is refused with one of its keysets, and with --all if the command has it",
+        arguments: [
+            ("rotate Keys", true), ("keys backup Keys \(backup)", true), ("keys verify Keys", false),
+            ("keys add Keys", false), ("keys export Keys", false),
+        ])
+    func keystoreAsKeyset(_ command: String, _ hasAll: Bool) throws {
+        let output = try run(command)
+        expectRefusal(
+            output, 66,
+            saying: "Keys is not a keyset of a keystore: it is a keystore. Give one of its keysets, such as Keys/app")
+        #expect(output.stderr.contains("--all") == hasAll, "\(output)")
+    }
+
+    @Test("a keyset whose keyset.json is lost is reported as missing, and not as a folder without a keyset")
+    func lost() throws {
+        try FileManager.default.removeItem(at: place.folder.file("Keys/app/keyset.json"))
+        let status = try run("status Keys/app")
+        #expect(status.exit == 2 && status.text.contains("Keys/app: there is no keyset.json"), "\(status)")
+        #expect(try run("rotate --all Keys/app").exit == 66)
+    }
+}
