@@ -74,7 +74,7 @@ struct BackupTests {
         ("--to backup", 64, "Name a keyset"), ("Keys/none --to backup", 66, "not a keyset"),
         ("Keys/app --to backup-pass SECRET", 73, "backup-pass exists already"),
         ("Keys/app --to none/backup SECRET", 73, "none/backup"),
-        ("Keys/app Keys/app --to backup SECRET", 65, "two keysets"),
+        ("Keys/app Keys/copies/app --to backup SECRET", 65, "two keysets"),
         ("--all None --to backup SECRET", 66, "None"), ("Keys/app", 64, "--to"),
         ("Keys/app --to backup SECRET --backup-wrap-command cat", 64, "Use only one"),
         ("Keys/app --to backup --backup-wrap-command cat", 65, "failed to wrap"),
@@ -88,6 +88,7 @@ struct BackupTests {
         let copy = try place.read("Keys/old/keyset.json")
         try place.succeed("keys", "policy", "Keys/old", "--keep", "3")
         try place.write(copy, to: "Keys/old/keyset.json")
+        _ = try place.shell("mkdir Keys/copies && cp -a Keys/app Keys/copies/")
         let arguments = options.replacing("SECRET", with: "--backup-passphrase-file backup-pass").split(separator: " ")
             .map(String.init)
         let output = try place.run(["keys", "backup"] + arguments)
