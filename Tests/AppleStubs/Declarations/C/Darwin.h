@@ -35,6 +35,7 @@ typedef unsigned long long rlim_t;
 #define EWOULDBLOCK 35
 #define ENOTSUP 45
 #define ELOOP 62
+#define ENAMETOOLONG 63
 #define ENOTEMPTY 66
 #define EDQUOT 69
 #define ENOSYS 78
