@@ -161,7 +161,8 @@ struct KeySource: Sendable {
         guard folder.exists else { throw notAKeyset(path) }
         let file = try naming(path) { try folder.file() }
         if let later = file.laterChanges {
-            StandardStreams.writeNote("\(path): \(later). No command uses it: run pushcrypt keys doctor \(path)")
+            StandardStreams.writeNote(
+                "\(path): \(later). No command uses it: run pushcrypt keys doctor \(ShellArgument.quoted(path))")
         }
         return file.metadata
     }

@@ -94,7 +94,7 @@ package struct KeystoreExamination {
         }
         let hasFilesOfAKeyset = names.contains { $0 == KeysetFolder.auditName || $0 == KeysetFolder.publicName }
         if hasFilesOfAKeyset {
-            add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
+            add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore(path))
         } else if depth < Self.maximumDepth, names.contains(where: { FileSystem.isFolder(path + "/" + $0) }) {
             try examineKeystore(path, depth: depth + 1)
         } else {
