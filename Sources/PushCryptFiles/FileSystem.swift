@@ -78,7 +78,10 @@ package enum FileSystem {
     }
 
     private static func requireFileIfPresent(_ path: String) throws(FileError) {
-        guard let kind = FileStatus(path, followingLinks: true)?.kind, kind != .file else { return }
+        let kind = FileStatus(path, followingLinks: true)?.kind ?? .file
+        // A stream of this process that is redirected to a file is a link to it.
+        let isStream = ["/dev", "/dev/fd", "/proc/self/fd"].contains(parent(of: path))
+        guard kind != .file || isStream else { return }
         throw FileError(
             .cannotCreate, path, "\(path) is a folder or a device, which a file would replace; name a file")
     }

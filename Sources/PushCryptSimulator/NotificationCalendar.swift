@@ -13,16 +13,14 @@ extension CalendarMatch {
     /// Why no date can match; nil if one can. The documentation of `UNCalendarNotificationTrigger` doesn't say what becomes of
     /// such a trigger; the strictest reading is that the system refuses it.
     var mistake: String? {
-        let parts = [
-            ("a month", month, 1...12), ("a day", day, 1...longestMonth), ("a weekday", weekday, 1...7),
-            ("an hour", hour, 0...23), ("a minute", minute, 0...59), ("a second", second, 0...59),
-        ]
-        for (name, value, range) in parts {
-            if let value, !range.contains(value) {
-                return "\(name) is from \(range.lowerBound) to \(range.upperBound), and this is \(value)"
-            }
-        }
-        return nil
+        Self.mistake("a month", month, 1...12) ?? Self.mistake("a day", day, 1...longestMonth)
+            ?? Self.mistake("a weekday", weekday, 1...7) ?? Self.mistake("an hour", hour, 0...23)
+            ?? Self.mistake("a minute", minute, 0...59) ?? Self.mistake("a second", second, 0...59)
+    }
+
+    private static func mistake(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) -> String? {
+        guard let value, !range.contains(value) else { return nil }
+        return "\(name) is from \(range.lowerBound) to \(range.upperBound), and this is \(value)"
     }
 
     private var longestMonth: Int {

@@ -48,7 +48,7 @@ struct ConsistencyTests {
 
     @Test("an option whose value may begin with a dash accepts such a value")
     func dashes() throws {
-        for (path, command) in try DescribedCommand.all.get() where path != "pushcrypt simulate" {
+        for (path, command) in try DescribedCommand.all.get() {
             for option in command.arguments ?? [] where option.kind == "option" {
                 let mayBeginWithDash = ["KID", "HASH"].contains(option.valueName) || option.name == "--device"
                 #expect(!mayBeginWithDash || option.parsingStrategy == "unconditional", "\(path) \(option.name)")

@@ -15,7 +15,7 @@ struct FormatAdviceTests {
             (["keys", "policy", "Keys/a", "--at", "2026-01-01"], "as in 2026-01-01T00:00:00Z."),
             (["keys", "policy", "Keys/a", "--overlap", "5y"], "as in 30d, 36h or 1d12h. A year is 365d."),
             (["keys", "add", "Keys/a", "--activates-at", "5y"], "A TIME is RFC 3339"),
-            (["rotate", "Keys/a", "--emergency", "--revoke", "qi99"], "A KID is the id of a key, 11 characters"),
+            (["rotate", "Keys/a", "--emergency", "--revoke", "qi9+"], "A KID is the id of a key, 11 characters"),
             (["keys", "show", "Keys/a", "qi9"], "at least its first 4 characters"),
             (["keys", "policy", "Keys/a", "--keep", "two"], "N is a whole number."),
             (["keys", "promote", "Keys/a", "qi99zniTdWc", "--require-coverage", "most"], "as in 99.9%."),

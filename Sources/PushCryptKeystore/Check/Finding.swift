@@ -20,6 +20,25 @@ package struct Finding: Hashable, Sendable, Encodable {
     package let message: String
     /// How to correct it: a shell command or a sentence.
     package let advice: String
+
+    init(severity: Severity, keyset: String, code: String, message: String, advice: String) {
+        assert(Self.codes.contains(code), "\(code) isn't in Finding.codes")
+        (self.severity, self.keyset, self.code) = (severity, keyset, code)
+        (self.message, self.advice) = (message, advice)
+    }
+
+    /// All codes.
+    package static let codes: Set = [
+        "audit-broken", "clock", "clock-skew", "damaged", "demo-keys", "expired", "expiring", "foreign-file",
+        "future-file",
+        "hook-unfinished", "later-version", "lives", "loose-mode", "malformed", "misplaced", "missing", "no-digest",
+        "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted", "old-log", "other-writer", "owner",
+        "plain-text",
+        "public-differs", "public-missing", "replaced-keyset", "rolled-back", "rotation-blocked", "rotation-due",
+        "rotation-overdue", "secret",
+        "set-expired",
+        "set-expiring", "symbolic-link", "unfinished", "unknown-member", "unreadable", "weak-scrypt",
+    ]
 }
 
 extension Finding: Comparable {

@@ -100,6 +100,16 @@ struct StatusMetricsTests {
         #expect(try place.shell("readlink link").text == "/dev/null\n")
     }
 
+    @Test("a stream of the process isn't replaced by the metrics' file, also if it is redirected to a file")
+    func stream() throws {
+        for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            let output = try place.shell(
+                #""$PUSHCRYPT" status --prometheus \#(path) --at \#(Workplace.now) > out; cat out; exit 3"#)
+            #expect(output.text.contains("\(path) is a folder or a device"), "\(output)")
+        }
+        #expect(try place.shell("readlink /dev/stdout").text == "/proc/self/fd/1\n")
+    }
+
     @Test("an unknown status is written too, and metrics that can't be written make the status unknown")
     func unknown() throws {
         #expect(

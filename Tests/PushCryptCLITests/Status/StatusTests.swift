@@ -150,7 +150,9 @@ struct StatusTests {
         #expect(output.exit == 1 && firstLine(output).contains("Keys/plain: the private keys are not encrypted"))
         #expect(!output.text.contains("demo"), "\(output)")
         #expect(try status("--no-check-secret", "--ignore", "plain-text").isSuccess)
-        #expect(try status("--no-check-secret", "--ignore", "plain").exit == 1)
+        #expect(try status("--no-check-secret", "--ignore", "unfinished").exit == 1)
+        let misspelt = try status("--no-check-secret", "--ignore", "plain-txt")
+        #expect(misspelt.exit == 64 && misspelt.stderr.contains("plain-txt: do you mean plain-text?"), "\(misspelt)")
     }
 
     @Test("the first line has one bar, also if a keyset's name has one")

@@ -54,7 +54,8 @@ struct Simulate: AsyncParsableCommand {
         name: .customLong("topic"),
         help: .init("The app's bundle identifier; required with --keys. (default: PUSHCRYPT_TOPIC)", "TOPIC"))
     var givenTopic: String?
-    @Option(help: .init("The phone has this device's key of a shared keyset.", "ID")) var device: String?
+    @Option(parsing: .unconditional, help: .init("The phone has this device's key of a shared keyset.", "ID"))
+    var device: String?
     @Option(
         help: .init(
             "The pinned sender keys: only signed pushes are accepted. Without it only unsigned ones are.", "FILE"))

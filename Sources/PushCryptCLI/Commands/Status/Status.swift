@@ -37,6 +37,16 @@ struct Status: ParsableCommand {
 
     private var paths: [String] { givenPaths.isEmpty ? [Defaults.keystore] : givenPaths }
 
+    func validate() throws {
+        for code in ignore where !Finding.codes.contains(code) {
+            let similar = Spelling.nearest(to: code, in: Finding.codes.sorted())
+            throw ValidationError(
+                "--ignore: keys doctor has no code \(code)"
+                    + (similar.map { ": do you mean \($0)?" } ?? "; it has "
+                        + Finding.codes.sorted().joined(separator: ", ")))
+        }
+    }
+
     func run() throws {
         var report = StatusReport(at: timeOptions.time, ignoring: Set(ignore))
         report.attempt { try examine(&$0) }
