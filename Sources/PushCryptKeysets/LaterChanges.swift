@@ -33,7 +33,13 @@ package struct LaterChanges: Hashable, Sendable, CustomStringConvertible {
         return KeystoreError(
             .olderThanLog,
             "\(path): \(self), as after a restored backup\(givenUp.joined()). To continue from it with what the log revokes and "
-                + "destroys, run: pushcrypt keys restore \(path); for a newer backup, add --from FILE")
+                + "destroys, run: \(Self.restoreCommand(path)); add --dry-run to see what is lost, and --from FILE for a newer "
+                + "backup")
+    }
+
+    /// Makes the earlier copy the keyset. It always goes back in time: the log has changes that the copy lacks.
+    package static func restoreCommand(_ path: String) -> String {
+        "pushcrypt keys restore \(ShellArgument.quoted(path)) --back-in-time"
     }
 }
 

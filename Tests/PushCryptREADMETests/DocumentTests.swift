@@ -26,6 +26,18 @@ struct DocumentTests {
         #expect(try #require(lines.firstIndex { $0.contains("pushcrypt seal --to") }) < 100)
     }
 
+    @Test("Two runbooks don't write the same file of refused lines, and a push is replaced only after reseal")
+    func reseal() throws {
+        let runbooks = Documents.files(in: "docs/runbooks", withSuffix: ".md")
+        let commands = try runbooks.flatMap { try Documents.blocks(of: "sh", in: $0) }.flatMap {
+            $0.text.replacing("\\\n", with: " ").matches(of: /pushcrypt reseal .* --errors (\S+) .*/).map {
+                (file: $0.1, text: $0.0)
+            }
+        }
+        #expect(commands.count >= 2 && Set(commands.map(\.file)).count == commands.count, "\(commands)")
+        #expect(commands.allSatisfy { $0.text.contains("&&") }, "\(commands)")
+    }
+
     @Test("A shell can parse the shell commands of a document", arguments: Documents.all)
     func shell(_ document: String) throws {
         for block in try Documents.blocks(of: "sh", in: document) {

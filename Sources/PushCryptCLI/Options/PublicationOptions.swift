@@ -78,12 +78,34 @@ struct PublisherOptions: ParsableArguments {
         func unlocked(_ keyset: String, _ secrets: SecretOptions) throws -> StoredKeyset {
             let secret = secrets.source(of: keyset)
             let isExpected = keyset == expectation.keyset
-            return try Self.unlocked(keyset, isExpected ? secret.expecting(expectation.state) : secret)
+            return try Self.namingSecrets(of: senders, publishers, isNeeded: !own.isNamed) {
+                try Self.unlocked(keyset, isExpected ? secret.expecting(expectation.state) : secret)
+            }
         }
         let signing = try unlocked(publishers, own.isNamed ? own : secrets)
         let published = try unlocked(senders, secrets)
         return try KeySource.naming("\(senders) with the publisher \(publishers)") {
             try body(PublishedSet(of: published, by: signing))
+        }
+    }
+
+    /// Adds to an error about a missing or wrong secret which option is for which keyset.
+    ///
+    /// - Parameter isNeeded: whether the command doesn't name a secret of the publisher keyset.
+    private static func namingSecrets<Result>(
+        of senders: String, _ publishers: String, isNeeded: Bool, _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            let codes: [KeystoreError.Code] = [.wrongSecret, .secretNeeded]
+            let failure = Failure(error)
+            let isAboutSecret = failure.status == .usage || codes.contains { $0 == (error as? KeystoreError)?.code }
+            guard isNeeded, isAboutSecret else { throw error }
+            throw Failure(
+                failure.status,
+                "\(failure.message). --passphrase-file is for \(senders); if \(publishers) has a secret of its own, add "
+                    + "--publisher-passphrase-file FILE")
         }
     }
 

@@ -29,9 +29,16 @@ struct PublicationStatus {
     }
 
     /// What is left to do after a change of a sender keyset at `path`, which issues its set again.
-    static func publishing(_ path: String) -> String {
-        TerminalText.harmless(
-            "the new set now: `pushcrypt keys publish \(path) --to FOLDER --signed-by Publisher/NAME`".utf8)
+    static func publishing(_ path: String, _ secrets: SecretOptions) -> String {
+        TerminalText.harmless("the new set now: `\(command(path, secrets))`".utf8)
+    }
+
+    /// The command that publishes the set, with the places to fill in in capitals. The publisher keyset has a secret of its own
+    /// where the sender keyset has one.
+    static func command(_ path: String, _ secrets: SecretOptions) -> String {
+        let own = secrets.repeatedArguments
+        return "pushcrypt keys publish \(ShellArgument.quoted(path)) --to FOLDER --signed-by Publisher/NAME\(own)"
+            + (own.isEmpty ? "" : " --publisher-passphrase-file FILE")
     }
 
     var json: JSONObject {

@@ -118,6 +118,12 @@ extension PublicationPolicy {
                 .invalidPolicy,
                 "a signed set is valid for at least 2 days: `rotate` renews it when half of that has passed")
         }
+        if let validForInSeconds, validForInSeconds > SenderSetPublication.maximumValidityInSeconds {
+            throw KeyError(
+                .invalidPolicy,
+                "a signed set is valid for at most 90 days, not \(DurationText.human(validForInSeconds)): apps refuse a longer one"
+            )
+        }
         try self.init(
             set: old?.set ?? makeID(), topics: topics, epoch: epoch ?? old?.epoch ?? 1,
             validForInSeconds: validForInSeconds ?? old?.validForInSeconds ?? Self.standardValidityInSeconds)

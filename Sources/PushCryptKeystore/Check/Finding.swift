@@ -54,7 +54,10 @@ extension Finding: Comparable {
 
 /// Advice in both `keys verify` and `keys doctor`.
 extension Verification {
-    static let restore = "restore an earlier copy"
+    static func restore(_ path: String) -> String {
+        "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))  # FILE is the newest backup"
+    }
+
     static let keepLaterFile = "keep the file, and use the pushcrypt that wrote it, or a later one"
     package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
@@ -74,7 +77,7 @@ extension Verification {
     }
 
     static func restoreOlder(_ snapshot: KeysetSnapshot) -> String {
-        "pushcrypt keys restore \(ShellArgument.quoted(snapshot.path))  # or with --from FILE, the newest backup"
+        LaterChanges.restoreCommand(snapshot.path) + "  # or with --from FILE, the newest backup"
     }
 
     static func verify(_ snapshot: KeysetSnapshot) -> String {
@@ -109,16 +112,4 @@ extension PublicCondition {
         case .unneeded, .whole, .plausible: return ("\(self)", "")
         }
     }
-}
-
-/// Quotes an argument of a command that a person pastes into a shell.
-package enum ShellArgument {
-    /// Adds quotes if the shell would split or expand the argument, and `./` to a path that begins with `-`.
-    package static func quoted(_ argument: String) -> String {
-        let argument = argument.hasPrefix("-") ? "./" + argument : argument
-        guard argument.isEmpty || !argument.utf8.allSatisfy(isPlain) else { return argument }
-        return "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool { byte.isAlphanumeric || byte.isOne(of: "/._-+,:@%") }
 }

@@ -53,7 +53,7 @@ package struct KeysetExamination {
     package var metadata: KeysetMetadata? { try? snapshot.keyset.get().metadata }
 
     package func plan(_ metadata: KeysetMetadata) -> RotationPlan {
-        metadata.plan(at: now, confirmsClock: true) { context.reports?.verdict(on: $0, metadata, at: now) }
+        metadata.plan(at: now) { context.reports?.verdict(on: $0, metadata, at: now) }
     }
 
     /// Whether the audit log matches the keyset; nil if one of them can't be read.
@@ -93,15 +93,17 @@ package struct KeysetExamination {
         guard let error = error as? KeystoreError else {
             return add(
                 .error, "malformed", "\(KeysetFolder.keysetName) is not a keyset: \(error)",
-                advice: Verification.restore)
+                advice: Verification.restore(snapshot.path))
         }
         switch error.code {
         case .notFound:
-            add(.error, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
-        case .damaged: add(.error, "damaged", error.reason, advice: Verification.restore)
+            add(
+                .error, "missing", "there is no \(KeysetFolder.keysetName)",
+                advice: Verification.restore(snapshot.path))
+        case .damaged: add(.error, "damaged", error.reason, advice: Verification.restore(snapshot.path))
         case .notAKeyset where snapshot.files[KeysetFolder.keysetName]?.kind == .symbolicLink:
             break  // Reported by examineFiles().
-        case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore)
+        case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore(snapshot.path))
         default: add(.error, "unreadable", error.reason, advice: "run this as the keyset's owner")
         }
     }
@@ -152,9 +154,9 @@ package struct KeysetExamination {
             stored = secret == .unchecked ? nil : try file.unlocked(source ?? .none, evenIfOlder: true)
             if secret == .wrong { secret = .right }
         } catch let error as KeystoreError where error.code == .notEncrypted {
-            add(.error, "not-encrypted", error.reason, advice: Verification.restore)
+            add(.error, "not-encrypted", error.reason, advice: Verification.restore(snapshot.path))
         } catch let error as KeystoreError where error.code == .damaged {
-            add(.error, "damaged", error.reason, advice: Verification.restore)
+            add(.error, "damaged", error.reason, advice: Verification.restore(snapshot.path))
         } catch {
             add(
                 .error, "secret", "the secret of the private keys can't be used: \(error)",
@@ -208,6 +210,8 @@ package struct KeysetExamination {
 
     private mutating func examineHook(_ metadata: KeysetMetadata) {
         guard let done = snapshot.hook?.sequence, done != metadata.sequence else { return }
+        // An earlier copy must be restored first, which runs the program too; until then `rotate` refuses it.
+        if case .newer? = logCondition { return }
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
         add(
@@ -270,16 +274,18 @@ extension KeysetExamination {
         }
         let condition = metadata.signedSet?.condition(at: now) ?? .valid
         let plan = plan(metadata)
-        for step in plan.due {
-            // examineLifecycles reports expired keys.
-            if case .destroy = step.action { continue }
-            if step.action == .renew, condition != .valid { continue }
+        // examineLifecycles reports expired keys, and examineSignedSet an old set.
+        func isReported(_ step: RotationPlan.Step) -> Bool {
+            if case .destroy = step.action { return true }
+            return step.action == .renew && condition != .valid
+        }
+        for step in plan.due where !isReported(step) {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
                 "it has been due since \(step.dueAt) \(step.description)", advice: command("rotate"))
         }
-        for step in plan.blocked {
+        for step in plan.blocked where !isReported(step) {
             add(
                 .warning, "rotation-blocked",
                 "it has been due since \(step.dueAt) \(step.description), which is blocked: \(step.blockedBy ?? "")",

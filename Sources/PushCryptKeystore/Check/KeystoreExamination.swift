@@ -128,7 +128,7 @@ package struct KeystoreExamination {
 
     private mutating func reportMissing(_ path: String) {
         keysetCount += 1
-        add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore)
+        add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore(path))
     }
 
     /// `Keystore` lists the folders of the keystore whose names don't begin with a dot.

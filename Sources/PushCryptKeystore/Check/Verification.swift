@@ -64,11 +64,12 @@ package struct Verification: Sendable {
         do {
             return try snapshot.keyset.get()
         } catch let error as KeystoreError where [.damaged, .notAKeyset].contains(error.code) {
-            add("digest", .bad, error.reason, advice: Self.restore)
+            add("digest", .bad, error.reason, advice: Self.restore(snapshot.path))
         } catch let error as KeystoreError {
             throw error
         } catch {
-            let advice = (error as? KeyError)?.code == .unsupportedVersion ? Self.keepLaterFile : Self.restore
+            let advice =
+                (error as? KeyError)?.code == .unsupportedVersion ? Self.keepLaterFile : Self.restore(snapshot.path)
             add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: advice)
         }
         return nil
@@ -99,7 +100,7 @@ package struct Verification: Sendable {
             let kid = metadata.timeline.primary(at: time).map { "key \($0.kid)" } ?? "a key"
             add("lives", .ok, "\(kid) seals now, and a key seals at every later time")
         } catch {
-            add("lives", .bad, error.reason, advice: Self.restore)
+            add("lives", .bad, error.reason, advice: Self.restore(snapshot.path))
         }
     }
 
@@ -117,7 +118,7 @@ package struct Verification: Sendable {
         } catch let error as KeystoreError where error.code != .damaged {
             throw error
         } catch {
-            add("keys", .bad, "\(error)", advice: Self.restore)
+            add("keys", .bad, "\(error)", advice: Self.restore(snapshot.path))
             return nil
         }
     }

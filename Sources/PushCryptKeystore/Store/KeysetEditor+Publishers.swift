@@ -75,7 +75,7 @@ extension KeysetEditor {
         if let sequence { try requireRaise(to: sequence) }
         var details = [new.json]
         if let sequence {
-            details.append("seq \(sequence) instead of \(metadata.sequence + 1)")
+            details.append("seq \(sequence) instead of \(metadata.sequence)")
             // The end of the change adds 1.
             stored.metadata.sequence = sequence - 1
         }

@@ -17,11 +17,12 @@ package struct Keystore: Sendable {
 
     /// The paths of all keysets including the demo keysets, for commands that only read. For a keyset, its own path.
     ///
-    /// A folder that this user can't look into counts as a keyset: the command that uses it then reports it.
+    /// A folder that this user can't look into counts as a keyset: the command that uses it then reports it. `lost+found` belongs to
+    /// the file system.
     package func everyKeyset() throws -> [String] {
         guard try !KeysetFolder(path).hasKeyset else { return [path] }
         return try KeystoreError.convertingFileErrors { try FileSystem.names(in: path) }
-            .filter { !$0.hasPrefix(".") }.map { path + "/" + $0 }
+            .filter { !$0.hasPrefix(".") && $0 != "lost+found" }.map { path + "/" + $0 }
             .filter { FileSystem.isFolder($0) && (try? KeysetFolder($0).hasKeyset) != false }
     }
 

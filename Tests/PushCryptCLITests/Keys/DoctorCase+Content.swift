@@ -9,11 +9,11 @@ extension DoctorCase {
     static let keysets = [
         DoctorCase(
             code: "missing", severity: "error", testDescription: "a keyset whose file is gone",
-            words: "there is no keyset.json", advice: "restore an earlier copy"
+            words: "there is no keyset.json", advice: "pushcrypt keys restore --from FILE Keys/ios"
         ) { try $0.remove(keyset) },
         DoctorCase(
             code: "damaged", severity: "error", testDescription: "a changed byte", words: "doesn't match its digest",
-            advice: "restore an earlier copy"
+            advice: "pushcrypt keys restore --from FILE Keys/ios"
         ) { place in
             let text = String(decoding: try place.read(keyset), as: UTF8.self)
             try place.write(Data(text.replacing("\"seq\": 1", with: "\"seq\": 3").utf8), to: keyset)
@@ -21,11 +21,11 @@ extension DoctorCase {
         DoctorCase(
             code: "malformed", severity: "error", testDescription: "a file that isn't a keyset",
             words: "not a JSON text",
-            advice: "restore an earlier copy"
+            advice: "pushcrypt keys restore --from FILE Keys/ios"
         ) { try $0.write(Data("{".utf8), to: keyset) },
         DoctorCase(
             code: "malformed", severity: "error", testDescription: "a folder in place of a keyset",
-            words: "is not a file", advice: "restore an earlier copy", others: ["foreign-file"]
+            words: "is not a file", advice: "pushcrypt keys restore --from FILE Keys/ios", others: ["foreign-file"]
         ) {
             try $0.remove(keyset)
             try $0.makeFolder(keyset)
@@ -156,7 +156,7 @@ extension DoctorCase {
         ) { _ in },
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock far after the last change",
-            words: "more than 400d after the last change", advice: "date -u", others: ["rotation-overdue"],
+            words: "more than 400d after the last change", advice: "date -u", others: ["rotation-blocked"],
             time: Workplace.later(401 * Workplace.days)
         ) { _ in },
         DoctorCase(

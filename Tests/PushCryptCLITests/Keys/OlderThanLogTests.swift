@@ -63,6 +63,34 @@ struct OlderThanLogTests {
         }
     }
 
+    @Test(
+        "the command in the message and in keys doctor restores the keyset when it is pasted, also with a space in its name",
+        arguments: ["rotate", "keys doctor", "keys log --start-new --reason forget --yes"])
+    func pasted(_ command: String) throws {
+        let place = try Self.restored.get().place.place()
+        let path = "Keys/my app"
+        try place.move(Self.path, to: path)
+        let output = try place.run(
+            command.split(separator: " ").map(String.init) + [path, "--at", Workplace.now])
+        let text = output.stderr + output.text
+        let advised = try #require(text.firstMatch(of: /pushcrypt (keys restore '[^']*'[ a-z-]*)/)?.1, "\(output)")
+        let restored = try place.shell("\"$PUSHCRYPT\" \(advised) --at \(Workplace.now)")
+        #expect(restored.exit == 0 && restored.text.contains("restored as seq"), "\(restored)")
+        #expect(try place.run("keys", "verify", path, "--at", Workplace.now).exit == 0)
+    }
+
+    @Test("keys doctor doesn't advise to rotate an earlier copy for a program that hasn't run")
+    func hook() throws {
+        let place = try Self.restored.get().place.place()
+        try place.write(Data("#!/bin/sh\n".utf8), to: "hook", mode: 0o700)
+        try place.succeed("rotate", "Keys/fleet", "--exec-on-change", "./hook")
+        try place.succeed("keys", "policy", "Keys/fleet", "--keep", "3")
+        #expect(try place.run("keys", "doctor", "Keys/fleet", "--at", Workplace.now).text.contains("PROGRAM"))
+        _ = try place.shell("cp -p Keys/fleet/hook.json Keys/app/hook.json")
+        let output = try place.run("keys", "doctor", Self.path, "--json", "--at", Workplace.now)
+        #expect(output.text.contains("rolled-back") && !output.text.contains("hook-unfinished"), "\(output)")
+    }
+
     @Test("keys list and keys show print the keys and a note that the keyset is an earlier copy")
     func listed() throws {
         let (kid, snapshot) = try Self.restored.get()

@@ -50,6 +50,13 @@ struct UnprivilegedTests {
         }
     }
 
+    @Test("lost+found at the root of a file system, which only root can read, is no keyset") func lostAndFound() throws {
+        let place = try makeKeystore()
+        try place.makeFolder("Keys/lost+found", mode: 0)
+        defer { try? place.setMode(0o700, of: "Keys/lost+found") }
+        #expect(try runUnprivileged("rotate --all Keys", place).exit == 0)
+    }
+
     @Test(
         "a keystore that can't be read is refused with 77, and not called empty",
         arguments: ["rotate --all Keys", "rotate Keys/app", "keys list Keys", "keys list Keys/app", "keys doctor Keys"])

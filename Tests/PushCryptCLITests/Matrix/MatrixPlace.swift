@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptTestSupport
 import Testing

@@ -16,6 +16,82 @@ struct NextStepsTests {
         }
     }
 
+    /// A keyset with a retiring, a primary and a pending key on 3 April.
+    private static let april = "2026-04-03T00:00:00Z"
+
+    private func withThreeKeys(_ kind: String, in place: Workplace) throws -> [String] {
+        try place.createAtNewYear("Keys/my app", kind)
+        _ = try place.rotate("Keys/my app", at: "2026-03-26T00:00:00Z")
+        try place.succeed("keys", "add", "Keys/my app", at: Self.april)
+        #expect(try place.states("Keys/my app", at: Self.april) == ["retiring", "primary", "pending"])
+        return try place.keys("Keys/my app", at: Self.april).map(\.kid)
+    }
+
+    @Test(
+        "a keyset with a retiring and a pending key: the first step revokes both, and afterwards only the new key is accepted",
+        arguments: ["sender", "shared", "recipient"])
+    func otherKeys(_ kind: String) throws {
+        let place = try Workplace()
+        let kids = try withThreeKeys(kind, in: place)
+        let output = try place.run(
+            "rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--yes", "--at", Self.april)
+        #expect(output.stderr.contains("  1. If the whole keyset was stolen, revoke its other keys too"), "\(output)")
+        let commands = output.stderr.split(separator: "\n").map { $0.drop { $0 == " " } }.filter {
+            $0.hasPrefix("pushcrypt keys revoke 'Keys/my app' ")
+        }
+        try #require(commands.count == 2, "\(output)")
+        #expect(commands[0].contains(kids[0]) && commands[0].contains("# retiring: "), "\(commands)")
+        #expect(commands[1].contains(kids[2]) && commands[1].contains("# pending: "), "\(commands)")
+        for command in commands {
+            let command = String(command).replacing("keys revoke ", with: "keys revoke --yes --at \(Self.april) ")
+            try paste(command, [:], in: place)
+        }
+        #expect(
+            try place.states("Keys/my app", at: Self.april) == ["revoked", "revoked", "revoked", "primary"])
+    }
+
+    @Test("--json of rotate --emergency, of its dry run and of keys revoke has the other keys and their commands")
+    func otherKeysInJSON() throws {
+        let place = try Workplace()
+        let kids = try withThreeKeys("sender", in: place)
+        func others(_ output: Output) throws -> [[String: Any]] {
+            try #require(try output.object()["otherKeys"] as? [[String: Any]], "\(output)")
+        }
+        let rotate = ["rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--json", "--at", Self.april]
+        let before = try place.contents(of: "Keys")
+        let dry = try place.run(rotate + ["--dry-run"])
+        #expect(dry.exit == 10, "\(dry)")
+        #expect(try dry.object()["wouldRevoke"] as? String == kids[1])
+        #expect((try dry.object()["losses"] as? [String])?.count == 2, "\(dry)")
+        #expect(try others(dry).map { $0["kid"] as? String } == [kids[0], kids[2]])
+        #expect(try place.contents(of: "Keys") == before)
+        let done = try others(try place.run(rotate + ["--promote", kids[2], "--yes"]))
+        #expect(done.map { $0["kid"] as? String } == [kids[0], kids[2]])
+        #expect(done.map { $0["state"] as? String } == ["retiring", "primary"])
+        #expect(done[0]["createdAt"] as? String == Workplace.newYear)
+        #expect((done[0]["command"] as? String)?.hasPrefix("pushcrypt keys revoke 'Keys/my app' ") == true)
+        let last = try place.run("keys", "revoke", "Keys/my app", "--yes", "--json", "--at", Self.april, "--", kids[0])
+        #expect(try others(last).map { $0["kid"] as? String } == [kids[2]], "\(last)")
+    }
+
+    @Test("a published sender keyset and a publisher with another secret: the command that publishes works when pasted")
+    func publisherSecret() throws {
+        let signed = try SignedSetPlace(secrets: ("red horse", "blue horse"))
+        let place = signed.place
+        let output = try place.run(
+            "keys", "revoke", "Keys/senders", "--yes", "--passphrase-file", "sender.pass", "--at", Workplace.now, "--",
+            signed.kid("Keys/senders"))
+        #expect(output.exit == 0, "\(output)")
+        let command = try #require(output.stderr.firstMatch(of: /pushcrypt keys publish .*/)?.0)
+        #expect(output.text.contains(command), "the change and what is left to do name the same command: \(output)")
+        try place.makeFolder("www")
+        let values = [
+            "FOLDER": "www", "Publisher/NAME": "Keys/publisher", " FILE": " publisher.pass --at \(Workplace.now)",
+        ]
+        try paste(String(command), values, in: place)
+        #expect(place.has("www/senders.json"))
+    }
+
     /// Runs an advised command with the placeholders replaced.
     private func paste(_ command: String, _ values: [String: String], in place: Workplace) throws {
         var script = command.replacing("pushcrypt ", with: "\"$PUSHCRYPT\" ", maxReplacements: 1)
@@ -34,7 +110,7 @@ struct NextStepsTests {
         #expect(String(decoding: try place.read("keys.jsonl"), as: UTF8.self).contains("phone-1"))
         try place.write(Data(), to: "queue.jsonl")
         try paste(commands[1], ["TOPIC": Workplace.topic], in: place)
-        #expect(place.has("resealed.jsonl"))
+        #expect(place.has("resealed-my app.jsonl"))
     }
 
     @Test("a sender key: the sender keys are published and the queue is signed again")

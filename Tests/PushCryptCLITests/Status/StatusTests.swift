@@ -163,6 +163,25 @@ struct StatusTests {
         #expect(output.text.contains("Keys/a|b    warning "), "\(output)")
     }
 
+    @Test("a clock far after the last change: status counts the same blocked steps as rotate, and none that is due")
+    func clock() throws {
+        let signed = try SignedSetPlace()
+        let time = "2031-01-01T00:00:00Z"
+        let plan = try signed.place.rotate("Keys/senders", at: time)
+        let status = try signed.place.run("status", "Keys/senders", "--json", "--at", time)
+        let keyset = try keyset(status)
+        func steps(_ name: String) -> [String?] {
+            ((keyset[name] as? [[String: Any]]) ?? []).map { $0["step"] as? String }
+        }
+        #expect(plan.exit == 75 && plan.blocked == ["add", "renew"] && plan.due.isEmpty)
+        #expect(steps("blocked") == plan.blocked && steps("due").isEmpty, "\(status)")
+        let text = try signed.place.run("status", "Keys/senders", "--prometheus", "push.prom", "--at", time).text
+        #expect(text.contains(" due=0 blocked=2 "), "\(text)")
+        let metrics = String(decoding: try signed.place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains(#"blocked_steps{keyset="Keys/senders"} 2"#), "\(metrics)")
+        #expect(metrics.contains(#"due_steps{keyset="Keys/senders"} 0"#), "\(metrics)")
+    }
+
     @Test("a step that waits for reports is a warning, and with the reports it is due")
     func coverage() throws {
         try place.createAtNewYear("Gated/app", "shared", "--require-coverage", "99%")

@@ -84,7 +84,8 @@ struct KeysLog: ParsableCommand {
         if case .newer(let later) = condition {
             throw Failure(
                 .temporary,
-                "\(path): \(later); a new log would forget these changes. Restore the keyset: pushcrypt keys restore \(path)"
+                "\(path): \(later); a new log would forget these changes. Restore the keyset: "
+                    + LaterChanges.restoreCommand(path)
             )
         }
         guard case .broken(let flaw) = condition else {

@@ -49,19 +49,30 @@ struct KeysRestore: ParsableCommand {
         let backup = try file.map { try Backup(file: $0, backupSecret.source(of: $0)) }
         let answer = Remembered<KeysetSecret>()
         var failures = [Failure]()
-        for path in paths.isEmpty ? names(in: backup) : paths {
+        let paths = paths.isEmpty ? names(in: backup) : paths
+        for path in paths {
             do {
                 try restore(path, copy(of: path, in: backup), answer, hook)
             } catch {
                 let failure = Failure(error)
-                StandardStreams.writeError(failure.message)
+                let message = failure.message + ownSecret(of: path, among: paths.count, after: error)
+                StandardStreams.writeError(message)
                 if options.json {
-                    try StandardStreams.writeJSON(["keyset": path, "problem": failure.message] as JSONObject, [])
+                    try StandardStreams.writeJSON(["keyset": path, "problem": message] as JSONObject, [])
                 }
                 failures.append(failure)
             }
         }
         if let failure = failures.first { throw ExitCode(failure.status.rawValue) }
+    }
+
+    /// How to restore a keyset that has another secret than the others; empty after any other failure.
+    private func ownSecret(of path: String, among count: Int, after error: any Error) -> String {
+        let codes: [KeystoreError.Code] = [.wrongSecret, .secretNeeded]
+        guard let file, count > 1, secrets.isGiven, let code = (error as? KeystoreError)?.code, codes.contains(code)
+        else { return "" }
+        return "; if this keyset has a secret of its own, restore it with that: pushcrypt keys restore --from "
+            + "\(ShellArgument.quoted(file)) \(ShellArgument.quoted(path)) --passphrase-file FILE"
     }
 
     private func names(in backup: Backup?) -> [String] {
@@ -113,6 +124,6 @@ struct KeysRestore: ParsableCommand {
         try StandardStreams.write(
             "\(name): \(heading) \(metadata.sequence)\n"
                 + restoration.events.map { TerminalText.harmless(lines: "  " + $0.line) }.joined()
-                + (metadata.signedSet.map { _ in "  publish \(PublicationStatus.publishing(path))\n" } ?? ""))
+                + (metadata.signedSet.map { _ in "  publish \(PublicationStatus.publishing(path, secrets))\n" } ?? ""))
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysRevoke: ParsableCommand {
@@ -22,6 +23,11 @@ struct KeysRevoke: ParsableCommand {
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+
+    /// The command as a person pastes it.
+    static func command(_ path: String, _ kid: KeyID, _ secrets: SecretOptions) -> String {
+        "pushcrypt keys revoke \(ShellArgument.quoted(path))\(secrets.repeatedArguments) \(ShellArgument.last(kid))"
+    }
 
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)

@@ -80,27 +80,46 @@ struct KeysetChange {
     /// - Parameter nothing: what the question says if nothing is lost.
     func make(
         _ what: String, orNothing nothing: [String] = [], _ confirm: (String, [String]) throws -> Void,
-        _ body: (inout KeysetEditor) throws -> Void
+        addingToJSON members: JSONObject = [:], _ body: (inout KeysetEditor) throws -> Void
     ) throws {
         let losses = try losses(body)
         try confirm(what, losses.isEmpty ? nothing : losses)
-        try make(body)
+        try make(addingToJSON: members, body)
+    }
+
+    /// Prints what a revocation would lose, and the other keys of the keyset.
+    func previewRevocation(of kid: KeyID, successor: KeyID?) throws {
+        let metadata = try metadata()
+        let losses = try losses { try $0.revoke(kid, successor: successor) }
+        let others = OtherKeys(of: metadata, besides: kid, successor: successor, at: time)
+        let json: JSONObject = [
+            "keyset": path, "at": "\(metadata.timeline.effective(time))", "wouldRevoke": "\(kid)", "losses": losses,
+            "otherKeys": others.json(path, secrets),
+        ]
+        try StandardStreams.write(json, asJSON: options.json) { _ in
+            "would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined()
+        }
     }
 
     /// Revokes a key and says what is left to do.
     func revoke(_ kid: KeyID, successor: KeyID?, _ confirm: (String, [String]) throws -> Void) throws {
         let before = try metadata()
         let state = before.timeline.state(of: kid, at: time)
-        try make("revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm) {
+        let others = OtherKeys(of: before, besides: kid, successor: successor, at: time)
+        try make(
+            "revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm,
+            addingToJSON: ["otherKeys": others.json(path, secrets)]
+        ) {
             try $0.revoke(kid, successor: successor)
         }
         guard let state else { return }
-        let steps = NextSteps(path, before.kind, secrets).afterRevoking(state, signsSet: before.signedSet != nil)
+        let steps = NextSteps(path, before.kind, secrets, others).afterRevoking(
+            state, signsSet: before.signedSet != nil)
         if !steps.isEmpty { StandardStreams.writeNote(steps) }
     }
 
-    @discardableResult
-    func make(_ body: (inout KeysetEditor) throws -> Void) throws -> [AuditEvent] {
+    /// - Parameter members: further members of the JSON.
+    func make(addingToJSON members: JSONObject = [:], _ body: (inout KeysetEditor) throws -> Void) throws {
         let secret = try answerSecret()
         let change = try naming {
             try KeysetStore(path).change(
@@ -108,9 +127,8 @@ struct KeysetChange {
         }
         for notice in change.notices { StandardStreams.writeNote(notice) }
         if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
-        try report(change.events, change.metadata)
+        try report(change.events, change.metadata, members)
         try runHook(after: change.metadata)
-        return change.events
     }
 
     /// A change that can't wait, such as a revocation, is made under a slow clock, at the time of the change before it.
@@ -148,16 +166,17 @@ struct KeysetChange {
         )
     }
 
-    private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata) throws {
-        let json: JSONObject = [
+    private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata, _ members: JSONObject) throws {
+        let done: JSONObject = [
             "keyset": path, "at": "\(metadata.timeline.effective(time))", "done": events.map(\.json),
         ]
+        let json = done.adding(members)
         try StandardStreams.write(json, asJSON: options.json) { _ in
             let lines = events.map(\.line)
             guard !lines.isEmpty else { return "nothing to change\n" }
             let text =
                 lines.joined()
-                + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path))\n" } ?? "")
+                + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path, secrets))\n" } ?? "")
             return TerminalText.wrap(lines: text, width: StandardStreams.wrappingColumns)
         }
     }

@@ -118,8 +118,11 @@ struct Rotate: ParsableCommand {
         let remaining =
             rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change.time, reports, isAfter: true)
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
-        try RotationReport(keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet)
-            .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
+        try RotationReport(
+            keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet,
+            publishing: PublicationStatus.publishing(change.path, secrets)
+        )
+        .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
         if isDryRun {
             try change.noteHook(after: rotation.metadata)
@@ -140,7 +143,7 @@ struct Rotate: ParsableCommand {
         let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
         StandardStreams.writeNote(
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
-                + "`pushcrypt keys promote \(ShellArgument.quoted(path)) \(pending.kid)`")
+                + "`pushcrypt keys promote \(ShellArgument.quoted(path)) \(ShellArgument.last(pending.kid))`")
     }
 
     private func plan(
@@ -178,8 +181,7 @@ struct Rotate: ParsableCommand {
         let state = try change.metadata().timeline.state(of: kid, at: change.time)
         if let state, state != .primary { throw Failure(.dataError, notPrimary(kid, state)) }
         if isDryRun {
-            let losses = try change.losses { try $0.revoke(kid, successor: promote) }
-            try StandardStreams.write("would revoke key \(kid)\n" + losses.map { "  - \($0)\n" }.joined())
+            try change.previewRevocation(of: kid, successor: promote)
             throw ExitCode(Outcome.due)
         }
         try change.revoke(kid, successor: promote, agreement.confirm)
@@ -192,7 +194,7 @@ struct Rotate: ParsableCommand {
             return "\(path): key \(kid) is already \(state), and another key seals: nothing is left to revoke"
         }
         return "\(path): key \(kid) is \(state) and doesn't seal, so it needs no successor; to revoke it: "
-            + "`pushcrypt keys revoke \(ShellArgument.quoted(path)) \(kid)`"
+            + "`\(KeysRevoke.command(path, kid, secrets))`"
     }
 
     private func keysets() throws -> [String] {
@@ -229,6 +231,8 @@ struct RotationReport {
     let plan: RotationPlan
     let done: [(step: RotationPlan.Step, kid: KeyID?)]
     let signedSet: PublicationStatus?
+    /// How to publish the set after a change.
+    let publishing: String
 
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
         if asJSON { return try StandardStreams.writeJSON(json, []) }
@@ -246,7 +250,7 @@ struct RotationReport {
         }
         if let signedSet {
             lines += row("set", signedSet.text, signedSet.style)
-            if !done.isEmpty { lines += row("publish", PublicationStatus.publishing(keyset)) }
+            if !done.isEmpty { lines += row("publish", publishing) }
         }
         if let next = plan.next { lines += row("next", "\(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")

@@ -58,6 +58,21 @@ struct BackupTests {
                 == 0)
     }
 
+    @Test("a backup of keysets with two secrets: the refusal names the command that restores the other one")
+    func twoSecrets() throws {
+        let signed = try SignedSetPlace(secrets: ("red horse", "blue horse"))
+        let place = signed.place
+        try place.succeed("keys", "backup", "--all", "--to", "full.backup")
+        let output = try place.run(
+            "keys", "restore", "--from", "full.backup", "--into", "Re stored", "--passphrase-file", "sender.pass",
+            "--at", Workplace.now)
+        #expect(output.exit == 77 && place.has("Re stored/senders"), "\(output)")
+        let match = output.stderr.firstMatch(of: /pushcrypt (keys restore --from .*)FILE/)
+        let advised = try #require(match?.1, "\(output)")
+        let restored = try place.shell("\"$PUSHCRYPT\" \(advised)publisher.pass --at \(Workplace.now)")
+        #expect(restored.exit == 0 && place.has("Re stored/publisher"), "\(restored)")
+    }
+
     @Test("a keyset's secret authenticates the keysets, and refuses plain ones")
     func authenticated() throws {
         let place = try plainPlace()

@@ -53,6 +53,14 @@ struct KeysPolicyPublicationTests {
         #expect(try place.contents(of: "Keys") == before)
     }
 
+    @Test("a validity outside of 2 to 90 days exits 64 and names the bound", arguments: ["1d", "91d"])
+    func validity(_ duration: String) throws {
+        let place = try SignedSetPlace().place
+        expectRefusal(
+            try place.run("keys", "policy", "Keys/senders", "--publish-for", duration, "--at", Workplace.now), 64,
+            saying: duration == "1d" ? "is valid for at least 2 days" : "is valid for at most 90 days, not 91d")
+    }
+
     @Test("a lower epoch exits 64")
     func lowerEpoch() throws {
         let place = try SignedSetPlace().place
@@ -132,10 +140,10 @@ struct KeysPolicyPublicationTests {
         let command = ["keys", "policy", "Keys/senders", "--at", Workplace.now, "--publish-seq"]
         let output = try place.run(command + ["41"])
         #expect(output.exit == 0, "\(output)")
-        #expect(output.text.contains("; seq 41 instead of 3"), "\(output)")
+        #expect(output.text.contains("; seq 41 instead of 2"), "\(output)")
         #expect(try Payload.member("pushcrypt.seq", of: place.read("Keys/senders/keyset.json")) as? Int == 41)
         #expect(try Payload.member("pushcrypt.seq", of: place.read("Keys/senders/public.jwks.json")) as? Int == 41)
-        #expect(try place.run("keys", "log", "Keys/senders").text.contains("; seq 41 instead of 3"))
+        #expect(try place.run("keys", "log", "Keys/senders").text.contains("; seq 41 instead of 2"))
         #expect(try place.run("keys", "verify", "Keys/senders", "--at", Workplace.now).exit == 0)
         let before = try place.contents(of: "Keys")
         for number in ["40", "41", "0"] {

@@ -60,8 +60,18 @@ struct SignedSetExportTests {
                 ["keys", "export", "Keys/senders", "--signed-by", "Keys/publisher", "--at", Workplace.now] + options)
             expectRefusal(refused, 77, saying: "the passphrase is wrong")
         }
-        expectRefusal(try signed.export("--passphrase-file", "sender.pass"), 77, saying: "Keys/publisher")
+        let advice = ". --passphrase-file is for Keys/senders; if Keys/publisher has a secret of its own, add "
+        let mistakes = [
+            try signed.export("--passphrase-file", "sender.pass"),
+            try signed.place.run(
+                "keys", "export", "Keys/publisher", "--pins-for", "Keys/senders", "--passphrase-file", "publisher.pass"),
+        ]
+        for (output, keyset) in zip(mistakes, ["Keys/publisher", "Keys/senders"]) {
+            let words = "\(keyset)/keyset.json: the passphrase is wrong\(advice)--publisher-passphrase-file FILE"
+            expectRefusal(output, 77, saying: words)
+        }
         expectRefusal(try signed.export(), 64, saying: "is encrypted: use --passphrase-file")
+        expectRefusal(try signed.export(), 64, saying: advice)
     }
 
     @Test("one passphrase opens both keysets, and a plain keyset beside it exits 65")

@@ -1,0 +1,53 @@
+import PushCryptCore
+import PushCryptKeysets
+
+/// The keys of a keyset beside one that is revoked which devices accept, or will accept. A thief of the whole keyset has them
+/// too.
+struct OtherKeys {
+    private let keys: [(kid: KeyID, state: KeyState, lifecycle: KeyLifecycle)]
+    private let kind: KeyKind
+
+    /// - Parameters:
+    ///   - metadata: before the revocation, so that the key is left out that replaces the revoked one.
+    ///   - successor: the pending key that is promoted.
+    init(of metadata: KeysetMetadata, besides revoked: KeyID, successor: KeyID?, at time: UnixTime) {
+        let timeline = metadata.timeline
+        kind = metadata.kind
+        keys = timeline.keys(in: .primary, .retiring, .pending, at: time).compactMap { key in
+            guard key.kid != revoked, let state = timeline.state(of: key.kid, at: time) else { return nil }
+            return (key.kid, key.kid == successor ? .primary : state, key.lifecycle)
+        }
+    }
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// A command to paste for each key, with a comment that tells what devices do with the key.
+    func commands(_ path: String, _ secrets: SecretOptions) -> [String] {
+        keys.map { key in
+            let made = key.lifecycle.createdAt.map { ", made at \($0)" } ?? ""
+            return "\(KeysRevoke.command(path, key.kid, secrets))  # \(use(key.state, key.lifecycle))\(made)"
+        }
+    }
+
+    /// `[{"kid", "state", "createdAt", "command": the one that revokes it}]`
+    func json(_ path: String, _ secrets: SecretOptions) -> [JSONObject] {
+        keys.map { key in
+            [
+                "kid": "\(key.kid)", "state": "\(key.state)", "createdAt": key.lifecycle.createdAt?.description,
+                "command": KeysRevoke.command(path, key.kid, secrets),
+            ]
+        }
+    }
+
+    private func use(_ state: KeyState, _ lifecycle: KeyLifecycle) -> String {
+        let work = kind == .sender ? "signs" : "seals"
+        switch state {
+        case .primary: return "primary: \(work) now"
+        case .retiring:
+            let until = lifecycle.expiresAt.map { " until \($0)" } ?? ""
+            return "retiring: \(kind == .sender ? "verifies" : "opens")\(until)"
+        default:
+            return "pending: " + (lifecycle.activatesAt.map { "\(work) from \($0)" } ?? "waits to be promoted")
+        }
+    }
+}
