@@ -50,7 +50,8 @@ struct UnprivilegedTests {
         }
     }
 
-    @Test("lost+found at the root of a file system, which only root can read, is no keyset") func lostAndFound() throws {
+    @Test("lost+found at the root of a file system, which only root can read, is no keyset") func lostAndFound() throws
+    {
         let place = try makeKeystore()
         try place.makeFolder("Keys/lost+found", mode: 0)
         defer { try? place.setMode(0o700, of: "Keys/lost+found") }
