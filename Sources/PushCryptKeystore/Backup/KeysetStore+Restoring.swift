@@ -154,8 +154,10 @@ struct PresentKeyset {
         case .broken(let flaw):
             throw KeystoreError(
                 .auditBroken,
-                "\(keyset.path): \(flaw), so it can't be compared with the backup. Move the folder to another place, then "
-                    + "restore the keyset without it")
+                "\(keyset.path): \(flaw), so it can't be compared with the backup. If the keyset.json in the folder is whole, keep it "
+                    + "and begin another log: pushcrypt keys log \(ShellArgument.quoted(keyset.path)) --start-new --reason TEXT. "
+                    + "Otherwise move the folder to another place and restore the keyset without it; this forgets the revocations "
+                    + "after the backup, so revoke these keys again")
         }
         hasTornLog = !log.tornTail.isEmpty && lines == log.lines
         let published = folder.has(KeysetFolder.publicName) ? try? folder.read(KeysetFolder.publicName).bytes : nil

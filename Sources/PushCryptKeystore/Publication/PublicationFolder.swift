@@ -49,6 +49,8 @@ package struct PublicationFolder {
         if let bytes = try current(names.file) {
             let old = try ClaimedSet(bytes, path: folder.path(of: names.file))
             try old.requireReplaceable(by: new, path: folder.path(of: names.file))
+            let own = try ClaimedSet(document, path: name)
+            try Self.requireRevocations(old.payload, own.payload, path: folder.path(of: names.file))
         }
         let publication = try write(document, names)
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
@@ -73,15 +75,46 @@ package struct PublicationFolder {
             switch PublicCondition(current, keyset.metadata, keyset.records) {
             case .newer(let sequence): throw Self.newer(path, sequence, keyset.metadata.sequence)
             case .foreign(let flaw):
-                throw KeystoreError(
-                    .notPublished,
-                    "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")
+                guard Self.isEarlier(current, keyset.metadata) else {
+                    throw KeystoreError(
+                        .notPublished,
+                        "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")
+                }
             default: break
             }
+            try Self.requireRevocations(current, bytes, path: path)
         }
         let publication = try write(bytes, names)
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
+    }
+
+    /// Whether the served keys are earlier ones of the keyset. After a restored backup they can have a key that the keyset lost.
+    private static func isEarlier(_ served: [UInt8], _ metadata: KeysetMetadata) -> Bool {
+        guard let set = try? Keyset(json: served), set.sequence < metadata.sequence else { return false }
+        return !Set(set.keyIDs).isDisjoint(with: metadata.timeline.keys.map(\.kid))
+    }
+
+    /// A key that the served set revokes must stay revoked: a keyset from before the revocation would make devices trust it again.
+    ///
+    /// - Parameters:
+    ///   - served: a set of public keys, as JSON.
+    ///   - new: the set that replaces it.
+    /// - Throws: `KeystoreError` with `notPublished`.
+    private static func requireRevocations(_ served: [UInt8], _ new: [UInt8], path: String) throws {
+        func keys(_ set: [UInt8], areRevoked: Bool) -> [String] {
+            guard let root = try? JSONText(set).root else { return [] }
+            let lifecycles = root["pushcrypt"]?["keys"]
+            let kids = root["keys"].map { $0.elements.compactMap { $0["kid"]?.string } } ?? []
+            return kids.filter { (lifecycles?[$0]?["revokedAt"] != nil) == areRevoked }
+        }
+        let revived = Set(keys(served, areRevoked: true)).intersection(keys(new, areRevoked: false)).sorted()
+        guard !revived.isEmpty else { return }
+        throw KeystoreError(
+            .notPublished,
+            "\(path) revokes key \(revived.joined(separator: ", ")), which the keyset doesn't: a copy from before the revocation was "
+                + "restored, and devices would trust the key again. Revoke it in the keyset first, with `pushcrypt keys revoke`"
+        )
     }
 
     private func current(_ name: String) throws -> [UInt8]? {
@@ -141,7 +174,8 @@ extension KeystoreError.Code {
 /// What a served document says about itself. It isn't verified, because another publisher may have signed it.
 private struct ClaimedSet {
     private let publication: SenderSetPublication
-    private let payload: [UInt8]
+    /// The set that is signed, as JSON.
+    let payload: [UInt8]
 
     init(_ document: [UInt8], path: String) throws {
         let payload = (try? JSONText(document).root["payload"]?.utf8).flatMap(Base64URL.decode)

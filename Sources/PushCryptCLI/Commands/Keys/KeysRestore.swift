@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -55,7 +56,7 @@ struct KeysRestore: ParsableCommand {
                 try restore(path, copy(of: path, in: backup), answer, hook)
             } catch {
                 let failure = Failure(error)
-                let message = failure.message + ownSecret(of: path, among: paths.count, after: error)
+                let message = failure.message + ownSecret(of: path, in: backup, among: paths.count, after: error)
                 StandardStreams.writeError(message)
                 if options.json {
                     try StandardStreams.writeJSON(["keyset": path, "problem": message] as JSONObject, [])
@@ -67,12 +68,15 @@ struct KeysRestore: ParsableCommand {
     }
 
     /// How to restore a keyset that has another secret than the others; empty after any other failure.
-    private func ownSecret(of path: String, among count: Int, after error: any Error) -> String {
+    private func ownSecret(of path: String, in backup: Backup?, among count: Int, after error: any Error) -> String {
         let codes: [KeystoreError.Code] = [.wrongSecret, .secretNeeded]
         guard let file, count > 1, secrets.isGiven, let code = (error as? KeystoreError)?.code, codes.contains(code)
         else { return "" }
-        return "; if this keyset has a secret of its own, restore it with that: pushcrypt keys restore --from "
-            + "\(ShellArgument.quoted(file)) \(ShellArgument.quoted(path)) --passphrase-file FILE"
+        let isPublisher = (try? copy(of: path, in: backup))??.file.metadata.kind == .publisher
+        let target = isPublisher && into == nil ? "Publisher/\(FileSystem.name(of: path))" : path
+        return
+            "; if this keyset has a secret of its own, restore it with that\(isPublisher ? ", in a keystore of its own" : ""): "
+            + "pushcrypt keys restore --from \(ShellArgument.quoted(file)) \(ShellArgument.quoted(target)) --passphrase-file FILE"
     }
 
     private func names(in backup: Backup?) -> [String] {

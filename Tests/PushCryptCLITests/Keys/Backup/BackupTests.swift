@@ -68,6 +68,7 @@ struct BackupTests {
             "--at", Workplace.now)
         #expect(output.exit == 77 && place.has("Re stored/senders"), "\(output)")
         let match = output.stderr.firstMatch(of: /pushcrypt (keys restore --from .*)FILE/)
+        #expect(output.stderr.contains("in a keystore of its own: pushcrypt keys restore"), "\(output)")
         let advised = try #require(match?.1, "\(output)")
         let restored = try place.shell("\"$PUSHCRYPT\" \(advised)publisher.pass --at \(Workplace.now)")
         #expect(restored.exit == 0 && place.has("Re stored/publisher"), "\(restored)")

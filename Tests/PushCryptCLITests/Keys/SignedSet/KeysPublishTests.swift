@@ -65,6 +65,40 @@ struct KeysPublishTests {
         #expect(try place.read("www/senders.json") != first)
     }
 
+    @Test(
+        "a key that the served set revokes isn't published as valid, also with a higher seq, until the keyset revokes it"
+    )
+    func revived() throws {
+        let kid = try signed.kid("Keys/senders")
+        _ = try place.shell("cp -Rp Keys/senders Backup")
+        try place.succeed("rotate", "Keys/senders", "--emergency", "--revoke", kid, "--yes", at: SignedSetPlace.day(1))
+        #expect(try publish(at: SignedSetPlace.day(1)).isSuccess)
+        let served = try place.read("www/senders.json")
+        _ = try place.shell("rm -r Keys/senders; mv Backup Keys/senders")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "20", at: SignedSetPlace.day(2))
+        let refused = try publish(at: SignedSetPlace.day(2))
+        expectRefusal(refused, 65, saying: "www/senders.json revokes key \(kid), which the keyset doesn't")
+        #expect(try place.read("www/senders.json") == served)
+        try place.succeed("keys", "revoke", "Keys/senders", kid, "--yes", at: SignedSetPlace.day(2))
+        #expect(try publish(at: SignedSetPlace.day(2)).isSuccess)
+    }
+
+    @Test("a restored recipient keyset that was rotated replaces the served keys, also those that it lost")
+    func lostKey() throws {
+        try place.create("Keys/inbox", "recipient")
+        func publish(_ day: Int) throws -> Output {
+            try place.run("keys", "publish", "Keys/inbox", "--to", "www", "--at", SignedSetPlace.day(day))
+        }
+        _ = try place.shell("cp -Rp Keys/inbox Backup")
+        try place.succeed("keys", "add", "Keys/inbox", at: SignedSetPlace.day(1))
+        #expect(try publish(1).isSuccess)
+        _ = try place.shell("cp Backup/keyset.json Keys/inbox/keyset.json")
+        try place.succeed("keys", "restore", "Keys/inbox", "--back-in-time", at: SignedSetPlace.day(2))
+        try place.succeed("keys", "add", "Keys/inbox", at: SignedSetPlace.day(2))
+        let output = try publish(2)
+        #expect(output.isSuccess && output.text.hasPrefix("wrote www/inbox.jwks.json"), "\(output)")
+    }
+
     @Test("a restored backup with a lower seq exits 65 and changes nothing; after --publish-seq it is published")
     func restored() throws {
         _ = try place.shell("cp -Rp Keys Backup")
