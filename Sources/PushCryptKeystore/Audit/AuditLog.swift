@@ -109,7 +109,10 @@ extension AuditLog {
             return .newer(later)
         }
         guard missing <= Int64(head.lastLines.count) else {
-            return .broken("the audit log has \(own.count) of \(head.count) lines: its end was cut off")
+            return .broken(
+                own.count == 0
+                    ? "the audit log is missing or empty, and the keyset records \(head.count) lines"
+                    : "the audit log has \(own.count) of \(head.count) lines: its end was cut off")
         }
         return interruption(head, Array(head.lastLines.suffix(Int(missing))))
     }

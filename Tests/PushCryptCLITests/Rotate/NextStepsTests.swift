@@ -50,6 +50,17 @@ struct NextStepsTests {
             try place.states("Keys/my app", at: Self.april) == ["revoked", "revoked", "revoked", "primary"])
     }
 
+    @Test("the key that an emergency made is marked, so that it isn't revoked too") func replacement() throws {
+        let place = try Workplace()
+        let kids = try withThreeKeys("sender", in: place)
+        let time = ["--at", Self.april]
+        _ = try place.run(["rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--yes"] + time)
+        let output = try place.run(["keys", "revoke", "Keys/my app", kids[0], "--yes"] + time)
+        let marked = output.stderr.split(separator: "\n").filter { $0.contains("in place of a revoked key") }
+        #expect(marked.count == 1 && marked[0].contains("# primary: signs now"), "\(output)")
+        #expect(!marked[0].contains(kids[2]), "the pending key was made before")
+    }
+
     @Test("--json of rotate --emergency, of its dry run and of keys revoke has the other keys and their commands")
     func otherKeysInJSON() throws {
         let place = try Workplace()

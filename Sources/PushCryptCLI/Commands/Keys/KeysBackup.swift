@@ -17,7 +17,9 @@ struct KeysBackup: ParsableCommand {
 
     @Argument(help: .init("The keysets, or with --all the keystores.", "Keys/NAME")) var paths: [String] = []
     @Option(name: .customLong("to"), help: .init("The new file.", "FILE")) var file: String
-    @Flag(name: .customLong("all"), help: "Every keyset of the keystores. The default keystore is Keys.")
+    @Flag(
+        name: .customLong("all"),
+        help: "Every keyset of the keystores. The default keystore is PUSHCRYPT_KEYS, else Keys.")
     var isForAll = false
     @Flag(help: "Print JSON: the file and its keysets.") var json = false
     @OptionGroup var timeOptions: TimeOptions

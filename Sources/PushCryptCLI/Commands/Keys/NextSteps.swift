@@ -84,7 +84,10 @@ struct NextSteps {
         let reseal = "--topic \(topic) --errors \(refused)\(secret) < queue.jsonl > \(resealed)"
         switch kind {
         case .shared:
-            return ("Seal the pushes that wait in a queue again:", ["pushcrypt reseal --keys \(keyset) \(reseal)"])
+            return (
+                "Seal the pushes that wait in a queue again; for signed pushes, add --sign-with:",
+                ["pushcrypt reseal --keys \(keyset) \(reseal)"]
+            )
         case .sender:
             return (
                 "Sign the pushes that wait in a queue again. For recipients with shared keys, with their keyset:",

@@ -6,6 +6,8 @@ import PushCryptKeysets
 struct OtherKeys {
     private let keys: [(kid: KeyID, state: KeyState, lifecycle: KeyLifecycle)]
     private let kind: KeyKind
+    /// When keys of the keyset were revoked.
+    private let revocations: Set<UnixTime>
 
     /// - Parameters:
     ///   - metadata: before the revocation, so that the key is left out that replaces the revoked one.
@@ -13,6 +15,7 @@ struct OtherKeys {
     init(of metadata: KeysetMetadata, besides revoked: KeyID, successor: KeyID?, at time: UnixTime) {
         let timeline = metadata.timeline
         kind = metadata.kind
+        revocations = Set(timeline.keys.compactMap(\.lifecycle.revokedAt))
         keys = timeline.keys(in: .primary, .retiring, .pending, at: time).compactMap { key in
             guard key.kid != revoked, let state = timeline.state(of: key.kid, at: time) else { return nil }
             return (key.kid, key.kid == successor ? .primary : state, key.lifecycle)
@@ -24,8 +27,10 @@ struct OtherKeys {
     /// A command to paste for each key, with a comment that tells what devices do with the key.
     func commands(_ path: String, _ secrets: SecretOptions) -> [String] {
         keys.map { key in
-            let made = key.lifecycle.createdAt.map { ", made at \($0)" } ?? ""
-            return "\(KeysRevoke.command(path, key.kid, secrets))  # \(use(key.state, key.lifecycle))\(made)"
+            let made = key.lifecycle.createdAt.map { time in
+                ", made at \(time)" + (isReplacement(key.lifecycle) ? " in place of a revoked key" : "")
+            }
+            return "\(KeysRevoke.command(path, key.kid, secrets))  # \(use(key.state, key.lifecycle))\(made ?? "")"
         }
     }
 
@@ -37,6 +42,12 @@ struct OtherKeys {
                 "command": KeysRevoke.command(path, key.kid, secrets),
             ]
         }
+    }
+
+    /// Whether the key was made to seal at once when another one was revoked.
+    private func isReplacement(_ lifecycle: KeyLifecycle) -> Bool {
+        guard let time = lifecycle.createdAt, lifecycle.activatesAt == time else { return false }
+        return revocations.contains(time)
     }
 
     private func use(_ state: KeyState, _ lifecycle: KeyLifecycle) -> String {
