@@ -138,6 +138,8 @@ struct StatusTests {
         try place.write(Data("{".utf8), to: "Keys/a/keyset.json")
         let output = try status("--no-check-secret")
         #expect(output.exit == 2 && output.text.contains("Keys/fleet  ok "), "\(output)")
+        let keysets = try #require(status("--no-check-secret", "--json").object()["keysets"] as? [[String: Any]])
+        #expect(keysets.first { $0["keyset"] as? String == "Keys/a" }?["secret"] is NSNull)
         try FileManager.default.removeItem(at: place.folder.file("Keys/a/keyset.json"))
         #expect(try status("--no-check-secret").exit == 2)
     }
