@@ -114,7 +114,8 @@ extension KeysetStatus {
             "primary": metadata?.timeline.primary(at: time)?.kid.description, "protection": protection?.name,
             "due": due.map { $0.json() }, "blocked": blocked.map { $0.json() }, "next": next?.json(),
             "overdueInSeconds": overdueInSeconds, "lastChangeAt": metadata?.timeline.updatedAt?.description,
-            "clockProblem": clockObjection, "secret": metadata.map { _ in secret.rawValue }, "log": logText, "signedSet": signedSet?.json,
+            "clockProblem": clockObjection, "secret": metadata.map { _ in secret.rawValue }, "log": logText,
+            "signedSet": signedSet?.json,
             "coverage": coverage.map { table in
                 table.rows.map { row -> JSONObject in
                     let json: JSONObject = [
