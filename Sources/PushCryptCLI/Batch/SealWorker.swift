@@ -27,8 +27,8 @@ extension Seal {
             topic: topic, signer: signer?.signer, placeholder: placeholder.placeholder, options: options,
             clock: clock)
         try check(common)
-        let census = SecretCensus()
-        defer { census.noteLostSecrets() }
+        let pskCounter = PSKCounter()
+        defer { pskCounter.noteLostSecrets() }
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
         var run = try BatchRun<SealWorker>(batch, input)
         try run.processAllLines {
@@ -36,7 +36,7 @@ extension Seal {
             return SealWorker(
                 sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, keys: keys,
                 allowsBare: bare, requiresPSK: requirePSK, allowsDemoKeys: demoKeys.isAllowed,
-                census: census, lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
+                pskCounter: pskCounter, lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
     }
 
@@ -74,7 +74,7 @@ struct SealWorker: LineWorker {
     let allowsBare: Bool
     var requiresPSK = false
     let allowsDemoKeys: Bool
-    var census: SecretCensus?
+    var pskCounter: PSKCounter?
     let lookup: RecipientLookup?
 
     static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device || field == .campaign }
@@ -96,7 +96,7 @@ struct SealWorker: LineWorker {
         } catch {
             throw LineRefusal(error) ?? error
         }
-        census?.count(recipient)
+        pskCounter?.count(recipient)
         let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
         let payload = push.bytes
         let summary = LineSummary(number: number, id: push.id, expiresAt: push.expiresAt)

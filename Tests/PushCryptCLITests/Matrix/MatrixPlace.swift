@@ -13,8 +13,8 @@ import Darwin
 /// The files of the commands in the matrix: `Keys` in plain text, `Sealed` with the same keysets encrypted, and an input of each
 /// kind.
 ///
-/// `loose`, `foreign` and `unreadable` have copies of all of them that other users may read, that belong to another user, and
-/// that nobody may read.
+/// Three folders have copies of all of them. Other users can read those in `loose`, another user owns those in `foreign`, and
+/// only root can read those in `unreadable`.
 struct MatrixPlace {
     let place: Workplace
     private let before: [String: Data]

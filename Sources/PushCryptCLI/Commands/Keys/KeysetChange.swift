@@ -91,7 +91,7 @@ struct KeysetChange {
     func previewRevocation(of kid: KeyID, successor: KeyID?) throws {
         let metadata = try metadata()
         let losses = try losses { try $0.revoke(kid, successor: successor) }
-        let others = OtherKeys(of: metadata, besides: kid, successor: successor, at: time)
+        let others = OtherKeys(of: metadata, excluding: kid, successor: successor, at: time)
         let json: JSONObject = [
             "keyset": path, "at": "\(metadata.timeline.effective(time))", "wouldRevoke": "\(kid)", "losses": losses,
             "otherKeys": others.json(path, secrets),
@@ -105,7 +105,7 @@ struct KeysetChange {
     func revoke(_ kid: KeyID, successor: KeyID?, _ confirm: (String, [String]) throws -> Void) throws {
         let before = try metadata()
         let state = before.timeline.state(of: kid, at: time)
-        let others = OtherKeys(of: before, besides: kid, successor: successor, at: time)
+        let others = OtherKeys(of: before, excluding: kid, successor: successor, at: time)
         try make(
             "revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm,
             addingToJSON: ["otherKeys": others.json(path, secrets)]

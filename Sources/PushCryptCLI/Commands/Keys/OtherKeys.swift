@@ -1,8 +1,7 @@
 import PushCryptCore
 import PushCryptKeysets
 
-/// The keys of a keyset beside one that is revoked which devices accept, or will accept. A thief of the whole keyset has them
-/// too.
+/// The keys that devices accept or will accept, except the one that is revoked. A thief of the whole keyset has them too.
 struct OtherKeys {
     private let keys: [(kid: KeyID, state: KeyState, lifecycle: KeyLifecycle)]
     private let kind: KeyKind
@@ -10,9 +9,9 @@ struct OtherKeys {
     private let revocations: Set<UnixTime>
 
     /// - Parameters:
-    ///   - metadata: before the revocation, so that the key is left out that replaces the revoked one.
+    ///   - metadata: of the keyset before the revocation. The key that replaces the revoked one isn't in it.
     ///   - successor: the pending key that is promoted.
-    init(of metadata: KeysetMetadata, besides revoked: KeyID, successor: KeyID?, at time: UnixTime) {
+    init(of metadata: KeysetMetadata, excluding revoked: KeyID, successor: KeyID?, at time: UnixTime) {
         let timeline = metadata.timeline
         kind = metadata.kind
         revocations = Set(timeline.keys.compactMap(\.lifecycle.revokedAt))

@@ -13,7 +13,7 @@ struct OptionEffects {
     private var hasDied = false
     private var hasSuppressed = false
     private var hasReceived = false
-    /// Whether a push was judged otherwise than at the right time.
+    /// Whether a push has another result than it would have with the right clock.
     var hasClockFailure = false
     /// How long the extension has worked for a push at most.
     private var longestDuration: Duration = .zero

@@ -137,7 +137,7 @@ final class PayloadReader {
         guard let root, root["aps"] == nil, let payload = root["payload"] else {
             return Input(line: number, payload: line)
         }
-        for (name, _) in root.members.map({ ($0.name, $0.value) }) where !Self.lineMembers.contains(name) {
+        for name in root.members.map(\.name) where !Self.lineMembers.contains(name) {
             guard let meant = Spelling.nearest(to: name, in: Self.lineMembers), root[meant] == nil else { continue }
             throw Failure(.dataError, "\(self.name), line \(number): \(name) isn't a member: do you mean \(meant)?")
         }

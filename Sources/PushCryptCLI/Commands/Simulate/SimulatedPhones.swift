@@ -206,7 +206,9 @@ final class SimulatedPhones {
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,
             attachmentFailures: attachmentFailures.take())
         effects.note(findings, isOpened: push != nil)
-        if outcome(payload, at: phone.time) != outcome(payload, at: phone.clock.time) { effects.hasClockFailure = true }
+        if phone.time != phone.clock.time, outcome(payload, at: phone.time) != outcome(payload, at: phone.clock.time) {
+            effects.hasClockFailure = true
+        }
         let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
         if let id = push?.messageID, numbers[id] == nil { numbers[id] = number }
         return SimulatedPush(
@@ -218,7 +220,7 @@ final class SimulatedPhones {
                 $0.notification.request.trigger == .push
             },
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
-            duration: duration, exceedsMemory: phone.memory.peakInBytes > phone.memory.limitInBytes,
+            duration: duration, exceedsMemory: exceedsMemory(after: duration),
             missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
     }
 
@@ -254,6 +256,12 @@ final class SimulatedPhones {
     }
 
     private func openedAgain(_ payload: [UInt8]) -> OpenedPush? { try? opened(payload, at: phone.time)?.get() }
+
+    /// Whether the extension has used too much memory, and wasn't ended by `--kill-at` before.
+    private func exceedsMemory(after duration: Duration) -> Bool {
+        let wasEnded = settings.options.endsProcessAfter.map { $0 <= duration } ?? false
+        return !wasEnded && phone.memory.peakInBytes > phone.memory.limitInBytes
+    }
 
     /// The failure at a time; nil for a push that can be opened.
     private func outcome(_ payload: [UInt8], at time: UnixTime) -> FailureClass? {

@@ -5,7 +5,7 @@ import PushCryptPrimitives
 ///
 /// An app uploads a psk with each of its keys or with none, so a key without one beside others with one suggests a record that
 /// lost its psk.
-final class SecretCensus: Sendable {
+final class PSKCounter: Sendable {
     private let counts = Locked((withPSK: 0, withoutPSK: 0))
 
     func count(_ recipient: Recipient) {
