@@ -30,9 +30,12 @@ enum KeysetJobs {
         return rotation.done.compactMap(\.kid?.description)
     }
 
+    /// In the current folder, because creating a keyset also looks at what lies beside the folders that its path names.
     @Sendable static func create(_ arguments: [String]) throws -> [String] {
+        let parent = FileSystem.parent(of: arguments[0])
+        guard unsafe chdir(parent) == 0 else { throw FileError(.read, parent) }
         let record = try KeyRecord.generate(.shared, backend: DefaultBackend.shared)
-        try KeysetStore(arguments[0]).create(
+        try KeysetStore(FileSystem.name(of: arguments[0])).create(
             record, .standard, .plaintext, nil, at: time(arguments), by: actor)
         return [record.kid.description]
     }
