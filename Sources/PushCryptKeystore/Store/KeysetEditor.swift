@@ -54,7 +54,7 @@ package struct KeysetEditor: Sendable {
     package mutating func add(activatesAt: UnixTime?) throws -> KeyID {
         let traits = newestTraits
         let record = try KeyRecord.generate(
-            metadata.kind, group: traits?.suite.group ?? .p256, psk: traits?.demandsPSK ?? false,
+            metadata.kind, type: traits?.suite.keyPairType ?? .p256, psk: traits?.demandsPSK ?? false,
             backend: DefaultBackend.shared)
         try add(record, activatesAt: activatesAt, as: .added)
         return record.kid

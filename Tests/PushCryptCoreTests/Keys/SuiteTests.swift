@@ -67,7 +67,7 @@ struct SuiteTests {
             #expect(row.scheme.hasPrefix("\(HPKE.kdfName) and \(suite.aead)"))
             return
         }
-        #expect(row.key == "\(kem.group)")
+        #expect(row.key == "\(kem.keyPairType)")
         #expect(row.identifiers.map(\.name) == ["\(kem)", HPKE.kdfName, "\(suite.aead)"])
         #expect(row.identifiers.map(\.id) == [kem.rawValue, HPKE.kdfID, suite.aead.rawValue])
     }

@@ -121,7 +121,7 @@ extension KeyKind: ExpressibleByArgument {
     public init?(argument: String) { self.init(rawValue: argument) }
 }
 
-extension DHGroup: ExpressibleByArgument {
+extension KeyPairType: ExpressibleByArgument {
     public init?(argument: String) {
         switch argument {
         case "p256": self = .p256

@@ -25,7 +25,7 @@ struct KeysImport: ParsableCommand {
             "recipient|sender|shared|publisher"))
     var kind: KeyKind?
     @Option(help: .init("The curve of a recipient key in base64; another file must contain this curve.", "p256|x25519"))
-    var suite: DHGroup?
+    var suite: KeyPairType?
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
@@ -88,7 +88,7 @@ struct KeysImport: ParsableCommand {
                 "\(file) contains a \(record.kind.rawValue) key (\(record.algorithm)), not a \(kind.rawValue) key "
                     + "(--kind)")
         }
-        if let suite, suite != record.algorithm.group {
+        if let suite, suite != record.algorithm.keyPairType {
             throw Failure(.usage, "\(file) contains a key of another curve (\(record.algorithm)) than --suite")
         }
     }
