@@ -24,7 +24,9 @@ struct KeysImport: ParsableCommand {
             "The kind of a key in base64; another file must contain this kind. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",
             "recipient|sender|shared|publisher"))
     var kind: KeyKind?
-    @Option(help: .init("The curve of a recipient key in base64; another file must contain this curve.", "p256|x25519"))
+    @Option(
+        help: .init(
+            "The suite of a recipient key in base64; another file must contain such a key.", "p256|x25519|xwing"))
     var suite: KeyPairType?
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
@@ -89,7 +91,7 @@ struct KeysImport: ParsableCommand {
                     + "(--kind)")
         }
         if let suite, suite != record.algorithm.keyPairType {
-            throw Failure(.usage, "\(file) contains a key of another curve (\(record.algorithm)) than --suite")
+            throw Failure(.usage, "\(file) contains a key of another suite (\(record.algorithm)) than --suite")
         }
     }
 
