@@ -96,6 +96,13 @@ package struct RotationPlan: Hashable, Sendable {
         // Every other step issues the set, too.
         if due.count > 1 { due.removeAll { $0.action == .renew } }
     }
+
+    /// Blocks the due steps for a reason that isn't in the timeline.
+    package mutating func block(_ reason: String) {
+        for index in due.indices { due[index].blockedBy = reason }
+        blocked = due + blocked
+        due = []
+    }
 }
 
 extension KeyTimeline {

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 
 /// A problem or a fact that `keys doctor` reports about a keystore.

@@ -117,7 +117,7 @@ struct WriterTests {
         #expect(try writer(place) == "host-b")
         #expect(try run("keys policy Keys/app --keep 4", as: "host-b", place).stderr.isEmpty)
         let other = try run("keys doctor Keys/app", as: "tests", place)
-        #expect(other.text.contains("host-b changes the keyset, and this is tests"), "\(other)")
+        #expect(other.text.contains("host-b changes this keyset, and this is tests"), "\(other)")
     }
 
     @Test("keys restore makes this host the writer")
