@@ -111,12 +111,12 @@ package struct KeysetFile: Sendable {
     package func answered(_ source: SecretSource, evenIfOlder: Bool = false) throws -> SecretSource {
         try check(source, evenIfOlder)
         guard protection != .plaintext else { return source }
-        return SecretSource(try source.secret()).expecting(source.expected)
+        return SecretSource(try source.secret()).expecting(source.expected).named(by: source.arguments)
     }
 
     private func check(_ source: SecretSource, _ acceptsOlder: Bool) throws(KeystoreError) {
         if protection == .plaintext { try source.requireEncryption(of: provenKeyIDs, in: path) }
-        if let laterChanges, !acceptsOlder { throw laterChanges.refusal(of: folderPath, metadata) }
+        if let laterChanges, !acceptsOlder { throw laterChanges.refusal(of: folderPath, metadata, source.arguments) }
         try source.expected.check(metadata, of: path)
     }
 

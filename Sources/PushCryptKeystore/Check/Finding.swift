@@ -77,16 +77,18 @@ extension Verification {
         return "the audit log \(verb) key \(kid) at \(entry.at), and \(use)"
     }
 
-    static func restoreOlder(_ snapshot: KeysetSnapshot) -> String {
-        LaterChanges.restoreCommand(snapshot.path) + "  # or with --from FILE, the newest backup"
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    static func restoreOlder(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
+        LaterChanges.restoreCommand(snapshot.path, secretArguments) + "  # or with --from FILE, the newest backup"
     }
 
     static func verify(_ snapshot: KeysetSnapshot) -> String {
         "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))"
     }
 
-    static func restartLog(_ snapshot: KeysetSnapshot) -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --start-new --reason WHY  # when you know why"
+    static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
+        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --start-new --reason WHY\(secretArguments)"
+            + "  # when you know why"
     }
 }
 

@@ -13,6 +13,8 @@ package struct KeysetExamination {
         package var writer: String?
         /// The reports of devices, for policies that require coverage.
         package var reports: DeviceReports?
+        /// The options that name the secret of encrypted keysets, for commands that findings advise: each begins with a space.
+        package var secretArguments = ""
         /// The secret of the keyset at a path; nil if it isn't checked.
         package var secret: (String) -> SecretSource? = { _ in nil }
 
@@ -42,6 +44,8 @@ package struct KeysetExamination {
     package private(set) var secret = SecretCondition.none
     /// nil if this host can change the keyset, and for published demo keys.
     private var refusal: Refusal?
+    /// Whether the audit log matches the keyset; nil if one of them can't be read.
+    package let logCondition: AuditLog.Condition?
     /// The unlocked keys of plain text, or of a secret that is right.
     private var stored: StoredKeyset?
 
@@ -49,6 +53,8 @@ package struct KeysetExamination {
     package init(_ snapshot: KeysetSnapshot, _ context: Context) {
         self.snapshot = snapshot
         self.context = context
+        let head = try? snapshot.keyset.get().metadata.audit
+        logCondition = head.flatMap { head in (try? snapshot.log.get())?.condition(head) }
         examineFiles()
         switch snapshot.keyset {
         case .success(let file): examine(file)
@@ -79,12 +85,6 @@ package struct KeysetExamination {
 
     private func isRefused(_ step: RotationPlan.Step) -> Bool { refusal != nil && step.blockedBy == refusal?.reason }
 
-    /// Whether the audit log matches the keyset; nil if one of them can't be read.
-    package var logCondition: AuditLog.Condition? {
-        guard let metadata, let log = try? snapshot.log.get() else { return nil }
-        return log.condition(metadata.audit)
-    }
-
     mutating func add(_ severity: Finding.Severity, _ code: String, _ message: String, advice: String) {
         findings.append(
             Finding(severity: severity, keyset: snapshot.path, code: code, message: message, advice: advice))
@@ -92,12 +92,18 @@ package struct KeysetExamination {
 
     func command(_ text: String) -> String { "pushcrypt \(text) \(ShellArgument.quoted(snapshot.path))" }
 
+    /// As in ``Context/secretArguments``, if the keyset needs them.
+    private var secretArguments: String {
+        (try? snapshot.keyset.get().protection) == .plaintext ? "" : context.secretArguments
+    }
+
     /// The command that changes the keyset, and where or when it is accepted.
     func change(_ text: String, then rest: String = "") -> String {
         switch refusal {
-        case nil: command(text) + rest
+        case nil: command(text) + secretArguments + rest
         case let refusal?:
-            (refusal.host.map { "on \($0): " } ?? "first correct the keyset's error, then: ") + command(text) + rest
+            (refusal.host.map { "on \($0): " } ?? "first correct the keyset's error, then: ") + command(text)
+                + secretArguments + rest
         }
     }
 
@@ -108,15 +114,20 @@ package struct KeysetExamination {
             refusal = refusal ?? findRefusal(file.metadata)
             examineProtection(file.protection)
         }
-        examineLifecycles(file.metadata.timeline)
-        if !snapshot.isDemo {
-            examineRotation(file.metadata)
-            examineWriter(file.metadata)
+        if !snapshot.isDemo { examineWriter(file.metadata) }
+        // No command uses the keys of an earlier copy, so that their states and steps mean nothing until it is restored.
+        if !isEarlierCopy {
+            examineLifecycles(file.metadata.timeline)
+            if !snapshot.isDemo { examineRotation(file.metadata) }
+            if let set = file.metadata.signedSet { examineSignedSet(set) }
+            examineHook(file.metadata)
         }
-        if let set = file.metadata.signedSet { examineSignedSet(set) }
         examineLog(file.metadata)
-        examineHook(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
+    }
+
+    private var isEarlierCopy: Bool {
+        if case .newer? = logCondition { true } else { false }
     }
 
     private mutating func examine(_ error: any Error) {
@@ -176,7 +187,8 @@ package struct KeysetExamination {
         guard let refusal = Writer.refusal(recorded, own: context.writer) else { return }
         add(
             .note, "other-writer", refusal,
-            advice: "nothing, unless this host shall change it from now on: \(command("keys policy --writer this"))")
+            advice: "nothing, unless this host shall change it from now on: "
+                + command("keys policy --writer this") + secretArguments)
     }
 
     private func findRefusal(_ metadata: KeysetMetadata) -> Refusal? {
@@ -249,31 +261,26 @@ package struct KeysetExamination {
     private static func cost(_ parameters: ScryptParameters) -> Int { parameters.n * parameters.r * parameters.p }
 
     private mutating func examineLog(_ metadata: KeysetMetadata) {
-        let condition: AuditLog.Condition
-        switch snapshot.log {
-        case .success(let log): condition = log.condition(metadata.audit)
-        case .failure(let error) where snapshot.files[KeysetFolder.auditName]?.kind == .file:
-            return add(.error, "unreadable", "\(error)", advice: "run this as the keyset's owner")
-        case .failure: return
+        if case .failure(let error) = snapshot.log, snapshot.files[KeysetFolder.auditName]?.kind == .file {
+            add(.error, "unreadable", "\(error)", advice: "run this as the keyset's owner")
         }
-        switch condition {
-        case .whole: break
-        case .interrupted(let missing):
+        switch logCondition {
+        case .whole?, nil: break
+        case .interrupted(let missing)?:
             add(.warning, "unfinished", Verification.missingLines(missing.count), advice: Verification.verify(snapshot))
-        case .newer(let later):
-            let advice = Verification.restoreOlder(snapshot)
+        case .newer(let later)?:
+            let advice = Verification.restoreOlder(snapshot, secretArguments)
             add(.error, "rolled-back", "\(later)", advice: advice)
             for (kid, entry) in later.givenUp(in: metadata) {
                 add(.error, "rolled-back", Verification.givenUp(kid, entry, metadata, at: now), advice: advice)
             }
-        case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
+        case .broken(let flaw)?:
+            add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot, secretArguments))
         }
     }
 
     private mutating func examineHook(_ metadata: KeysetMetadata) {
         guard let done = snapshot.hook?.sequence, done != metadata.sequence else { return }
-        // An earlier copy must be restored first, which runs the program too; until then `rotate` refuses it.
-        if case .newer? = logCondition { return }
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
         add(

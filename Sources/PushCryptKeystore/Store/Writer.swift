@@ -55,7 +55,7 @@ package enum Writer {
             .blocked,
             "\(refusal). Two hosts that change copies make different keys. If this host shall "
                 + "change it from now on, first stop the other one, then run: "
-                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this"
+                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this\(actor.secretArguments)"
         )
     }
 

@@ -56,6 +56,20 @@ struct WriterTests {
         #expect(try run(command.replacing("KID", with: kid), as: "tests", place).exit == 10)
     }
 
+    @Test(
+        "the command that hands over an encrypted keyset has the given passphrase file, and works as printed",
+        arguments: ["keys add Keys/secret", "rotate Keys/secret --now", "rotate Keys/secret --now --dry-run"])
+    func pastedWithSecret(_ command: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/secret", .sender)
+        let output = try run(command + " --passphrase-file passphrase", as: "host-b", place)
+        #expect(output.exit == 75, "\(output)")
+        let advised = try #require(output.stderr.firstMatch(of: /run: pushcrypt (keys policy .*)/)?.1, "\(output)")
+        let script = "PUSHCRYPT_WRITER=host-b \"$PUSHCRYPT\" \(advised) --at \(Workplace.now) </dev/null"
+        #expect(try place.shell(script).exit == 0, "\(advised)")
+        #expect(try run(command + " --passphrase-file passphrase", as: "host-b", place).exit != 75)
+    }
+
     @Test("keys policy shows the writer in text and JSON, also that of publisher keys")
     func shown() throws {
         let place = try Self.made.get().place.place()

@@ -58,7 +58,8 @@ struct StatusTests {
         guard exit > 0 else { return }
         let message = "Keys/fleet: it has been due since 2026-05-23T09:00:00Z to add the next key"
         #expect(firstLine(output).contains(message), "\(output)")
-        #expect(output.text.contains("\n         pushcrypt rotate Keys/fleet\n"), "\(output)")
+        let advice = "\n         pushcrypt rotate Keys/fleet --passphrase-file passphrase\n"
+        #expect(output.text.contains(advice), "\(output)")
     }
 
     @Test(

@@ -31,6 +31,14 @@ struct KeysetChange {
 
     var time: UnixTime { options.time }
 
+    var actor: Actor {
+        get throws {
+            var actor = try options.actor
+            actor.secretArguments = secrets.repeatedArguments
+            return actor
+        }
+    }
+
     /// The metadata as of the first call. No secret is needed; with one the metadata is authenticated.
     func metadata() throws -> KeysetMetadata {
         try knownMetadata.value { try KeySource.naming(path) { try file().metadata(secret) } }
@@ -70,7 +78,7 @@ struct KeysetChange {
         try naming {
             try KeysetStore(path).requireUnbrokenLog(metadata())
             return try KeysetEditor.losses(
-                of: metadata(), at: time, confirmsClock: confirmsClock, by: options.actor, in: KeysetFolder(path).path,
+                of: metadata(), at: time, confirmsClock: confirmsClock, by: actor, in: KeysetFolder(path).path,
                 body)
         }
     }
@@ -123,7 +131,7 @@ struct KeysetChange {
         let secret = try answerSecret()
         let change = try naming {
             try KeysetStore(path).change(
-                at: time, confirmsClock: confirmsClock, by: options.actor, secret, body)
+                at: time, confirmsClock: confirmsClock, by: actor, secret, body)
         }
         for notice in change.notices { StandardStreams.writeNote(notice) }
         if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
@@ -144,7 +152,7 @@ struct KeysetChange {
         let rotation = try naming {
             try KeySource.naming(path) {
                 try KeysetStore(path).rotate(
-                    at: time, by: options.actor, secret, checking: check, isDryRun: isDryRun, plan)
+                    at: time, by: actor, secret, checking: check, isDryRun: isDryRun, plan)
             }
         }
         for notice in rotation.notices { StandardStreams.writeNote(notice) }
