@@ -64,14 +64,21 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         systemError = 0
     }
 
-    package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
+    /// - Parameter folder: the open folder of the file; nil if it was opened by its path.
+    package init(
+        _ operation: Operation, _ path: String, systemError number: Int32 = errno, in folder: Folder? = nil
+    ) {
         code = Self.code(number, operation)
         self.path = path
         self.operation = operation
         systemError = number
         let parent = operation == .create && number == ENOENT ? FileSystem.parent(of: path) : ""
         let cause = parent.isEmpty ? Self.message(number) : "there is no folder \(parent)"
-        fault = "can't \(operation.rawValue) \(path): \(cause)"
+        let permission =
+            operation == .read && number == EACCES ? MissingPermission(toRead: path, in: folder) : nil
+        fault = "can't \(operation.rawValue) \(path): \(cause)" + (permission?.fault ?? "")
+        alternative = permission?.alternative ?? ""
+        correction = permission?.correction
     }
 
     func adding(_ text: String) -> FileError {

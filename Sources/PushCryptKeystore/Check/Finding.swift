@@ -28,6 +28,16 @@ package struct Finding: Hashable, Sendable, Encodable {
         (self.message, self.advice) = (message, advice)
     }
 
+    /// - Parameter error: why a file or folder can't be read.
+    static func unreadable(_ keyset: String, _ error: any Error) -> Finding {
+        let cause = error as? FileError ?? (error as? KeystoreError)?.cause
+        let isRefused = cause?.code == .noPermission
+        return Finding(
+            severity: .error, keyset: keyset, code: "unreadable", message: cause?.fault ?? "\(error)",
+            advice: cause?.correction
+                ?? (isRefused ? "work as a user who may read it" : "find out why the system can't read it"))
+    }
+
     /// All codes.
     package static let codes: Set = [
         "audit-broken", "clock", "clock-skew", "damaged", "demo-keys", "expired", "expiring", "foreign-file",
@@ -87,8 +97,11 @@ extension Verification {
     }
 
     static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --start-new --reason WHY\(secretArguments)"
-            + "  # when you know why"
+        restartLogCommand(snapshot.path, secretArguments) + "  # when you know why"
+    }
+
+    package static func restartLogCommand(_ path: String, _ secretArguments: String = "") -> String {
+        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY\(secretArguments)"
     }
 }
 

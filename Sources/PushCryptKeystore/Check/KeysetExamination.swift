@@ -148,7 +148,7 @@ package struct KeysetExamination {
         case .notAKeyset where snapshot.files[KeysetFolder.keysetName]?.kind == .symbolicLink:
             break  // Reported by examineFiles().
         case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore(snapshot.path))
-        default: add(.error, "unreadable", error.reason, advice: "run this as the keyset's owner")
+        default: findings.append(.unreadable(snapshot.path, error))
         }
     }
 
@@ -262,7 +262,7 @@ package struct KeysetExamination {
 
     private mutating func examineLog(_ metadata: KeysetMetadata) {
         if case .failure(let error) = snapshot.log, snapshot.files[KeysetFolder.auditName]?.kind == .file {
-            add(.error, "unreadable", "\(error)", advice: "run this as the keyset's owner")
+            findings.append(.unreadable(snapshot.path, error))
         }
         switch logCondition {
         case .whole?, nil: break

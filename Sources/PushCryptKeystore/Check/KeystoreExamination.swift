@@ -62,10 +62,8 @@ package struct KeystoreExamination {
             keysets.append(keyset)
         } catch {
             unreadable.append(path)
-            let isLink = FileStatus(path)?.kind == .symbolicLink
-            add(
-                .error, path, isLink ? "symbolic-link" : "unreadable", "\(error)",
-                advice: isLink ? "name the folder itself" : "run this as the keyset's owner")
+            guard FileStatus(path)?.kind == .symbolicLink else { return findings.append(.unreadable(path, error)) }
+            add(.error, path, "symbolic-link", "\(error)", advice: "name the folder itself")
         }
     }
 
@@ -117,7 +115,7 @@ package struct KeystoreExamination {
         do throws(FileError) {
             names = try FileSystem.names(in: path)
         } catch {
-            return add(.error, path, "unreadable", error.reason, advice: "run this as the folder's owner")
+            return findings.append(.unreadable(path, error))
         }
         let hasFilesOfAKeyset = names.contains { $0 == KeysetFolder.auditName || $0 == KeysetFolder.publicName }
         if hasFilesOfAKeyset {
