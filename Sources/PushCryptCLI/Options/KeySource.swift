@@ -170,6 +170,15 @@ struct KeySource: Sendable {
         return (file.metadata, problem)
     }
 
+    /// Why changes refuse the audit log of a keyset, and what to do; nil if they don't.
+    static func logProblem(of path: String, _ metadata: KeysetMetadata) throws -> String? {
+        guard !DemoKeys.covers(metadata.timeline.keys.map(\.kid)) else { return nil }
+        let log = try KeysetFolder(path).auditLog(in: KeystoreError.convertingFileErrors { try Folder(path) })
+        guard case .broken(let flaw) = log.condition(metadata.audit) else { return nil }
+        return "the audit log is broken: \(flaw). Changes of the keyset are refused: find out why, then run "
+            + Verification.restartLogCommand(path)
+    }
+
     /// - Parameter hasAll: whether the command has --all.
     /// - Throws: `Failure` with 66 if the path isn't a keyset's folder; `KeystoreError` with `noPermission` if this user can't
     ///   look into it.
