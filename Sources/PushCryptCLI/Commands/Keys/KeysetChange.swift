@@ -162,16 +162,22 @@ struct KeysetChange {
     /// Runs the program of --exec-on-change, unless it has succeeded since the last change.
     ///
     /// - Parameter metadata: authenticated by the change.
-    func runHook(after metadata: KeysetMetadata) throws {
-        if let hook { try KeysetStore(path).run(hook, after: metadata) }
+    /// - Returns: whether the program ran.
+    @discardableResult
+    func runHook(after metadata: KeysetMetadata) throws -> Bool {
+        guard let hook else { return false }
+        return try KeysetStore(path).run(hook, after: metadata)
     }
 
     /// The note of a dry run, in which no program runs.
-    func noteHook(after metadata: KeysetMetadata) throws {
-        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return }
+    ///
+    /// - Returns: whether the program is still to run.
+    func noteHook(after metadata: KeysetMetadata) throws -> Bool {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return false }
         StandardStreams.writeNote(
             "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
         )
+        return true
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata, _ members: JSONObject) throws {
