@@ -191,14 +191,14 @@ struct KeySource: Sendable {
         throw Failure(.noInput, "\(path) is not a keyset of a keystore: \(cause)")
     }
 
-    /// Adds the file's path to an error about a key.
+    /// Adds the file's path to an error about a key or its lifecycle.
     static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as KeyError {
+        } catch  where error is KeyError || error is LifecycleError {
             let failure = Failure(error)
             // An error in a file is bad data, even one that would be bad usage of an option.
-            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
+            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(failure.message)")
         }
     }
 }

@@ -31,12 +31,14 @@ extension KeysetStore {
     ///   - backup: nil if the keyset in the folder is the copy.
     ///   - goesBack: whether later changes may be lost.
     ///   - isDryRun: whether to write nothing.
+    ///   - writer: the host that changes the restored keyset; nil for this host, which may not take a keyset over that
+    ///     another one changes.
     ///   - confirmsClock: as for a change.
     ///   - secret: of the copy. A person is asked before the lock is taken.
     /// - Throws: `KeystoreError` with `olderThanLog` if later changes would be lost and `goesBack` is false, `auditBroken` for
-    ///   another history.
+    ///   another history; `LifecycleError` with `blocked` over a keyset of another host.
     package func restore(
-        _ backup: BackedUpKeyset?, goesBack: Bool, isDryRun: Bool = false, at time: UnixTime,
+        _ backup: BackedUpKeyset?, goesBack: Bool, isDryRun: Bool = false, writer: String? = nil, at time: UnixTime,
         confirmsClock: Bool = false,
         by actor: Actor, _ secret: SecretSource
     ) throws -> Restoration {
@@ -47,17 +49,17 @@ extension KeysetStore {
         guard FileSystem.exists(folder.path) else {
             let keyset = try restored(.none)
             let (restoration, stored) = try keyset.made(
-                goesBack: goesBack, at: time, confirmsClock: confirmsClock, by: actor, secret)
+                goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
             return isDryRun ? restoration : try make(keyset, stored, restoration)
         }
         return try withLock { folder in
             let present = try PresentKeyset(self.folder, in: folder)
             let keyset = try restored(present)
-            guard !keyset.isCurrent else {
+            guard !keyset.isCurrent(writer) else {
                 return Restoration(metadata: keyset.copy.metadata, events: [], lost: [], notices: [])
             }
             let (restoration, stored) = try keyset.made(
-                goesBack: goesBack, at: time, confirmsClock: confirmsClock, by: actor, secret)
+                goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
             return isDryRun ? restoration : try replace(present, keyset, stored, restoration, folder)
         }
     }
@@ -195,12 +197,17 @@ struct RestoredKeyset {
         later = LaterChanges(lines.dropFirst(Int(copy.metadata.audit.count)).compactMap(AuditEntry.init))
     }
 
-    /// Whether the keyset in the folder is the copy, and as new as its log.
-    var isCurrent: Bool { later.entries.isEmpty && present.file?.metadata == copy.metadata }
+    /// Whether the keyset in the folder is the copy, as new as its log, and stays with its host.
+    func isCurrent(_ writer: String?) -> Bool {
+        later.entries.isEmpty && present.file?.metadata == copy.metadata
+            && (writer == nil || writer == copy.metadata.writer)
+    }
 
     func made(
-        goesBack: Bool, at time: UnixTime, confirmsClock: Bool, by actor: Actor, _ secret: SecretSource
+        goesBack: Bool, _ writer: String?, at time: UnixTime, confirmsClock: Bool, by actor: Actor,
+        _ secret: SecretSource
     ) throws -> (Restoration, StoredKeyset) {
+        let writer = try writer ?? ownWriter(actor)
         var stored = try copy.unlocked(secret, evenIfOlder: true)
         let lost = try lostChanges(goesBack: goesBack, stored.metadata)
         stored.metadata.audit = try AuditLog(lines: lines).head()
@@ -210,10 +217,30 @@ struct RestoredKeyset {
         stored.metadata.timeline.updatedAt = times.max()
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
-        // Restoring is the decision that this host changes the keyset.
-        if let writer = actor.writer, editor.metadata.writer != nil { editor.handOver(to: writer) }
+        if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
-        return (Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: []), finished)
+        let notices = takeover(by: finished.metadata.writer).map { [$0] } ?? []
+        return (
+            Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: notices), finished
+        )
+    }
+
+    /// This host; nil if the copy records none, which the first change does. A keyset that is lost or damaged can be restored
+    /// on every host. If there is one that can be read, its host may still change it.
+    ///
+    /// - Throws: `LifecycleError` with `blocked` on another host.
+    private func ownWriter(_ actor: Actor) throws(LifecycleError) -> String? {
+        let recorded = present.file?.metadata.writer ?? (actor.writer == nil ? copy.metadata.writer : nil)
+        try Writer.require(recorded, actor, path, remedy: "add --writer this")
+        return copy.metadata.writer == nil ? nil : actor.writer
+    }
+
+    /// What a restoration says that gives the keyset to another host.
+    private func takeover(by writer: String?) -> String? {
+        guard let writer, let former = present.file?.metadata.writer ?? copy.metadata.writer, former != writer else {
+            return nil
+        }
+        return "\(path): \(writer) changes the restored keyset from now on, and \(former) no longer: stop that host"
     }
 
     /// Each change raised `seq` by 1, or to the number that `keys policy --publish-seq` gave.

@@ -15,7 +15,10 @@ struct KeysRestore: ParsableCommand {
 
             Without --from, the keyset in its folder is the copy: for a keyset.json that was restored by other means.
 
-            Exit status: 0 restored, or nothing to do; 75 refused without --back-in-time; anything else: see \
+            This host changes the restored keyset from now on. Over a keyset that can be read and that another host \
+            changes, the command refuses unless you add --writer this: first stop the other host.
+
+            Exit status: 0 restored, or nothing to do; 75 refused without --back-in-time or --writer; anything else: see \
             pushcrypt --help. With several keysets, --json prints one object per line, and the exit status is that of the \
             first failure.
 
@@ -27,6 +30,11 @@ struct KeysRestore: ParsableCommand {
     @Option(help: .init("The keystore for the keysets of the backup. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
     var into: String?
     @Flag(name: .customLong("back-in-time"), help: "Restore it although later changes are lost.") var goesBack = false
+    @Option(
+        help: .init(
+            "The host that changes the restored keyset, also one that another host changes: this one, or its name.",
+            "this|NAME"))
+    var writer: String?
     @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -101,10 +109,11 @@ struct KeysRestore: ParsableCommand {
         _ path: String, _ copy: BackedUpKeyset?, _ answer: Remembered<KeysetSecret>, _ hook: ChangeHook?
     ) throws {
         let secret = secrets.source(of: path, remembering: answer)
+        let writer = try writer.map(Writer.named)
         let restoration = try KeySource.naming(path) {
             try KeysetStore(path).restore(
-                copy, goesBack: goesBack, isDryRun: isDryRun, at: options.time, confirmsClock: clock.isConfirmed,
-                by: options.actor, secret)
+                copy, goesBack: goesBack, isDryRun: isDryRun, writer: writer, at: options.time,
+                confirmsClock: clock.isConfirmed, by: options.actor, secret)
         }
         for notice in restoration.notices { StandardStreams.writeNote(notice) }
         try report(path, restoration)
@@ -118,7 +127,7 @@ struct KeysRestore: ParsableCommand {
                 "keyset": path, "isDryRun": isDryRun, "done": restoration.events.map(\.json), "lost": restoration.lost,
                 "seq": metadata.sequence, "head": AuditChain.text(metadata.audit.hash),
             ]
-            return try StandardStreams.writeJSON(json, [])
+            return try StandardStreams.writeJSON(json.adding(ifKnown: ["writer": metadata.writer]), [])
         }
         let name = TerminalText.harmless(path.utf8)
         guard !restoration.events.isEmpty else {
