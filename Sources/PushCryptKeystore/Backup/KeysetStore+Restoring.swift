@@ -157,7 +157,7 @@ struct PresentKeyset {
             throw KeystoreError(
                 .auditBroken,
                 "\(keyset.path): \(flaw), so it can't be compared with the backup. If the keyset.json in the folder is whole, keep it "
-                    + "and begin another log: pushcrypt keys log \(ShellArgument.quoted(keyset.path)) --start-new --reason TEXT. "
+                    + "and begin another log: \(AuditLog.restartCommand(keyset.path)). "
                     + "Otherwise move the folder to another place and restore the keyset without it; this forgets the revocations "
                     + "after the backup, so revoke these keys again")
         }

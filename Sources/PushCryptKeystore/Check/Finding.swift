@@ -58,6 +58,7 @@ extension Verification {
         "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))  # FILE is the newest backup"
     }
 
+    static let digestMismatch = "\(KeysetFolder.keysetName) \(KeysetFile.digestMismatch)"
     static let keepLaterFile = "keep the file, and use the pushcrypt that wrote it, or a later one"
     package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
@@ -85,7 +86,7 @@ extension Verification {
     }
 
     static func restartLog(_ snapshot: KeysetSnapshot) -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --start-new --reason WHY  # when you know why"
+        AuditLog.restartCommand(snapshot.path) + "  # when you know why"
     }
 }
 

@@ -24,8 +24,8 @@ extension KeysetStore {
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
         throw KeystoreError(
             .auditBroken,
-            "\(folder.path): \(flaw); find out why, then start a new log with `keys log --start-new`, which keeps "
-                + "the old one under another name")
+            "\(folder.path): \(flaw); find out why, then start a new log, which keeps the old one under another name: "
+                + AuditLog.restartCommand(folder.path))
     }
 
     /// As above, for a change that is only prepared: without the lock.
@@ -102,5 +102,12 @@ extension KeysetStore {
             try write(finished, folder)
             return oldName
         }
+    }
+}
+
+extension AuditLog {
+    /// Replaces a broken log by a new one. WHY stands for the operator's reason.
+    static func restartCommand(_ path: String) -> String {
+        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY"
     }
 }

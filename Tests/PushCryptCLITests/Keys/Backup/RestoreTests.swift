@@ -85,6 +85,27 @@ struct RestoreTests {
         #expect(doctor.exit == 0 && doctor.text.contains("keys restore") == !saved.isEmpty, "\(doctor)")
     }
 
+    @Test("the line that rotate prints for a damaged keyset restores it, and doctor and verify print the line once")
+    func damaged() throws {
+        let made = try Self.made.get()
+        let place = try made.place.place()
+        _ = try place.shell("sed -i 's/\"seq\": 4/\"seq\": 3/' Keys/app/keyset.json")
+        let refused = try place.run(["rotate", Self.path] + Self.at)
+        expectRefusal(refused, 65, saying: "Keys/app/keyset.json doesn't match its digest")
+        let line = try #require(refused.stderr.firstMatch(of: /pushcrypt keys restore --from FILE Keys\/app/)?.0)
+        for check in ["doctor", "verify"] {
+            let found = try place.run(["keys", check, Self.path] + Self.at)
+            #expect(found.text.split(separator: line).count == 2, "\(found)")
+        }
+        let arguments = line.replacing("FILE", with: "backup").split(separator: " ").dropFirst().map(String.init)
+        let output = try place.run(arguments + ["--back-in-time"] + Self.sealing + Self.at)
+        #expect(output.exit == 0 && output.text.contains("restored as seq"), "\(output)")
+        _ = try place.shell("sed -i 's/\"at\": \"2/\"at\": \"1/' backup")
+        expectRefusal(
+            try place.run(Self.restore()), 65,
+            saying: "backup doesn't match its digest: it is damaged, or was edited by hand. Use another copy of it")
+    }
+
     @Test("a keyset.json that was restored by other means is corrected without a backup")
     func inPlace() throws {
         let made = try Self.made.get()
