@@ -50,7 +50,7 @@ extension KeysetStore {
             let keyset = try restored(.none)
             let (restoration, stored) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
-            return isDryRun ? restoration : try make(keyset, stored, restoration)
+            return isDryRun ? restoration.planned : try make(keyset, stored, restoration)
         }
         return try withLock { folder in
             let present = try PresentKeyset(self.folder, in: folder)
@@ -60,7 +60,7 @@ extension KeysetStore {
             }
             let (restoration, stored) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
-            return isDryRun ? restoration : try replace(present, keyset, stored, restoration, folder)
+            return isDryRun ? restoration.planned : try replace(present, keyset, stored, restoration, folder)
         }
     }
 
@@ -109,6 +109,12 @@ extension KeysetStore {
 }
 
 extension Restoration {
+    /// Without the ids of new keys: the restoration makes other keys than its dry run.
+    fileprivate var planned: Restoration {
+        let events = events.map { $0.action == .added ? AuditEvent(.added, detail: $0.detail) : $0 }
+        return Restoration(metadata: metadata, events: events, lost: lost, notices: notices)
+    }
+
     fileprivate func adding(_ notices: [String]) -> Restoration {
         Restoration(metadata: metadata, events: events, lost: lost, notices: self.notices + notices)
     }

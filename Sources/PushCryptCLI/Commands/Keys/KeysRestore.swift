@@ -125,9 +125,11 @@ struct KeysRestore: ParsableCommand {
         if options.json {
             let json: JSONObject = [
                 "keyset": path, "isDryRun": isDryRun, "done": restoration.events.map(\.json), "lost": restoration.lost,
-                "seq": metadata.sequence, "head": AuditChain.text(metadata.audit.hash),
+                "seq": metadata.sequence,
             ]
-            return try StandardStreams.writeJSON(json.adding(ifKnown: ["writer": metadata.writer]), [])
+            // The restoration makes another line of the log, at its own time.
+            let head = isDryRun && !restoration.events.isEmpty ? nil : AuditChain.text(metadata.audit.hash)
+            return try StandardStreams.writeJSON(json.adding(ifKnown: ["head": head, "writer": metadata.writer]), [])
         }
         let name = TerminalText.harmless(path.utf8)
         guard !restoration.events.isEmpty else {

@@ -106,6 +106,26 @@ struct RestoreTests {
             saying: "backup doesn't match its digest: it is damaged, or was edited by hand. Use another copy of it")
     }
 
+    @Test("a dry run names no id and no head that is never made")
+    func dryRun() throws {
+        let made = try Self.made.get()
+        let place = try made.place.place()
+        let command = Self.restore(["--back-in-time", "--dry-run"])
+        let output = try place.run(command)
+        #expect(output.text.contains("revoked \(made.leaked)"), "\(output)")
+        #expect(output.text.contains("added a new key: seals at once"), "\(output)")
+        let json = try place.run(command + ["--json"]).object()
+        let done = try #require(json["done"] as? [[String: Any]])
+        #expect(done.map { $0["what"] as? String } == ["restored", "revoked", "added"])
+        #expect(done.map { $0["kid"] as? String } == [nil, made.leaked, nil])
+        #expect(json["head"] == nil && json["seq"] as? Int == 6)
+        _ = try place.shell("rm Keys/app/keyset.json")
+        let restored = try place.run(Self.restore(["--back-in-time", "--json"])).object()
+        #expect((restored["done"] as? [[String: Any]])?.last?["kid"] is String && restored["head"] is String)
+        let idle = try place.run(["keys", "restore", Self.path, "--dry-run", "--json"] + Self.at).object()
+        #expect(idle["head"] is String)
+    }
+
     @Test("a keyset.json that was restored by other means is corrected without a backup")
     func inPlace() throws {
         let made = try Self.made.get()
