@@ -3,6 +3,11 @@ import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
+extension KeystoreError.Code {
+    /// The log of a backup and the log in the folder contain different changes.
+    package static let otherHistory = KeystoreError.Code(name: "otherHistory")
+}
+
 /// What a restored copy becomes.
 package struct Restoration: Sendable {
     /// The keyset afterwards, or as it is if nothing has to be done.
@@ -35,8 +40,8 @@ extension KeysetStore {
     ///     another one changes.
     ///   - confirmsClock: as for a change.
     ///   - secret: of the copy. A person is asked before the lock is taken.
-    /// - Throws: `KeystoreError` with `olderThanLog` if later changes would be lost and `goesBack` is false, `auditBroken` for
-    ///   another history; `LifecycleError` with `blocked` over a keyset of another host.
+    /// - Throws: `KeystoreError` with `olderThanLog` if later changes would be lost and `goesBack` is false, `otherHistory`,
+    ///   `auditBroken`; `LifecycleError` with `blocked` over a keyset of another host.
     package func restore(
         _ backup: BackedUpKeyset?, goesBack: Bool, isDryRun: Bool = false, writer: String? = nil, at time: UnixTime,
         confirmsClock: Bool = false,
@@ -182,7 +187,7 @@ struct RestoredKeyset {
     let later: LaterChanges
     private let present: PresentKeyset
 
-    /// - Throws: `KeystoreError` with `auditBroken` if neither log continues the other, `notFound` if there is no copy.
+    /// - Throws: `KeystoreError` with `otherHistory` if neither log continues the other, `notFound` if there is no copy.
     init(_ path: String, _ present: PresentKeyset, _ backup: BackedUpKeyset?) throws {
         self.path = path
         self.present = present
@@ -195,9 +200,10 @@ struct RestoredKeyset {
         let count = min(own.count, other.count)
         guard own.prefix(count) == other.prefix(count) else {
             throw KeystoreError(
-                .auditBroken,
-                "\(path): the backup and the audit log in the folder have different histories. They are two keysets, or two "
-                    + "hosts changed copies of one. Restore the backup in another folder, with --into")
+                .otherHistory,
+                "\(path): the backup and the audit log in the folder have different histories. They are two keysets, two "
+                    + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since"
+            )
         }
         lines = own.count > count ? own : other
         later = LaterChanges(lines.dropFirst(Int(copy.metadata.audit.count)).compactMap(AuditEntry.init))

@@ -64,7 +64,9 @@ struct KeysRestore: ParsableCommand {
                 try restore(path, copy(of: path, in: backup), answer, hook)
             } catch {
                 let failure = Failure(error)
-                let message = failure.message + ownSecret(of: path, in: backup, among: paths.count, after: error)
+                let message =
+                    failure.message + ownSecret(of: path, in: backup, among: paths.count, after: error)
+                    + comparison(with: path, after: error)
                 StandardStreams.writeError(message)
                 if options.json {
                     try StandardStreams.writeJSON(["keyset": path, "problem": message] as JSONObject, [])
@@ -85,6 +87,15 @@ struct KeysRestore: ParsableCommand {
         return
             "; if this keyset has a secret of its own, restore it with that\(isPublisher ? ", in a keystore of its own" : ""): "
             + "pushcrypt keys restore --from \(ShellArgument.quoted(file)) \(ShellArgument.quoted(target)) --passphrase-file FILE"
+    }
+
+    /// How to compare a keyset with a backup of another history; empty after any other failure.
+    private func comparison(with path: String, after error: any Error) -> String {
+        guard let file, (error as? KeystoreError)?.code == .otherHistory else { return "" }
+        let target = ShellArgument.quoted("Restored/\(FileSystem.name(of: KeysetFolder(path).path))")
+        return
+            ". To compare them with `pushcrypt keys log`, restore the backup beside it: pushcrypt keys restore --from "
+            + "\(ShellArgument.quoted(file)) \(target)\(backupSecret.repeatedArguments)\(secrets.repeatedArguments)"
     }
 
     private func names(in backup: Backup?) -> [String] {

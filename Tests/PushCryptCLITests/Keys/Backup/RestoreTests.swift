@@ -176,6 +176,30 @@ struct RestoreTests {
         #expect(try place.contents(of: Self.path) == before)
     }
 
+    @Test(
+        "after an older backup was restored and the keyset changed, a newer backup is refused with that cause and a line that works",
+        arguments: [[path], []])
+    func olderBackupRestored(_ paths: [String]) throws {
+        let place = try Workplace()
+        let secret = ["--passphrase-file", "passphrase"]
+        try place.createEncrypted(Self.path, .sender)
+        try place.succeed("keys", "backup", Self.path, "--to", "old")
+        try place.succeed("keys", "policy", Self.path, "--keep", "3", secret[0], secret[1])
+        try place.succeed("keys", "backup", Self.path, "--to", "new backup")
+        _ = try place.shell("rm -r Keys/app")
+        try place.succeed("keys", "restore", "--from", "old", secret[0], secret[1])
+        try place.succeed("keys", "policy", Self.path, "--keep", "4", secret[0], secret[1])
+        let refused = try place.run(["keys", "restore", "--from", "new backup"] + paths + secret + Self.at)
+        expectRefusal(refused, 65, saying: "an older backup was restored here, and the keyset was changed since")
+        let line = try #require(
+            refused.stderr.firstMatch(of: /pushcrypt (keys restore --from 'new backup' .*file passphrase)/))
+        let arguments = line.1.replacing("'new backup'", with: "FILE").split(separator: " ")
+            .map { $0 == "FILE" ? "new backup" : String($0) }
+        let output = try place.run(arguments + Self.at)
+        #expect(output.exit == 0 && output.text.contains("Restored/app: restored as seq"), "\(output)")
+        #expect(try place.run("keys", "log", "Restored/app", "--verify").exit == 0)
+    }
+
     @Test("a key that the log destroys is erased again, and another key seals if it was the primary")
     func destroyed() throws {
         let place = try Workplace()
