@@ -176,7 +176,7 @@ struct KeySource: Sendable {
         let log = try KeysetFolder(path).auditLog(in: KeystoreError.convertingFileErrors { try Folder(path) })
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return nil }
         return "the audit log is broken: \(flaw). Changes of the keyset are refused: find out why, then run "
-            + Verification.restartLogCommand(path)
+            + AuditLog.restartCommand(path)
     }
 
     /// - Parameter hasAll: whether the command has --all.
@@ -200,14 +200,14 @@ struct KeySource: Sendable {
         throw Failure(.noInput, "\(path) is not a keyset of a keystore: \(cause)")
     }
 
-    /// Adds the file's path to an error about a key.
+    /// Adds the file's path to an error about a key or its lifecycle.
     static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as KeyError {
+        } catch  where error is KeyError || error is LifecycleError {
             let failure = Failure(error)
             // An error in a file is bad data, even one that would be bad usage of an option.
-            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
+            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(failure.message)")
         }
     }
 }

@@ -69,6 +69,7 @@ extension Verification {
         "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))  # FILE is the newest backup"
     }
 
+    static let digestMismatch = "\(KeysetFolder.keysetName) \(KeysetFile.digestMismatch)"
     static let keepLaterFile = "keep the file, and use the pushcrypt that wrote it, or a later one"
     package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
@@ -97,11 +98,7 @@ extension Verification {
     }
 
     static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
-        restartLogCommand(snapshot.path, secretArguments) + "  # when you know why"
-    }
-
-    package static func restartLogCommand(_ path: String, _ secretArguments: String = "") -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY\(secretArguments)"
+        AuditLog.restartCommand(snapshot.path, secretArguments) + "  # when you know why"
     }
 }
 

@@ -144,7 +144,8 @@ package struct KeysetExamination {
             add(
                 .error, "missing", "there is no \(KeysetFolder.keysetName)",
                 advice: Verification.restore(snapshot.path))
-        case .damaged: add(.error, "damaged", error.reason, advice: Verification.restore(snapshot.path))
+        case .damaged:
+            add(.error, "damaged", Verification.digestMismatch, advice: Verification.restore(snapshot.path))
         case .notAKeyset where snapshot.files[KeysetFolder.keysetName]?.kind == .symbolicLink:
             break  // Reported by examineFiles().
         case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore(snapshot.path))

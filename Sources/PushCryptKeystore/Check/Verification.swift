@@ -66,7 +66,8 @@ package struct Verification: Sendable {
         do {
             return try snapshot.keyset.get()
         } catch let error as KeystoreError where [.damaged, .notAKeyset].contains(error.code) {
-            add("digest", .bad, error.reason, advice: Self.restore(snapshot.path))
+            let message = error.code == .damaged ? Self.digestMismatch : error.reason
+            add("digest", .bad, message, advice: Self.restore(snapshot.path))
         } catch let error as KeystoreError {
             throw error
         } catch {

@@ -203,7 +203,7 @@ extension KeysetStore {
         let file = try folder.file(in: opened)
         let isUnlocked = check.applies(to: secret, file.protection)
         let metadata = try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
-        try requireUnbrokenLog(opened, metadata)
+        try requireUnbrokenLog(opened, metadata, secret.arguments)
         return (metadata, isUnlocked)
     }
 
@@ -218,7 +218,7 @@ extension KeysetStore {
             let isChecked = check.applies(to: secret, file.protection)
             let checked = isChecked && isReadable ? try file.unlocked(secret) : nil
             let plan = try plan(checked?.metadata ?? file.metadata(secret, isAuthenticated: isChecked))
-            try requireUnbrokenLog(folder, file.metadata)
+            try requireUnbrokenLog(folder, file.metadata, secret.arguments)
             func unchanged(isUnlocked: Bool) -> Rotation {
                 Rotation(plan: plan, done: [], metadata: file.metadata, notices: [], isUnlocked: isUnlocked)
             }

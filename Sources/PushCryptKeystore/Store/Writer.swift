@@ -48,14 +48,17 @@ package enum Writer {
 
     /// Refuses a change on another host than the one that the keyset records, if it records one.
     ///
+    /// - Parameter remedy: how this host takes the keyset over; nil for `keys policy`.
     /// - Throws: `LifecycleError` with `blocked`.
-    static func require(_ recorded: String?, _ actor: Actor, _ path: String) throws(LifecycleError) {
+    static func require(
+        _ recorded: String?, _ actor: Actor, _ path: String, remedy: String? = nil
+    ) throws(LifecycleError) {
         guard let refusal = refusal(recorded, own: actor.writer) else { return }
+        let policy = "run: pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this\(actor.secretArguments)"
         throw LifecycleError(
             .blocked,
-            "\(refusal). Two hosts that change copies make different keys. If this host shall "
-                + "change it from now on, first stop the other one, then run: "
-                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this\(actor.secretArguments)"
+            "\(refusal). Two hosts that change copies make different keys. If this host shall change it from now on, first stop "
+                + "the other one, then \(remedy ?? policy)"
         )
     }
 

@@ -208,7 +208,8 @@ struct KeysetChange {
 extension AuditEvent {
     /// A line that says what was done.
     var line: String {
-        [action.text, kid?.description].compactMap(\.self).joined(separator: " ")
+        let key = kid?.description ?? (action == .added ? "a new key" : nil)
+        return [action.text, key].compactMap(\.self).joined(separator: " ")
             + (detail.map { ": " + Self.text(ofDetail: $0) } ?? "") + "\n"
     }
 
