@@ -41,8 +41,9 @@ package struct FileAccess: Hashable, Sendable {
             let mode = rule == .othersMayRead ? "go-w" : isFolder ? "700" : "600"
             let mounted = rule == .ownerOrRootsGroup ? " (a secret that Kubernetes mounts: defaultMode: 0400)" : ""
             throw FileError(
-                .looseMode, path,
-                "users other than the owner can \(verb) \(path); correct it with: chmod \(mode) \(path)\(mounted)")
+                .looseMode, path, "users other than the owner can \(verb) \(path)",
+                correction: "chmod \(mode) \(ShellArgument.quoted(path))"
+            ).adding(mounted)
         }
     }
 
@@ -51,8 +52,8 @@ package struct FileAccess: Hashable, Sendable {
         guard !belongs(to: user) else { return }
         throw FileError(
             .foreignOwner, path,
-            "\(path) belongs to user \(owner), who can change it at any time; work as that user, or correct it with: "
-                + "chown \(user) \(path)")
+            "\(path) belongs to user \(owner), who can change it at any time", or: "work as that user, or ",
+            correction: "chown \(user) \(ShellArgument.quoted(path))")
     }
 
     package func belongs(to user: UInt32) -> Bool { owner == user || owner == 0 }

@@ -44,31 +44,52 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let operation: Operation?
     /// `errno` of the call that failed; 0 if a check refused the file.
     package let systemError: Int32
-    /// The fault with its path, and how to correct it.
-    package private(set) var reason: String
+    /// The fault with its path.
+    package private(set) var fault: String
+    /// The shell command that corrects the fault; nil if none is known.
+    package private(set) var correction: String?
+    /// What can be done in place of the correction, and what follows it.
+    private var alternative = "", remark = ""
 
-    package init(_ code: Code, _ path: String, _ reason: String) {
+    /// - Parameter alternative: what can be done in place of the correction, as in `work as that user, or `.
+    package init(
+        _ code: Code, _ path: String, _ fault: String, or alternative: String = "", correction: String? = nil
+    ) {
+        self.alternative = alternative
         self.code = code
         self.path = path
-        self.reason = reason
+        self.fault = fault
+        self.correction = correction
         operation = nil
         systemError = 0
     }
 
-    package init(_ operation: Operation, _ path: String, systemError number: Int32 = errno) {
+    /// - Parameter folder: the open folder of the file; nil if it was opened by its path.
+    package init(
+        _ operation: Operation, _ path: String, systemError number: Int32 = errno, in folder: Folder? = nil
+    ) {
         code = Self.code(number, operation)
         self.path = path
         self.operation = operation
         systemError = number
         let parent = operation == .create && number == ENOENT ? FileSystem.parent(of: path) : ""
         let cause = parent.isEmpty ? Self.message(number) : "there is no folder \(parent)"
-        reason = "can't \(operation.rawValue) \(path): \(cause)"
+        let permission =
+            operation == .read && number == EACCES ? MissingPermission(toRead: path, in: folder) : nil
+        fault = "can't \(operation.rawValue) \(path): \(cause)" + (permission?.fault ?? "")
+        alternative = permission?.alternative ?? ""
+        correction = permission?.correction
     }
 
     func adding(_ text: String) -> FileError {
         var error = self
-        error.reason += text
+        if correction == nil { error.fault += text } else { error.remark += text }
         return error
+    }
+
+    /// The fault with its path, and how to correct it.
+    package var reason: String {
+        fault + (correction.map { "; \(alternative)correct it with: \($0)" } ?? "") + remark
     }
 
     /// The system's description of ``systemError``, without the path.

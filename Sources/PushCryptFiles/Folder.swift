@@ -183,7 +183,8 @@ package final class Folder: Sendable {
         let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, mode_t(mode))
         guard file >= 0 else {
             let number = errno
-            throw number == ELOOP ? .isLink(path(of: name)) : FileError(operation, path(of: name), systemError: number)
+            let path = path(of: name)
+            throw number == ELOOP ? .isLink(path) : FileError(operation, path, systemError: number, in: self)
         }
         return OpenFile(descriptor: file, named: path(of: name), isOwned: true)
     }

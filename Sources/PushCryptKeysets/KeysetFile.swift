@@ -111,12 +111,12 @@ package struct KeysetFile: Sendable {
     package func answered(_ source: SecretSource, evenIfOlder: Bool = false) throws -> SecretSource {
         try check(source, evenIfOlder)
         guard protection != .plaintext else { return source }
-        return SecretSource(try source.secret()).expecting(source.expected)
+        return SecretSource(try source.secret()).expecting(source.expected).named(by: source.arguments)
     }
 
     private func check(_ source: SecretSource, _ acceptsOlder: Bool) throws(KeystoreError) {
         if protection == .plaintext { try source.requireEncryption(of: provenKeyIDs, in: path) }
-        if let laterChanges, !acceptsOlder { throw laterChanges.refusal(of: folderPath, metadata) }
+        if let laterChanges, !acceptsOlder { throw laterChanges.refusal(of: folderPath, metadata, source.arguments) }
         try source.expected.check(metadata, of: path)
     }
 
@@ -157,11 +157,17 @@ package struct KeysetFile: Sendable {
         guard let comma = bytes[..<start].lastIndex(of: UInt8(ascii: ",")),
             member.value.utf8.flatMap(Base64URL.decode) == (try digest(bytes[..<comma]))
         else {
-            throw KeystoreError(
-                .damaged,
-                "\(path) doesn't match its digest: it is damaged, or was edited by hand; restore a copy (to keep an "
-                    + "edit, remove the digest)")
+            throw KeystoreError(.damaged, "\(path) \(digestMismatch). \(remedy(for: path))")
         }
+    }
+
+    package static let digestMismatch = "doesn't match its digest: it is damaged, or was edited by hand"
+
+    private static func remedy(for path: String) -> String {
+        guard FileSystem.name(of: path) == KeysetFolder.keysetName else { return "Use another copy of it" }
+        let folder = ShellArgument.quoted(FileSystem.parent(of: path))
+        return "Restore it from a backup: pushcrypt keys restore --from FILE \(folder). If you edited it and want to "
+            + "keep that, remove its member \"\(digestName)\""
     }
 
     package static let digestName = "digest"

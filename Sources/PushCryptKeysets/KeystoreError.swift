@@ -53,10 +53,13 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
     public let code: Code
     /// The fault, its place, and how to correct it.
     public let reason: String
+    /// The error of a file or folder that this one was made of; nil if there is none.
+    package let cause: FileError?
 
-    package init(_ code: Code, _ reason: String) {
+    package init(_ code: Code, _ reason: String, cause: FileError? = nil) {
         self.code = code
         self.reason = reason
+        self.cause = cause
     }
 
     /// ``reason``
@@ -67,13 +70,11 @@ extension KeystoreError: FileErrorConvertible {
     package init(_ error: FileError) {
         switch error.code {
         case .notFound, .alreadyExists, .cannotCreate, .noPermission, .foreignOwner, .looseMode, .changedMeanwhile:
-            self.init(Code(name: error.code.name), error.reason)
-        case .notAFile: self.init(.notAKeyset, error.reason)
-        case .tooLong: self.init(.notAKeyset, error.reason)
+            self.init(Code(name: error.code.name), error.reason, cause: error)
         case .symbolicLink where error.systemError == 0:
-            self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders")
-        case .symbolicLink: self.init(.notAKeyset, error.reason)
-        default: self.init(.inputOutput, error.reason)
+            self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders", cause: error)
+        case .notAFile, .tooLong, .symbolicLink: self.init(.notAKeyset, error.reason, cause: error)
+        default: self.init(.inputOutput, error.reason, cause: error)
         }
     }
 }

@@ -26,20 +26,22 @@ package struct LaterChanges: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    func refusal(of path: String, _ metadata: KeysetMetadata) -> KeystoreError {
+    func refusal(of path: String, _ metadata: KeysetMetadata, _ secretArguments: String) -> KeystoreError {
         let givenUp = givenUp(in: metadata).map { kid, entry in
             "; at \(entry.at) key \(kid) was \(entry.what), and the copy still uses it"
         }
         return KeystoreError(
             .olderThanLog,
             "\(path): \(self), as after a restored backup\(givenUp.joined()). To continue from it with what the log revokes and "
-                + "destroys, run: \(Self.restoreCommand(path)); add --dry-run to see what is lost, and --from FILE for a newer "
+                + "destroys, run: \(Self.restoreCommand(path, secretArguments)); add --dry-run to see what is lost, and --from FILE for a newer "
                 + "backup")
     }
 
     /// Makes the earlier copy the keyset. It always goes back in time: the log has changes that the copy lacks.
-    package static func restoreCommand(_ path: String) -> String {
-        "pushcrypt keys restore \(ShellArgument.quoted(path)) --back-in-time"
+    ///
+    /// - Parameter secretArguments: as in ``SecretSource/arguments``.
+    package static func restoreCommand(_ path: String, _ secretArguments: String) -> String {
+        "pushcrypt keys restore \(ShellArgument.quoted(path)) --back-in-time\(secretArguments)"
     }
 }
 

@@ -16,6 +16,8 @@ package struct SecretSource {
     package let isGiven: Bool
     /// What a keyset must be at least. It is checked wherever a keyset's file is unlocked or planned with.
     package private(set) var expected = ExpectedState.anything
+    /// The options that name the secret, for commands that errors advise: each begins with a space.
+    package private(set) var arguments = ""
     private let acceptsDemoKeys: Bool
     /// Throws what the source throws; `KeystoreError` with `secretNeeded` if there is none.
     package let secret: () throws -> KeysetSecret
@@ -62,9 +64,15 @@ package struct SecretSource {
         return source
     }
 
+    package func named(by arguments: String) -> SecretSource {
+        var source = self
+        source.arguments = arguments
+        return source
+    }
+
     /// The same secret, for keys that must be encrypted.
     package func required(acceptingDemoKeys acceptsDemoKeys: Bool) -> SecretSource {
-        .given(acceptingDemoKeys: acceptsDemoKeys, secret)
+        .given(acceptingDemoKeys: acceptsDemoKeys, secret).named(by: arguments)
     }
 
     /// Refuses plain keys if a secret was given. Every function that returns plain keys calls this function.

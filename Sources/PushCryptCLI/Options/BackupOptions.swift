@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushCryptFiles
 import PushCryptKeysets
 
 /// The secret of a backup file. A keyset's own secret is not used for it.
@@ -30,6 +31,12 @@ struct BackupSecretOptions: ParsableArguments {
     }
 
     var isNamed: Bool { backupPassphraseFile != nil || backupPassphraseDescriptor != nil || backupWrapCommand != nil }
+
+    /// The options as they are repeated in a command that reads the same backup. A descriptor can't be read again.
+    var repeatedArguments: String {
+        let file = backupPassphraseFile.map { " --backup-passphrase-file " + ShellArgument.quoted($0) }
+        return file ?? backupWrapCommand.map { " --backup-wrap-command " + ShellArgument.quoted($0) } ?? ""
+    }
 
     /// The secret of a backup that is read. A secret that is named refuses a backup that isn't sealed; otherwise it is asked
     /// for if the backup is sealed.

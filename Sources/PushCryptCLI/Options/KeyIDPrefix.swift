@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 
 /// A key's id, or its first characters.
@@ -40,5 +41,13 @@ struct KeyIDPrefix: ExpressibleByArgument {
             throw Failure(.usage, "\(path): \(text) is short for \(kid); with --yes or --force, give the whole id")
         }
         return kid
+    }
+}
+
+extension ShellArgument {
+    /// A key's id as the last argument of a command: one that begins with a dash follows `--`.
+    static func last(_ kid: KeyID) -> String {
+        let text = kid.description
+        return text.hasPrefix("-") ? "-- " + text : text
     }
 }

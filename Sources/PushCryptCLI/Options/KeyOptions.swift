@@ -97,7 +97,7 @@ struct SecretOptions: ParsableArguments {
         remembering answer: Remembered<KeysetSecret> = Remembered()
     ) -> SecretSource {
         guard isGiven else { return .asked { try answer.value { try secret(of: path) } } }
-        return .given(acceptingDemoKeys: acceptsDemoKeys) { try secret(of: path) }
+        return .given(acceptingDemoKeys: acceptsDemoKeys) { try secret(of: path) }.named(by: repeatedArguments)
     }
 
     private func secret(of path: String) throws -> KeysetSecret {

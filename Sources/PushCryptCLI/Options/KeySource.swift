@@ -170,6 +170,15 @@ struct KeySource: Sendable {
         return (file.metadata, problem)
     }
 
+    /// Why changes refuse the audit log of a keyset, and what to do; nil if they don't.
+    static func logProblem(of path: String, _ metadata: KeysetMetadata) throws -> String? {
+        guard !DemoKeys.covers(metadata.timeline.keys.map(\.kid)) else { return nil }
+        let log = try KeysetFolder(path).auditLog(in: KeystoreError.convertingFileErrors { try Folder(path) })
+        guard case .broken(let flaw) = log.condition(metadata.audit) else { return nil }
+        return "the audit log is broken: \(flaw). Changes of the keyset are refused: find out why, then run "
+            + AuditLog.restartCommand(path)
+    }
+
     /// - Parameter hasAll: whether the command has --all.
     /// - Throws: `Failure` with 66 if the path isn't a keyset's folder; `KeystoreError` with `noPermission` if this user can't
     ///   look into it.
@@ -191,14 +200,14 @@ struct KeySource: Sendable {
         throw Failure(.noInput, "\(path) is not a keyset of a keystore: \(cause)")
     }
 
-    /// Adds the file's path to an error about a key.
+    /// Adds the file's path to an error about a key or its lifecycle.
     static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as KeyError {
+        } catch  where error is KeyError || error is LifecycleError {
             let failure = Failure(error)
             // An error in a file is bad data, even one that would be bad usage of an option.
-            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(error.reason)")
+            throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(failure.message)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 
 /// A signed sender set at a time: when it was issued and how long it is valid.

@@ -94,7 +94,16 @@ package struct RotationPlan: Hashable, Sendable {
             if step.blockedBy == nil { due.append(step) } else { blocked.append(step) }
         }
         // Every other step issues the set, too.
-        if due.count > 1 { due.removeAll { $0.action == .renew } }
+        guard due.count > 1 else { return }
+        due.removeAll { $0.action == .renew }
+        if let expiry = planner.expiry { due[0].why += "; " + expiry }
+    }
+
+    /// Blocks the due steps for a reason that isn't in the timeline.
+    package mutating func block(_ reason: String) {
+        for index in due.indices { due[index].blockedBy = reason }
+        blocked = due + blocked
+        due = []
     }
 }
 
@@ -140,9 +149,17 @@ struct RotationPlanner {
     private func renewal() -> RotationPlan.Step? {
         guard let publication, let issuedAt = timeline.updatedAt else { return nil }
         let validUntil = publication.validUntil(issuedAt: issuedAt)
+        let validity = expiry ?? "the set was issued at \(issuedAt) and is valid until \(validUntil)"
         return .init(
-            action: .renew, dueAt: publication.renewsAt(issuedAt: issuedAt),
-            why: "the set was issued at \(issuedAt) and is valid until \(validUntil); its keys don't change")
+            action: .renew, dueAt: publication.renewsAt(issuedAt: issuedAt), why: "its keys don't change; " + validity)
+    }
+
+    /// What apps lose because the signed set has expired; nil if it hasn't.
+    var expiry: String? {
+        guard let publication, let issuedAt = timeline.updatedAt else { return nil }
+        let validUntil = publication.validUntil(issuedAt: issuedAt)
+        guard validUntil <= now else { return nil }
+        return "the signed set expired at \(validUntil): since then apps verify no push, until they fetch the new set"
     }
 
     /// Only a file written by hand has no key that seals.
@@ -213,11 +230,21 @@ struct RotationPlanner {
     private func erasures() -> [RotationPlan.Step] {
         timeline.keys.compactMap { key in
             guard key.lifecycle.destroyedAt == nil, let expiresAt = key.lifecycle.expiresAt else { return nil }
-            let end = key.lifecycle.revokedAt ?? key.lifecycle.retiresAt
-            let sealed = end.map { "the last push was sealed with it before \($0)" } ?? "it no longer seals"
             return .init(
-                action: .destroy(key.kid), dueAt: expiresAt,
-                why: "it opens nothing from \(expiresAt) on; \(sealed), and no push is valid for more than 30 days")
+                action: .destroy(key.kid), dueAt: expiresAt, why: reasonToErase(key.lifecycle, expiringAt: expiresAt))
         }.sorted { $0.dueAt < $1.dueAt }
+    }
+
+    private func reasonToErase(_ lifecycle: KeyLifecycle, expiringAt expiresAt: UnixTime) -> String {
+        let revokedAt = lifecycle.revokedAt.flatMap { $0 < expiresAt ? $0 : nil }
+        let opening = revokedAt.map { "it has opened nothing since it was revoked at \($0)" }
+        let opens = opening ?? "it opens nothing from \(expiresAt) on"
+        let end = [lifecycle.retiresAt, lifecycle.revokedAt].compactMap(\.self).min()
+        guard let activatesAt = lifecycle.activatesAt, end.map({ activatesAt < $0 }) ?? true else {
+            return opens + "; it never sealed a push"
+        }
+        let sealed = end.map { "the last push was sealed with it before \($0)" } ?? "it no longer seals"
+        let resealing = revokedAt == nil ? "" : ", so `reseal` needs it no longer"
+        return "\(opens); \(sealed), and no push is valid for more than 30 days\(resealing)"
     }
 }

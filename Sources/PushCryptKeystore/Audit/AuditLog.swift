@@ -195,6 +195,8 @@ package struct Actor: Hashable, Sendable {
     package let reason: String?
     /// The host; nil if it has no name. See ``Writer``.
     package let writer: String?
+    /// The options that name the secret of the keyset, for commands that errors advise: each begins with a space.
+    package var secretArguments = ""
 
     package init(name: String, reason: String?, writer: String? = nil) {
         self.name = name

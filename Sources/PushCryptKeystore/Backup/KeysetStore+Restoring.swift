@@ -3,6 +3,11 @@ import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
+extension KeystoreError.Code {
+    /// The log of a backup and the log in the folder contain different changes.
+    package static let otherHistory = KeystoreError.Code(name: "otherHistory")
+}
+
 /// What a restored copy becomes.
 package struct Restoration: Sendable {
     /// The keyset afterwards, or as it is if nothing has to be done.
@@ -31,12 +36,14 @@ extension KeysetStore {
     ///   - backup: nil if the keyset in the folder is the copy.
     ///   - goesBack: whether later changes may be lost.
     ///   - isDryRun: whether to write nothing.
+    ///   - writer: the host that changes the restored keyset; nil for this host, which may not take a keyset over that
+    ///     another one changes.
     ///   - confirmsClock: as for a change.
     ///   - secret: of the copy. A person is asked before the lock is taken.
-    /// - Throws: `KeystoreError` with `olderThanLog` if later changes would be lost and `goesBack` is false, `auditBroken` for
-    ///   another history.
+    /// - Throws: `KeystoreError` with `olderThanLog` if later changes would be lost and `goesBack` is false, `otherHistory`,
+    ///   `auditBroken`; `LifecycleError` with `blocked` over a keyset of another host.
     package func restore(
-        _ backup: BackedUpKeyset?, goesBack: Bool, isDryRun: Bool = false, at time: UnixTime,
+        _ backup: BackedUpKeyset?, goesBack: Bool, isDryRun: Bool = false, writer: String? = nil, at time: UnixTime,
         confirmsClock: Bool = false,
         by actor: Actor, _ secret: SecretSource
     ) throws -> Restoration {
@@ -47,18 +54,18 @@ extension KeysetStore {
         guard FileSystem.exists(folder.path) else {
             let keyset = try restored(.none)
             let (restoration, stored) = try keyset.made(
-                goesBack: goesBack, at: time, confirmsClock: confirmsClock, by: actor, secret)
-            return isDryRun ? restoration : try make(keyset, stored, restoration)
+                goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
+            return isDryRun ? restoration.planned : try make(keyset, stored, restoration)
         }
         return try withLock { folder in
             let present = try PresentKeyset(self.folder, in: folder)
             let keyset = try restored(present)
-            guard !keyset.isCurrent else {
+            guard !keyset.isCurrent(writer) else {
                 return Restoration(metadata: keyset.copy.metadata, events: [], lost: [], notices: [])
             }
             let (restoration, stored) = try keyset.made(
-                goesBack: goesBack, at: time, confirmsClock: confirmsClock, by: actor, secret)
-            return isDryRun ? restoration : try replace(present, keyset, stored, restoration, folder)
+                goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
+            return isDryRun ? restoration.planned : try replace(present, keyset, stored, restoration, folder)
         }
     }
 
@@ -107,6 +114,12 @@ extension KeysetStore {
 }
 
 extension Restoration {
+    /// Without the ids of new keys: the restoration makes other keys than its dry run.
+    fileprivate var planned: Restoration {
+        let events = events.map { $0.action == .added ? AuditEvent(.added, detail: $0.detail) : $0 }
+        return Restoration(metadata: metadata, events: events, lost: lost, notices: notices)
+    }
+
     fileprivate func adding(_ notices: [String]) -> Restoration {
         Restoration(metadata: metadata, events: events, lost: lost, notices: self.notices + notices)
     }
@@ -155,7 +168,7 @@ struct PresentKeyset {
             throw KeystoreError(
                 .auditBroken,
                 "\(keyset.path): \(flaw), so it can't be compared with the backup. If the keyset.json in the folder is whole, keep it "
-                    + "and begin another log: pushcrypt keys log \(ShellArgument.quoted(keyset.path)) --start-new --reason TEXT. "
+                    + "and begin another log: \(AuditLog.restartCommand(keyset.path)). "
                     + "Otherwise move the folder to another place and restore the keyset without it; this forgets the revocations "
                     + "after the backup, so revoke these keys again")
         }
@@ -174,7 +187,7 @@ struct RestoredKeyset {
     let later: LaterChanges
     private let present: PresentKeyset
 
-    /// - Throws: `KeystoreError` with `auditBroken` if neither log continues the other, `notFound` if there is no copy.
+    /// - Throws: `KeystoreError` with `otherHistory` if neither log continues the other, `notFound` if there is no copy.
     init(_ path: String, _ present: PresentKeyset, _ backup: BackedUpKeyset?) throws {
         self.path = path
         self.present = present
@@ -187,20 +200,26 @@ struct RestoredKeyset {
         let count = min(own.count, other.count)
         guard own.prefix(count) == other.prefix(count) else {
             throw KeystoreError(
-                .auditBroken,
-                "\(path): the backup and the audit log in the folder have different histories. They are two keysets, or two "
-                    + "hosts changed copies of one. Restore the backup in another folder, with --into")
+                .otherHistory,
+                "\(path): the backup and the audit log in the folder have different histories. They are two keysets, two "
+                    + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since"
+            )
         }
         lines = own.count > count ? own : other
         later = LaterChanges(lines.dropFirst(Int(copy.metadata.audit.count)).compactMap(AuditEntry.init))
     }
 
-    /// Whether the keyset in the folder is the copy, and as new as its log.
-    var isCurrent: Bool { later.entries.isEmpty && present.file?.metadata == copy.metadata }
+    /// Whether the keyset in the folder is the copy, as new as its log, and stays with its host.
+    func isCurrent(_ writer: String?) -> Bool {
+        later.entries.isEmpty && present.file?.metadata == copy.metadata
+            && (writer == nil || writer == copy.metadata.writer)
+    }
 
     func made(
-        goesBack: Bool, at time: UnixTime, confirmsClock: Bool, by actor: Actor, _ secret: SecretSource
+        goesBack: Bool, _ writer: String?, at time: UnixTime, confirmsClock: Bool, by actor: Actor,
+        _ secret: SecretSource
     ) throws -> (Restoration, StoredKeyset) {
+        let writer = try writer ?? ownWriter(actor)
         var stored = try copy.unlocked(secret, evenIfOlder: true)
         let lost = try lostChanges(goesBack: goesBack, stored.metadata)
         stored.metadata.audit = try AuditLog(lines: lines).head()
@@ -210,10 +229,30 @@ struct RestoredKeyset {
         stored.metadata.timeline.updatedAt = times.max()
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
-        // Restoring is the decision that this host changes the keyset.
-        if let writer = actor.writer, editor.metadata.writer != nil { editor.handOver(to: writer) }
+        if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
-        return (Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: []), finished)
+        let notices = takeover(by: finished.metadata.writer).map { [$0] } ?? []
+        return (
+            Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: notices), finished
+        )
+    }
+
+    /// This host; nil if the copy records none, which the first change does. A keyset that is lost or damaged can be restored
+    /// on every host. If there is one that can be read, its host may still change it.
+    ///
+    /// - Throws: `LifecycleError` with `blocked` on another host.
+    private func ownWriter(_ actor: Actor) throws(LifecycleError) -> String? {
+        let recorded = present.file?.metadata.writer ?? (actor.writer == nil ? copy.metadata.writer : nil)
+        try Writer.require(recorded, actor, path, remedy: "add --writer this")
+        return copy.metadata.writer == nil ? nil : actor.writer
+    }
+
+    /// What a restoration says that gives the keyset to another host.
+    private func takeover(by writer: String?) -> String? {
+        guard let writer, let former = present.file?.metadata.writer ?? copy.metadata.writer, former != writer else {
+            return nil
+        }
+        return "\(path): \(writer) changes the restored keyset from now on, and \(former) no longer: stop that host"
     }
 
     /// Each change raised `seq` by 1, or to the number that `keys policy --publish-seq` gave.

@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 
 /// A problem or a fact that `keys doctor` reports about a keystore.
@@ -25,6 +26,16 @@ package struct Finding: Hashable, Sendable, Encodable {
         assert(Self.codes.contains(code), "\(code) isn't in Finding.codes")
         (self.severity, self.keyset, self.code) = (severity, keyset, code)
         (self.message, self.advice) = (message, advice)
+    }
+
+    /// - Parameter error: why a file or folder can't be read.
+    static func unreadable(_ keyset: String, _ error: any Error) -> Finding {
+        let cause = error as? FileError ?? (error as? KeystoreError)?.cause
+        let isRefused = cause?.code == .noPermission
+        return Finding(
+            severity: .error, keyset: keyset, code: "unreadable", message: cause?.fault ?? "\(error)",
+            advice: cause?.correction
+                ?? (isRefused ? "work as a user who may read it" : "find out why the system can't read it"))
     }
 
     /// All codes.
@@ -58,6 +69,7 @@ extension Verification {
         "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))  # FILE is the newest backup"
     }
 
+    static let digestMismatch = "\(KeysetFolder.keysetName) \(KeysetFile.digestMismatch)"
     static let keepLaterFile = "keep the file, and use the pushcrypt that wrote it, or a later one"
     package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 
@@ -76,16 +88,17 @@ extension Verification {
         return "the audit log \(verb) key \(kid) at \(entry.at), and \(use)"
     }
 
-    static func restoreOlder(_ snapshot: KeysetSnapshot) -> String {
-        LaterChanges.restoreCommand(snapshot.path) + "  # or with --from FILE, the newest backup"
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    static func restoreOlder(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
+        LaterChanges.restoreCommand(snapshot.path, secretArguments) + "  # or with --from FILE, the newest backup"
     }
 
     static func verify(_ snapshot: KeysetSnapshot) -> String {
         "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))"
     }
 
-    static func restartLog(_ snapshot: KeysetSnapshot) -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(snapshot.path)) --start-new --reason WHY  # when you know why"
+    static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
+        AuditLog.restartCommand(snapshot.path, secretArguments) + "  # when you know why"
     }
 }
 

@@ -13,6 +13,8 @@ package struct KeysetExamination {
         package var writer: String?
         /// The reports of devices, for policies that require coverage.
         package var reports: DeviceReports?
+        /// The options that name the secret of encrypted keysets, for commands that findings advise: each begins with a space.
+        package var secretArguments = ""
         /// The secret of the keyset at a path; nil if it isn't checked.
         package var secret: (String) -> SecretSource? = { _ in nil }
 
@@ -23,15 +25,27 @@ package struct KeysetExamination {
     package enum SecretCondition: String, Hashable, Sendable, Encodable {
         /// The keys are in plain text, or can't be read.
         case none
-        case unchecked, right
-        /// It is missing, can't be read, or is wrong.
-        case wrong
+        case unchecked, right, wrong
+        /// It is missing, can't be read, or is for a keyset of another protection, or its command failed.
+        case unusable
+    }
+
+    /// Why changes of the keyset are refused.
+    package struct Refusal {
+        /// As in the error of the command.
+        let reason: String
+        /// The host that changes the keyset; nil if the keyset or its secret has an error, which is a finding.
+        let host: String?
     }
 
     package let snapshot: KeysetSnapshot
     let context: Context
     package internal(set) var findings: [Finding] = []
     package private(set) var secret = SecretCondition.none
+    /// nil if this host can change the keyset, and for published demo keys.
+    private var refusal: Refusal?
+    /// Whether the audit log matches the keyset; nil if one of them can't be read.
+    package let logCondition: AuditLog.Condition?
     /// The unlocked keys of plain text, or of a secret that is right.
     private var stored: StoredKeyset?
 
@@ -39,6 +53,8 @@ package struct KeysetExamination {
     package init(_ snapshot: KeysetSnapshot, _ context: Context) {
         self.snapshot = snapshot
         self.context = context
+        let head = try? snapshot.keyset.get().metadata.audit
+        logCondition = head.flatMap { head in (try? snapshot.log.get())?.condition(head) }
         examineFiles()
         switch snapshot.keyset {
         case .success(let file): examine(file)
@@ -52,15 +68,22 @@ package struct KeysetExamination {
     /// The keyset's metadata; nil if its file can't be read.
     package var metadata: KeysetMetadata? { try? snapshot.keyset.get().metadata }
 
+    /// The plan, in which what `rotate` would refuse is blocked.
     package func plan(_ metadata: KeysetMetadata) -> RotationPlan {
-        metadata.plan(at: now) { context.reports?.verdict(on: $0, metadata, at: now) }
+        var plan = metadata.plan(at: now) { context.reports?.verdict(on: $0, metadata, at: now) }
+        if let refusal { plan.block(refusal.reason) }
+        return plan
     }
 
-    /// Whether the audit log matches the keyset; nil if one of them can't be read.
-    package var logCondition: AuditLog.Condition? {
-        guard let metadata, let log = try? snapshot.log.get() else { return nil }
-        return log.condition(metadata.audit)
+    /// Why `rotate` refuses the keyset; nil if it doesn't. It refuses another host only if a step is due.
+    package func rotationRefusal(_ plan: RotationPlan) -> String? {
+        guard let refusal, refusal.host == nil || plan.blocked.contains(where: isRefused) else {
+            return plan.clockObjection
+        }
+        return refusal.reason
     }
+
+    private func isRefused(_ step: RotationPlan.Step) -> Bool { refusal != nil && step.blockedBy == refusal?.reason }
 
     mutating func add(_ severity: Finding.Severity, _ code: String, _ message: String, advice: String) {
         findings.append(
@@ -69,21 +92,42 @@ package struct KeysetExamination {
 
     func command(_ text: String) -> String { "pushcrypt \(text) \(ShellArgument.quoted(snapshot.path))" }
 
+    /// As in ``Context/secretArguments``, if the keyset needs them.
+    private var secretArguments: String {
+        (try? snapshot.keyset.get().protection) == .plaintext ? "" : context.secretArguments
+    }
+
+    /// The command that changes the keyset, and where or when it is accepted.
+    func change(_ text: String, then rest: String = "") -> String {
+        switch refusal {
+        case nil: command(text) + secretArguments + rest
+        case let refusal?:
+            (refusal.host.map { "on \($0): " } ?? "first correct the keyset's error, then: ") + command(text)
+                + secretArguments + rest
+        }
+    }
+
     private mutating func examine(_ file: KeysetFile) {
         examineContent(file)
         if !snapshot.isDemo {
             examineSecret(file)
+            refusal = refusal ?? findRefusal(file.metadata)
             examineProtection(file.protection)
         }
-        examineLifecycles(file.metadata.timeline)
-        if !snapshot.isDemo {
-            examineRotation(file.metadata)
-            examineWriter(file.metadata)
+        if !snapshot.isDemo { examineWriter(file.metadata) }
+        // No command uses the keys of an earlier copy, so that their states and steps mean nothing until it is restored.
+        if !isEarlierCopy {
+            examineLifecycles(file.metadata.timeline)
+            if !snapshot.isDemo { examineRotation(file.metadata) }
+            if let set = file.metadata.signedSet { examineSignedSet(set) }
+            examineHook(file.metadata)
         }
-        if let set = file.metadata.signedSet { examineSignedSet(set) }
         examineLog(file.metadata)
-        examineHook(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
+    }
+
+    private var isEarlierCopy: Bool {
+        if case .newer? = logCondition { true } else { false }
     }
 
     private mutating func examine(_ error: any Error) {
@@ -100,11 +144,12 @@ package struct KeysetExamination {
             add(
                 .error, "missing", "there is no \(KeysetFolder.keysetName)",
                 advice: Verification.restore(snapshot.path))
-        case .damaged: add(.error, "damaged", error.reason, advice: Verification.restore(snapshot.path))
+        case .damaged:
+            add(.error, "damaged", Verification.digestMismatch, advice: Verification.restore(snapshot.path))
         case .notAKeyset where snapshot.files[KeysetFolder.keysetName]?.kind == .symbolicLink:
             break  // Reported by examineFiles().
         case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore(snapshot.path))
-        default: add(.error, "unreadable", error.reason, advice: "run this as the keyset's owner")
+        default: findings.append(.unreadable(snapshot.path, error))
         }
     }
 
@@ -140,28 +185,58 @@ package struct KeysetExamination {
                     ? "set \(Writer.variable) on the host that changes it: it has no machine id"
                     : "nothing, if this is the only host: the next change records it")
         }
-        guard recorded != context.writer else { return }
+        guard let refusal = Writer.refusal(recorded, own: context.writer) else { return }
         add(
-            .note, "other-writer",
-            "\(recorded) changes the keyset, and this is \(context.writer ?? "a host without a machine id and \(Writer.variable)")",
-            advice: "nothing, unless this host shall change it from now on: \(command("keys policy --writer this"))")
+            .note, "other-writer", refusal,
+            advice: "nothing, unless this host shall change it from now on: "
+                + command("keys policy --writer this") + secretArguments)
+    }
+
+    private func findRefusal(_ metadata: KeysetMetadata) -> Refusal? {
+        do {
+            try KeysetStore(snapshot.path).requireChangeable(context.secret(snapshot.path) ?? .none, .never)
+        } catch {
+            return Refusal(reason: "\(error)", host: nil)
+        }
+        return Writer.refusal(metadata.writer, own: context.writer).map { Refusal(reason: $0, host: metadata.writer) }
     }
 
     private mutating func examineSecret(_ file: KeysetFile) {
         let source = context.secret(snapshot.path)
-        if file.protection != .plaintext { secret = source == nil ? .unchecked : .wrong }
+        if file.protection != .plaintext { secret = source == nil ? .unchecked : .unusable }
         do {
             stored = secret == .unchecked ? nil : try file.unlocked(source ?? .none, evenIfOlder: true)
-            if secret == .wrong { secret = .right }
-        } catch let error as KeystoreError where error.code == .notEncrypted {
-            add(.error, "not-encrypted", error.reason, advice: Verification.restore(snapshot.path))
-        } catch let error as KeystoreError where error.code == .damaged {
-            add(.error, "damaged", error.reason, advice: Verification.restore(snapshot.path))
+            if secret == .unusable { secret = .right }
         } catch {
-            add(
-                .error, "secret", "the secret of the private keys can't be used: \(error)",
-                advice: "give the right one: without it no key can be added, and nothing is sealed or signed")
+            refusal = Refusal(reason: "\(error)", host: nil)
+            report(secretError: error)
         }
+    }
+
+    private mutating func report(secretError error: any Error) {
+        let known = error as? KeystoreError
+        switch known?.code {
+        case .notEncrypted?: add(.error, "not-encrypted", "\(error)", advice: Verification.restore(snapshot.path))
+        case .damaged?: add(.error, "damaged", "\(error)", advice: Verification.restore(snapshot.path))
+        default:
+            if known?.code == .wrongSecret { secret = .wrong }
+            add(
+                .error, "secret",
+                "the secret of the private keys can't be used: \(known?.cause?.fault ?? "\(error)")",
+                advice: Self.advice(onSecret: known))
+        }
+    }
+
+    private static func advice(onSecret error: KeystoreError?) -> String {
+        if let file = error?.cause {
+            if let correction = file.correction { return correction }
+            if file.code == .notFound { return "put the passphrase into \(file.path), or name another file" }
+        }
+        // The command line has an error of its own for a secret that isn't given.
+        guard let error else { return Verification.giveTheSecret }
+        return error.code == .secretNeeded
+            ? Verification.giveTheSecret
+            : "give the right one: without it no key can be added, and nothing is sealed or signed"
     }
 
     private mutating func examineProtection(_ protection: Protection) {
@@ -169,7 +244,7 @@ package struct KeysetExamination {
             add(
                 .warning, "plain-text",
                 "the private keys are not encrypted: a user who can read the file or a copy has them",
-                advice: command("keys passwd"))
+                advice: change("keys passwd"))
         }
         for (name, protection) in protection.secrets {
             guard case .passphrase(let parameters) = protection, Self.cost(parameters) < Self.cost(.standard) else {
@@ -180,45 +255,40 @@ package struct KeysetExamination {
                 "the passphrase\(name.map { " \($0)" } ?? "") is cheap to guess: scrypt with N \(parameters.n), "
                     + "r \(parameters.r), p \(parameters.p)",
                 advice: name.map { "add it again under another name, and remove \($0): " + command("keys secrets") }
-                    ?? command("keys passwd"))
+                    ?? change("keys passwd"))
         }
     }
 
     private static func cost(_ parameters: ScryptParameters) -> Int { parameters.n * parameters.r * parameters.p }
 
     private mutating func examineLog(_ metadata: KeysetMetadata) {
-        let condition: AuditLog.Condition
-        switch snapshot.log {
-        case .success(let log): condition = log.condition(metadata.audit)
-        case .failure(let error) where snapshot.files[KeysetFolder.auditName]?.kind == .file:
-            return add(.error, "unreadable", "\(error)", advice: "run this as the keyset's owner")
-        case .failure: return
+        if case .failure(let error) = snapshot.log, snapshot.files[KeysetFolder.auditName]?.kind == .file {
+            findings.append(.unreadable(snapshot.path, error))
         }
-        switch condition {
-        case .whole: break
-        case .interrupted(let missing):
+        switch logCondition {
+        case .whole?, nil: break
+        case .interrupted(let missing)?:
             add(.warning, "unfinished", Verification.missingLines(missing.count), advice: Verification.verify(snapshot))
-        case .newer(let later):
-            let advice = Verification.restoreOlder(snapshot)
+        case .newer(let later)?:
+            let advice = Verification.restoreOlder(snapshot, secretArguments)
             add(.error, "rolled-back", "\(later)", advice: advice)
             for (kid, entry) in later.givenUp(in: metadata) {
                 add(.error, "rolled-back", Verification.givenUp(kid, entry, metadata, at: now), advice: advice)
             }
-        case .broken(let flaw): add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot))
+        case .broken(let flaw)?:
+            add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot, secretArguments))
         }
     }
 
     private mutating func examineHook(_ metadata: KeysetMetadata) {
         guard let done = snapshot.hook?.sequence, done != metadata.sequence else { return }
-        // An earlier copy must be restored first, which runs the program too; until then `rotate` refuses it.
-        if case .newer? = logCondition { return }
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
         add(
             isLate ? .warning : .note, "hook-unfinished",
             "the program that runs after changes succeeded for seq \(done), and the keyset has seq \(metadata.sequence)",
-            advice: command("rotate")
-                + " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault")
+            advice: change(
+                "rotate", then: " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault"))
     }
 
     private mutating func examinePublic(_ metadata: KeysetMetadata) {
@@ -238,7 +308,7 @@ package struct KeysetExamination {
 extension KeysetExamination {
     mutating func examineLifecycles(_ timeline: KeyTimeline) {
         if timeline.primary(at: now) == nil {
-            add(.error, "no-sealing-key", "no key seals at \(timeline.effective(now))", advice: command("rotate"))
+            add(.error, "no-sealing-key", "no key seals at \(timeline.effective(now))", advice: change("rotate"))
         } else {
             do throws(LifecycleError) {
                 try Invariants.check(standing: timeline, at: now)
@@ -252,7 +322,7 @@ extension KeysetExamination {
             add(
                 isLate ? .warning : .note, "expired",
                 "key \(key.kid) opens nothing \(expiresAt), and its material is still there",
-                advice: command("keys prune"))
+                advice: change("keys prune"))
         }
         for key in timeline.keys(in: .primary, .retiring, at: now) {
             guard let expiresAt = key.lifecycle.expiresAt, expiresAt <= now + Self.soonInSeconds else { continue }
@@ -270,7 +340,7 @@ extension KeysetExamination {
             add(
                 .warning, "no-publish-lead",
                 "publishLead is 0: after each rotation, devices show a placeholder until they have fetched the new key",
-                advice: command("keys policy --publish-lead 7d"))
+                advice: change("keys policy --publish-lead 7d"))
         }
         let condition = metadata.signedSet?.condition(at: now) ?? .valid
         let plan = plan(metadata)
@@ -283,19 +353,26 @@ extension KeysetExamination {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
-                "it has been due since \(step.dueAt) \(step.description)", advice: command("rotate"))
+                "it has been due since \(step.dueAt) \(step.description)", advice: change("rotate"))
         }
         for step in plan.blocked where !isReported(step) {
+            let isRefused = isRefused(step)
+            // The host that changes the keyset has a day for it.
+            let isWaiting = isRefused && step.dueAt + Self.graceInSeconds >= now
+            let objection =
+                isRefused && refusal?.host == nil
+                ? "but rotate refuses the keyset until its error is corrected"
+                : "which is blocked: \(step.blockedBy ?? "")"
             add(
-                .warning, "rotation-blocked",
-                "it has been due since \(step.dueAt) \(step.description), which is blocked: \(step.blockedBy ?? "")",
-                advice: command("rotate --dry-run"))
+                isWaiting ? .note : .warning, "rotation-blocked",
+                "it has been due since \(step.dueAt) \(step.description), \(objection)",
+                advice: isRefused ? change("rotate") : command("rotate --dry-run"))
         }
     }
 
     mutating func examineSignedSet(_ set: SenderSetPublication) {
         let issued = "the signed set was issued at \(set.issuedAt) and"
-        let advice = command("rotate") + ", then publish the set"
+        let advice = change("rotate", then: ", then publish the set")
         switch set.condition(at: now) {
         case .valid: break
         case .expiring: add(.warning, "set-expiring", "\(issued) is valid until \(set.validUntil)", advice: advice)

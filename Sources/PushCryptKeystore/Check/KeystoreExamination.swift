@@ -7,9 +7,10 @@ import PushCryptPrimitives
 package struct KeystoreExamination {
     /// Those of the keysets and those of other files and folders.
     package private(set) var findings: [Finding] = []
-    package private(set) var keysetCount = 0
     /// The keysets whose folders can be read.
     package private(set) var keysets: [KeysetExamination] = []
+    /// The paths of the other keysets: the folder can't be read, has no `keyset.json`, or is a link.
+    package private(set) var unreadable: [String] = []
     /// The keysets and keystores that were examined, in the form that two paths of the same folder share.
     package private(set) var examined: Set<String>
     /// Whether the path names or contains what was known before.
@@ -33,6 +34,8 @@ package struct KeystoreExamination {
         findings.sort()
     }
 
+    package var keysetCount: Int { keysets.count + unreadable.count }
+
     /// - Throws: `KeystoreError` with `notFound` if there is no keyset at the path of the examination.
     package func requireKeyset(in path: String) throws {
         guard keysetCount > 0 || meetsKnown else { throw Keystore.noKeyset(in: path) }
@@ -53,16 +56,14 @@ package struct KeystoreExamination {
 
     private mutating func examineKeyset(_ path: String) {
         guard begin(path) else { return }
-        keysetCount += 1
         do {
             let keyset = KeysetExamination(try KeysetSnapshot(path, requiringPrivacy: false), context)
             findings += keyset.findings
             keysets.append(keyset)
         } catch {
-            let isLink = FileStatus(path)?.kind == .symbolicLink
-            add(
-                .error, path, isLink ? "symbolic-link" : "unreadable", "\(error)",
-                advice: isLink ? "name the folder itself" : "run this as the keyset's owner")
+            unreadable.append(path)
+            guard FileStatus(path)?.kind == .symbolicLink else { return findings.append(.unreadable(path, error)) }
+            add(.error, path, "symbolic-link", "\(error)", advice: "name the folder itself")
         }
     }
 
@@ -114,7 +115,7 @@ package struct KeystoreExamination {
         do throws(FileError) {
             names = try FileSystem.names(in: path)
         } catch {
-            return add(.error, path, "unreadable", error.reason, advice: "run this as the folder's owner")
+            return findings.append(.unreadable(path, error))
         }
         let hasFilesOfAKeyset = names.contains { $0 == KeysetFolder.auditName || $0 == KeysetFolder.publicName }
         if hasFilesOfAKeyset {
@@ -127,7 +128,7 @@ package struct KeystoreExamination {
     }
 
     private mutating func reportMissing(_ path: String) {
-        keysetCount += 1
+        unreadable.append(path)
         add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore(path))
     }
 
@@ -154,7 +155,7 @@ package struct KeystoreExamination {
 
     private mutating func examineStray(_ path: String, _ kind: FileStatus.Kind) {
         if kind == .symbolicLink, (try? KeysetFolder(path).exists) == true {
-            keysetCount += 1
+            unreadable.append(path)
             return add(
                 .error, path, "symbolic-link",
                 "a symbolic link to a keyset; a keystore contains only files and folders",

@@ -50,7 +50,9 @@ package struct Verification: Sendable {
         add("metadata", .ok, "\(count) \(metadata.kind.rawValue) key\(count == 1 ? "" : "s"), seq \(metadata.sequence)")
         checkLifecycles(metadata, at: time)
         let stored = try checkKeys(file, secret)
-        if let log = try readable(snapshot.log, "log") { checkLog(log, metadata, at: time) }
+        if let log = try readable(snapshot.log, "log") {
+            checkLog(log, metadata, file.protection == .plaintext ? "" : secret.arguments, at: time)
+        }
         if let published = try readable(snapshot.published, "public") { checkPublic(published, metadata, stored) }
         checkLeftovers()
     }
@@ -64,7 +66,8 @@ package struct Verification: Sendable {
         do {
             return try snapshot.keyset.get()
         } catch let error as KeystoreError where [.damaged, .notAKeyset].contains(error.code) {
-            add("digest", .bad, error.reason, advice: Self.restore(snapshot.path))
+            let message = error.code == .damaged ? Self.digestMismatch : error.reason
+            add("digest", .bad, message, advice: Self.restore(snapshot.path))
         } catch let error as KeystoreError {
             throw error
         } catch {
@@ -123,7 +126,9 @@ package struct Verification: Sendable {
         }
     }
 
-    mutating func checkLog(_ log: AuditLog, _ metadata: KeysetMetadata, at time: UnixTime) {
+    mutating func checkLog(
+        _ log: AuditLog, _ metadata: KeysetMetadata, _ secretArguments: String, at time: UnixTime
+    ) {
         switch log.condition(metadata.audit) {
         case .whole where log.lines.isEmpty:
             add("log", .ok, "there is no audit log yet; the first change starts it")
@@ -134,12 +139,13 @@ package struct Verification: Sendable {
             isUnfinished = true
             add("log", .bad, Self.missingLines(missing.count), advice: Self.verify(snapshot))
         case .newer(let later):
-            add("log", .bad, "\(later)", advice: Self.restoreOlder(snapshot))
+            let advice = Self.restoreOlder(snapshot, secretArguments)
+            add("log", .bad, "\(later)", advice: advice)
             for (kid, entry) in later.givenUp(in: metadata) {
-                add("log", .bad, Self.givenUp(kid, entry, metadata, at: time), advice: Self.restoreOlder(snapshot))
+                add("log", .bad, Self.givenUp(kid, entry, metadata, at: time), advice: advice)
             }
         case .broken(let flaw):
-            add("log", .bad, flaw, advice: Self.restartLog(snapshot))
+            add("log", .bad, flaw, advice: Self.restartLog(snapshot, secretArguments))
         }
     }
 

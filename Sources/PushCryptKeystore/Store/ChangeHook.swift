@@ -97,16 +97,19 @@ extension KeysetStore {
     /// Runs the program unless it has succeeded for this state of the keyset.
     ///
     /// The lock isn't held meanwhile, so that the program can use the keyset. Two processes may both run their program.
+    /// - Returns: whether the program ran.
     /// - Throws: `KeystoreError` with `hookFailed`, or if the folder can't be written.
-    package func run(_ hook: ChangeHook, after keyset: KeysetMetadata) throws {
+    @discardableResult
+    package func run(_ hook: ChangeHook, after keyset: KeysetMetadata) throws -> Bool {
         let record = try hookRecord()
-        guard record?.sequence != keyset.sequence else { return }
+        guard record?.sequence != keyset.sequence else { return false }
         let log = try withLock { folder in try self.folder.auditLog(in: folder) }
         try hook.run(folder.path, keyset, after: record, log)
         FaultPoint.reach("hook-succeeded")
         try withLock { folder in
             try folder.replace(KeysetFolder.hookName, with: ChangeHook.Record(keyset).json)
         }
+        return true
     }
 
     /// The state for which a program last succeeded; nil if none ran, or the file is damaged.

@@ -19,13 +19,15 @@ extension KeysetStore {
     ///
     /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
     @discardableResult
-    func requireUnbrokenLog(_ folder: Folder, _ metadata: KeysetMetadata) throws -> AuditLog {
+    func requireUnbrokenLog(
+        _ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String = ""
+    ) throws -> AuditLog {
         let log = try self.folder.auditLog(in: folder)
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
         throw KeystoreError(
             .auditBroken,
-            "\(folder.path): \(flaw); find out why, then start a new log with `keys log --start-new`, which keeps "
-                + "the old one under another name")
+            "\(folder.path): \(flaw); find out why, then start a new log, which keeps the old one under another name: "
+                + AuditLog.restartCommand(folder.path, secretArguments))
     }
 
     /// As above, for a change that is only prepared: without the lock.
@@ -102,5 +104,14 @@ extension KeysetStore {
             try write(finished, folder)
             return oldName
         }
+    }
+}
+
+extension AuditLog {
+    /// Replaces a broken log by a new one. WHY stands for the operator's reason.
+    ///
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    package static func restartCommand(_ path: String, _ secretArguments: String = "") -> String {
+        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY\(secretArguments)"
     }
 }

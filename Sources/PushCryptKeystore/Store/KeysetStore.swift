@@ -181,18 +181,30 @@ extension KeysetStore {
         return rotation
     }
 
-    /// Refuses what would refuse the rotation: a broken log, and another host if a step is due.
+    /// Refuses what would refuse the rotation; another host only if a step is due.
     private func dryRun(
         by actor: Actor, _ secret: SecretSource, _ check: SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> Rotation {
+        let (metadata, isUnlocked) = try requireChangeable(secret, check)
+        let plan = plan(metadata)
+        if !plan.due.isEmpty { try Writer.require(metadata.writer, actor, folder.path) }
+        return Rotation(plan: plan, done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
+    }
+
+    /// The metadata of a keyset that this user can change, and whether its keys were read. The writer and the clock aren't checked.
+    ///
+    /// - Throws: `KeystoreError`, `KeyError`, as a change: the files can't be used, the keyset is an earlier copy, or its log is
+    ///   broken.
+    @discardableResult
+    func requireChangeable(
+        _ secret: SecretSource, _ check: SecretCheck
+    ) throws -> (metadata: KeysetMetadata, isUnlocked: Bool) {
         let opened = try KeystoreError.convertingFileErrors { try Folder(folder.path) }
         let file = try folder.file(in: opened)
         let isUnlocked = check.applies(to: secret, file.protection)
         let metadata = try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
-        let plan = plan(metadata)
-        try requireUnbrokenLog(opened, metadata)
-        if !plan.due.isEmpty { try Writer.require(metadata.writer, actor, folder.path) }
-        return Rotation(plan: plan, done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
+        try requireUnbrokenLog(opened, metadata, secret.arguments)
+        return (metadata, isUnlocked)
     }
 
     /// - Returns: no rotation if the keys must be read and are encrypted, but no secret was given.
@@ -206,7 +218,7 @@ extension KeysetStore {
             let isChecked = check.applies(to: secret, file.protection)
             let checked = isChecked && isReadable ? try file.unlocked(secret) : nil
             let plan = try plan(checked?.metadata ?? file.metadata(secret, isAuthenticated: isChecked))
-            try requireUnbrokenLog(folder, file.metadata)
+            try requireUnbrokenLog(folder, file.metadata, secret.arguments)
             func unchanged(isUnlocked: Bool) -> Rotation {
                 Rotation(plan: plan, done: [], metadata: file.metadata, notices: [], isUnlocked: isUnlocked)
             }

@@ -28,20 +28,29 @@ package struct Keystore: Sendable {
 
     /// The keysets that the arguments of a command name: keysets, and those of keystores. The same keyset counts once.
     ///
-    /// - Throws: `KeystoreError` with `notFound` for an argument without a keyset; as ``keysets(includingDemoKeys:)``.
-    package static func keysets(in paths: [String], includingDemoKeys: Bool) throws -> [String] {
-        try distinct(
-            paths.flatMap { path in
-                let found = try Keystore(path).keysets(includingDemoKeys: includingDemoKeys)
-                guard !found.isEmpty else { throw noKeyset(in: path) }
-                return found
-            })
+    /// - Returns: also each argument without a keyset, with the error: `KeystoreError` with `notFound`, or as
+    ///   ``keysets(includingDemoKeys:)`` throws it.
+    package static func keysets(
+        in paths: [String], includingDemoKeys: Bool
+    ) -> [(path: String, problem: (any Error)?)] {
+        let found = paths.flatMap { path -> [(path: String, problem: (any Error)?)] in
+            do {
+                let keysets = try Keystore(path).keysets(includingDemoKeys: includingDemoKeys)
+                guard !keysets.isEmpty else { throw noKeyset(in: path) }
+                return keysets.map { ($0, nil) }
+            } catch {
+                return [(path, error)]
+            }
+        }
+        return distinct(found, by: \.path)
     }
 
     /// The paths without those that name the same folder as an earlier one.
-    package static func distinct(_ paths: [String]) -> [String] {
+    package static func distinct(_ paths: [String]) -> [String] { distinct(paths, by: \.self) }
+
+    private static func distinct<Element>(_ elements: [Element], by path: (Element) -> String) -> [Element] {
         var known: Set<String> = []
-        return paths.filter { known.insert(identity(of: $0)).inserted }
+        return elements.filter { known.insert(identity(of: path($0))).inserted }
     }
 
     static func identity(of path: String) -> String { FileSystem.resolvedPath(path) ?? path }

@@ -35,17 +35,30 @@ package enum Writer {
         return "machine-" + Base64URL.encode(Array(hash.prefix(12)))
     }
 
+    /// Why a host doesn't change a keyset; nil if it may.
+    ///
+    /// - Parameters:
+    ///   - recorded: the host that the keyset records, if it records one.
+    ///   - own: the name of this host, if it has one.
+    static func refusal(_ recorded: String?, own: String?) -> String? {
+        guard let recorded, recorded != own else { return nil }
+        return
+            "\(recorded) changes this keyset, and \(own.map { "this is \($0)" } ?? "this host has no name: set \(variable)")"
+    }
+
     /// Refuses a change on another host than the one that the keyset records, if it records one.
     ///
+    /// - Parameter remedy: how this host takes the keyset over; nil for `keys policy`.
     /// - Throws: `LifecycleError` with `blocked`.
-    static func require(_ recorded: String?, _ actor: Actor, _ path: String) throws(LifecycleError) {
-        guard let recorded, recorded != actor.writer else { return }
-        let own = actor.writer.map { "this is \($0)" } ?? "this host has no name: set \(variable)"
+    static func require(
+        _ recorded: String?, _ actor: Actor, _ path: String, remedy: String? = nil
+    ) throws(LifecycleError) {
+        guard let refusal = refusal(recorded, own: actor.writer) else { return }
+        let policy = "run: pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this\(actor.secretArguments)"
         throw LifecycleError(
             .blocked,
-            "\(recorded) changes this keyset, and \(own). Two hosts that change copies make different keys. If this host shall "
-                + "change it from now on, first stop the other one, then run: "
-                + "pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this"
+            "\(refusal). Two hosts that change copies make different keys. If this host shall change it from now on, first stop "
+                + "the other one, then \(remedy ?? policy)"
         )
     }
 

@@ -42,7 +42,7 @@ struct KeysDoctorTests {
                 warning  Keys/a: the private keys are not encrypted: a user who can read the file or a copy has them
                          pushcrypt keys passwd Keys/a
                 warning  Keys/b: the private keys are not encrypted: a user who can read the file or a copy has them
-                         pushcrypt keys passwd Keys/b
+                         first correct the keyset's error, then: pushcrypt keys passwd Keys/b
                 note     Keys/a: notes.txt is not a file of the keyset
                          move it to another place; pushcrypt doesn't touch it
                 2 keysets: 1 error, 2 warnings, 1 note

@@ -30,7 +30,21 @@ struct KeysLogBrokenTests {
         #expect(try json.object()["condition"] as? String == "broken")
         #expect(try place.run("keys", "log", "Keys/ios").exit == 0)
         let refused = try place.run("keys", "add", "Keys/ios", "--at", Workplace.now, "--force")
-        expectRefusal(refused, 65, saying: "`keys log --start-new`")
+        expectRefusal(refused, 65, saying: "pushcrypt keys log Keys/ios --start-new --reason WHY")
+    }
+
+    @Test("the line that rotate prints for a broken log starts a new one, also in a folder with a space")
+    func printedLine() throws {
+        let place = try makePlace()
+        try place.makeFolder("my keys")
+        try place.move("Keys/ios", to: "my keys/ios")
+        try place.edit("my keys/ios/audit.jsonl") { $0 + "x\n" }
+        let refused = try place.run("rotate", "my keys/ios", "--at", Workplace.now)
+        let line = try #require(refused.stderr.firstMatch(of: /pushcrypt keys log '.*' --start-new --reason WHY/)?.0)
+        let arguments = line.replacing("pushcrypt ", with: "").replacing("'my keys/ios'", with: "PATH")
+            .split(separator: " ").map { $0 == "PATH" ? "my keys/ios" : String($0) }
+        let started = try place.run(arguments + ["--yes", "--at", Workplace.now])
+        #expect(started.exit == 0 && started.text.contains("started a new audit log"), "\(started)")
     }
 
     @Test(

@@ -48,6 +48,22 @@ struct KeysetArgumentTests {
         #expect(!place.has("backup"))
     }
 
+    @Test(
+        "rotate --all rotates the keysets of the other arguments, reports the one without a keyset, and exits with its status",
+        arguments: [("empty", "no keyset in empty"), ("none", "none")])
+    func others(_ path: String, _ message: String) throws {
+        let output = try run("rotate --all --now --json Keys \(path) Publisher")
+        #expect(output.exit == 66 && output.stderr.contains(message), "\(output)")
+        #expect(try keysets(output) == ["Keys/app", "Keys/backend", path, "Publisher/fleet"])
+        let failed = try #require(output.text.split(separator: "\n").first { $0.contains("\"error\"") })
+        #expect(failed.contains(message) && failed.contains("\"keyset\""), "\(failed)")
+        for keyset in ["Keys/app", "Publisher/fleet"] {
+            #expect(try place.states(keyset, at: Workplace.now) == ["primary", "pending"])
+        }
+        let dry = try run("rotate --all --dry-run \(path) Keys")
+        #expect(dry.exit == 66 && dry.text.contains("Keys/backend at"), "\(dry)")
+    }
+
     @Test("status of a keystore and of a folder without a keyset is unknown and names the folder")
     func emptyStatus() throws {
         let output = try run("status Keys empty --ignore plain-text")

@@ -79,6 +79,51 @@ struct OlderThanLogTests {
         #expect(try place.run("keys", "verify", path, "--at", Workplace.now).exit == 0)
     }
 
+    static let advisers = [
+        "rotate Keys/app", "keys add Keys/app", "keys doctor Keys/app", "keys verify Keys/app", "status Keys",
+        "keys log Keys/app --start-new --reason forget --yes",
+    ]
+
+    @Test(
+        "the command that restores an encrypted keyset has the given passphrase file, and works as printed",
+        arguments: advisers)
+    func pastedWithSecret(_ command: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted(Self.path, .sender)
+        let backup = try place.read("\(Self.path)/keyset.json")
+        let time = ["--at", Workplace.now, "--passphrase-file", "passphrase"]
+        try #require(try place.run(["keys", "policy", Self.path, "--keep", "3"] + time).isSuccess)
+        try place.write(backup, to: "\(Self.path)/keyset.json")
+        let output = try place.run(command.split(separator: " ").map(String.init) + time)
+        let text = output.stderr + output.text
+        let advised = try #require(text.firstMatch(of: /pushcrypt (keys restore [^;#\n]*)/)?.1, "\(output)")
+        let restored = try place.shell("\"$PUSHCRYPT\" \(advised) --at \(Workplace.now) </dev/null")
+        #expect(restored.exit == 0 && restored.text.contains("restored as seq"), "\(restored)")
+    }
+
+    @Test("status and keys doctor of an earlier copy with a signed set advise no command that is refused")
+    func onlyRestore() throws {
+        let signed = try SignedSetPlace()
+        let place = signed.place
+        let backup = try place.read("Keys/senders/keyset.json")
+        try place.succeed("rotate", "Keys/senders", "--now")
+        try place.write(backup, to: "Keys/senders/keyset.json")
+        for day in [1, 50, 70, 100, 400] {
+            for command in ["status", "doctor"] {
+                let arguments = command == "status" ? ["status"] : ["keys", "doctor"]
+                let output = try place.run(
+                    arguments + ["Keys/senders", "--at", SignedSetPlace.day(day), "--json"])
+                #expect(output.text.contains("pushcrypt keys restore Keys/senders --back-in-time"), "\(output)")
+                for words in [
+                    "pushcrypt rotate", "keys prune", "advice\" : \"pushcrypt keys passwd", "opens until",
+                    "opens nothing",
+                ] {
+                    #expect(!output.text.contains(words), "day \(day), \(words): \(output)")
+                }
+            }
+        }
+    }
+
     @Test("keys doctor doesn't advise to rotate an earlier copy for a program that hasn't run")
     func hook() throws {
         let place = try Self.restored.get().place.place()

@@ -50,6 +50,56 @@ struct UnprivilegedTests {
         }
     }
 
+    static let readers = [
+        "rotate --all Keys", "keys list Keys", "keys backup --all Keys --to backup --backup-passphrase-file pass",
+    ]
+    static let modes: [(mode: Int, path: String, command: String)] = [
+        (0o000, "Keys/senders", "chmod 700 Keys/senders"), (0o200, "Keys/senders", "chmod 700 Keys/senders"),
+        (0o000, "Keys/senders/keyset.json", "chmod 600 Keys/senders/keyset.json"),
+        (0o000, "Keys/senders/audit.jsonl", "chmod 600 Keys/senders/audit.jsonl"),
+    ]
+
+    @Test(
+        "the owner of a keyset who can't read it learns the chmod from every command and from keys doctor",
+        arguments: modes)
+    func ownMode(_ test: (mode: Int, path: String, command: String)) throws {
+        let place = try makeKeystore()
+        for reader in Self.readers + ["keys doctor Keys"] {
+            try place.setMode(test.mode, of: test.path)
+            let output = try runUnprivileged(reader, place)
+            #expect((output.text + output.stderr).contains(test.command), "\(output)")
+            #expect(!output.text.contains("run this as"), "\(output)")
+            #expect(try place.shell(test.command).isSuccess)
+        }
+        #expect(try runUnprivileged("keys list Keys", place).isSuccess)
+    }
+
+    @Test(
+        "for a file of root in the keyset of another user, every command and keys doctor print the chown",
+        .enabled(if: geteuid() == 0, "only root can give files away"), arguments: readers + ["keys doctor Keys"])
+    func rootsFile(_ command: String) throws {
+        let place = try makeKeystore()
+        _ = try place.shell("chown 0 Keys/senders/keyset.json Keys/senders/audit.jsonl")
+        let output = try runUnprivileged(command, place)
+        let advised = "chown -R 65534 Keys/senders"
+        #expect((output.text + output.stderr).contains(advised), "\(output)")
+        #expect((output.text + output.stderr).contains("Keys/senders/keyset.json belongs to user 0"), "\(output)")
+        #expect(try place.shell(advised).isSuccess)
+        #expect(try runUnprivileged("rotate --all Keys", place).exit == 0)
+    }
+
+    @Test(
+        "for a keystore's folder of root, the next step is to work as root",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
+    func rootsFolder() throws {
+        let place = try makeKeystore()
+        _ = try place.shell("mkdir -m 700 theirs && mv Keys theirs/")
+        let output = try runUnprivileged("keys list theirs/Keys/app", place)
+        expectRefusal(
+            output, 77, saying: "Permission denied for user 65534; theirs belongs to user 0: work as that user")
+        #expect(!output.stderr.contains("chown"), "\(output)")
+    }
+
     @Test("lost+found at the root of a file system, which only root can read, is no keyset") func lostAndFound() throws
     {
         let place = try makeKeystore()

@@ -56,6 +56,20 @@ struct WriterTests {
         #expect(try run(command.replacing("KID", with: kid), as: "tests", place).exit == 10)
     }
 
+    @Test(
+        "the command that hands over an encrypted keyset has the given passphrase file, and works as printed",
+        arguments: ["keys add Keys/secret", "rotate Keys/secret --now", "rotate Keys/secret --now --dry-run"])
+    func pastedWithSecret(_ command: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/secret", .sender)
+        let output = try run(command + " --passphrase-file passphrase", as: "host-b", place)
+        #expect(output.exit == 75, "\(output)")
+        let advised = try #require(output.stderr.firstMatch(of: /run: pushcrypt (keys policy .*)/)?.1, "\(output)")
+        let script = "PUSHCRYPT_WRITER=host-b \"$PUSHCRYPT\" \(advised) --at \(Workplace.now) </dev/null"
+        #expect(try place.shell(script).exit == 0, "\(advised)")
+        #expect(try run(command + " --passphrase-file passphrase", as: "host-b", place).exit != 75)
+    }
+
     @Test("keys policy shows the writer in text and JSON, also that of publisher keys")
     func shown() throws {
         let place = try Self.made.get().place.place()
@@ -117,17 +131,76 @@ struct WriterTests {
         #expect(try writer(place) == "host-b")
         #expect(try run("keys policy Keys/app --keep 4", as: "host-b", place).stderr.isEmpty)
         let other = try run("keys doctor Keys/app", as: "tests", place)
-        #expect(other.text.contains("host-b changes the keyset, and this is tests"), "\(other)")
+        #expect(other.text.contains("host-b changes this keyset, and this is tests"), "\(other)")
     }
 
-    @Test("keys restore makes this host the writer")
-    func restored() throws {
+    private static let fromBackup = "--from backup --backup-passphrase-file backup-pass"
+
+    /// A place with a backup of the keyset.
+    private func placeWithBackup() throws -> Workplace {
         let place = try Self.made.get().place.place()
         try place.write(Data("a long winter".utf8), to: "backup-pass")
-        let secret = "--backup-passphrase-file backup-pass"
-        try #require(try run("keys backup Keys/app --to backup \(secret)", as: "tests", place).exit == 0)
-        let output = try run("keys restore --from backup --into Other \(secret)", as: "host-b", place)
+        let backup = "keys backup Keys/app --to backup --backup-passphrase-file backup-pass"
+        try #require(try run(backup, as: "tests", place).exit == 0)
+        return place
+    }
+
+    @Test(
+        "keys restore where no keyset can be read makes this host the writer, and says so on stdout, stderr and in JSON",
+        arguments: ["rm -r Keys/app", "echo damaged > Keys/app/keyset.json", "rm Keys/app/keyset.json"])
+    func restored(_ disaster: String) throws {
+        let place = try placeWithBackup()
+        #expect(try place.shell(disaster).isSuccess)
+        let restore = "keys restore \(Self.fromBackup)"
+        let json = try run(restore + " --dry-run --json", as: "host-b", place)
+        #expect(try json.exit == 0 && json.object()["writer"] as? String == "host-b", "\(json)")
+        let output = try run(restore, as: "host-b", place)
         #expect(output.exit == 0 && output.text.contains("changed the writer: host-b instead of tests"), "\(output)")
+        for stderr in [json.stderr, output.stderr] {
+            #expect(stderr.contains("Keys/app: host-b changes the restored keyset from now on, and tests no longer"))
+        }
+        #expect(try writer(place) == "host-b")
+    }
+
+    @Test(
+        "keys restore over another host's keyset exits 75 and changes nothing; --writer takes the keyset over",
+        arguments: ["", "--dry-run", "--back-in-time"])
+    func restoredOverAnotherHost(_ option: String) throws {
+        let place = try placeWithBackup()
+        // An earlier copy, as after an interrupted copy from the writing host, isn't a damaged keyset.
+        let earlier = try place.read("\(Self.path)/keyset.json")
+        try #require(try run("keys policy Keys/app --keep 3", as: "tests", place).exit == 0)
+        for keyset in [try place.read("\(Self.path)/keyset.json"), earlier] {
+            try place.write(keyset, to: "\(Self.path)/keyset.json")
+            let before = try place.contents(of: Self.path)
+            let output = try run("keys restore \(Self.fromBackup) \(option)", as: "host-b", place)
+            expectRefusal(output, 75, saying: "Keys/app: tests changes this keyset, and this is host-b")
+            #expect(output.stderr.contains("first stop the other one, then add --writer this"), "\(output)")
+            #expect(try place.contents(of: Self.path) == before)
+        }
+        let command = "keys restore \(Self.fromBackup) --back-in-time --json --writer"
+        let taken = try run("\(command) this", as: "host-b", place)
+        #expect(try taken.exit == 0 && taken.object()["writer"] as? String == "host-b", "\(taken)")
+        #expect(try writer(place) == "host-b")
+        let given = try run("\(command) host-c", as: "host-b", place)
+        #expect(try given.exit == 0 && writer(place) == "host-c", "\(given)")
+    }
+
+    @Test("keys restore --writer hands over a keyset that is as new as the backup")
+    func restoredCurrent() throws {
+        let place = try placeWithBackup()
+        let restore = "keys restore \(Self.fromBackup)"
+        #expect(try run(restore, as: "host-b", place).text == "Keys/app: nothing to restore, seq 1\n")
+        let taken = try run(restore + " --writer this", as: "host-b", place)
+        #expect(try taken.exit == 0 && writer(place) == "host-b", "\(taken)")
+        #expect(try run("keys verify Keys/app", as: "host-b", place).exit == 0)
+    }
+
+    @Test("keys restore accepts only a writer that a keyset can contain")
+    func restoredForInvalidWriter() throws {
+        let place = try placeWithBackup()
+        let output = try run("keys restore --writer é \(Self.fromBackup)", as: "tests", place)
+        expectRefusal(output, 64, saying: "1 to 64 printable ASCII characters")
     }
 
     @Test(

@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptKeysets
+import PushCryptFiles
 import PushCryptKeystore
 import PushCryptTestSupport
 import Testing

@@ -222,10 +222,21 @@ struct ChangeHookTests {
     @Test("--dry-run runs no program, and says on stderr that it is still to run")
     func dryRun() throws {
         let dry = try rotate("--dry-run", at: Workplace.newYear)
-        #expect(dry.exit == 0 && dry.stderr.contains("./hook has not succeeded for seq 1"), "\(dry)")
+        #expect(dry.exit == 10 && dry.stderr.contains("./hook has not succeeded for seq 1"), "\(dry)")
         #expect(try runs.isEmpty)
         try begin()
         #expect(try rotate("--dry-run", at: Workplace.newYear).isSuccess)
+    }
+
+    @Test("--exit-code exits 10 if the program ran for an earlier change, and 0 if nothing was left to do")
+    func exitCode() throws {
+        try begin()
+        try place.succeed("keys", "policy", "Keys/app", "--keep", "3", at: Workplace.newYear)
+        #expect(try rotate("--dry-run", at: Workplace.newYear).exit == 10)
+        let ran = try rotate("--exit-code", at: Workplace.newYear)
+        #expect(ran.exit == 10 && ran.text.contains("nothing is due"), "\(ran)")
+        #expect(try runs.count == 1)
+        #expect(try rotate("--exit-code", at: Workplace.newYear).exit == 0)
     }
 
     @Test("with --all the program runs for each keyset, and a failure for one doesn't stop the others")

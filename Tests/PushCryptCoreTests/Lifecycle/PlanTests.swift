@@ -105,6 +105,47 @@ import Testing
         #expect(step.why.contains("before 1970-04-06T00:00:00Z"))
     }
 
+    @Test("the reason to erase a revoked key is its revocation, and that of a key that never sealed says so")
+    func erasureReasons() throws {
+        func why(_ sample: TimelineInDays, _ kid: KeyID) throws -> String {
+            try #require(sample.plan(on: 300).due.first { $0.action == .destroy(kid) }).why
+        }
+        var revoked = TimelineInDays()
+        try revoked.on(50, givingUp: [a]) { timeline, now, policy throws(LifecycleError) in
+            _ = try timeline.revoke(a, at: now, policy)
+            try timeline.add(b, activatesAt: now, at: now, policy)
+        }
+        let sealed = ", and no push is valid for more than 30 days"
+        #expect(
+            try why(revoked, a)
+                == "it has opened nothing since it was revoked at 1970-02-20T00:00:00Z; the last push was sealed with it before "
+                + "1970-02-20T00:00:00Z\(sealed), so `reseal` needs it no longer")
+        // Retired on day 90, and then revoked.
+        var retired = TimelineInDays()
+        try retired.add(b, on: 83, sealsFrom: 90)
+        try retired.on(100, givingUp: [a]) { timeline, now, policy throws(LifecycleError) in
+            _ = try timeline.revoke(a, at: now, policy)
+        }
+        #expect(
+            try why(retired, a)
+                == "it has opened nothing since it was revoked at 1970-04-11T00:00:00Z; the last push was sealed with it before "
+                + "1970-04-01T00:00:00Z\(sealed), so `reseal` needs it no longer")
+        var pending = TimelineInDays()
+        try pending.add(b, on: 83, sealsFrom: 90)
+        try pending.on(84, givingUp: [b]) { timeline, now, policy throws(LifecycleError) in
+            _ = try timeline.revoke(b, at: now, policy)
+        }
+        #expect(
+            try why(pending, b)
+                == "it has opened nothing since it was revoked at 1970-03-26T00:00:00Z; it never sealed a push")
+        var withdrawn = TimelineInDays()
+        try withdrawn.add(b, on: 83, sealsFrom: 90)
+        try withdrawn.on(84) { timeline, now, policy throws(LifecycleError) in
+            _ = try timeline.retire(b, at: now, policy)
+        }
+        #expect(try why(withdrawn, b).hasSuffix("on; it never sealed a push"))
+    }
+
     @Test("a plan for a time before the last change is that of the last change")
     func theLastChangeClamps() throws {
         var sample = TimelineInDays()

@@ -39,6 +39,21 @@ import Testing
         #expect(due.map(\.action) == [.add(activatesAt: .days(90))])
     }
 
+    @Test("The reason for a step after the set has expired says that apps have verified no push since then")
+    func expired() throws {
+        let valid = try plan(TimelineInDays(), at: .days(60) - 1).due.map(\.why)
+        #expect(valid.count == 1 && valid[0].contains("is valid until 1970-03-02T00:00:00Z"), "\(valid)")
+        // On day 83 a key is added too, which issues the set.
+        for day: Int64 in [60, 82, 83] {
+            let reasons = try plan(TimelineInDays(), at: .days(day)).due.map(\.why)
+            #expect(reasons.count == 1, "\(reasons)")
+            let expected =
+                "the signed set expired at 1970-03-02T00:00:00Z: since then apps verify no push, until they fetch the new set"
+            #expect(reasons[0].hasSuffix(expected), "\(reasons)")
+            #expect(!reasons[0].contains("is valid until"))
+        }
+    }
+
     @Test("A blocked step doesn't prevent the renewal")
     func blockedStep() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true))

@@ -10,7 +10,8 @@ struct KeysBackup: ParsableCommand {
             A keyset that is encrypted keeps its own encryption in the backup: to restore it you need its secret of today. \
             A keyset in plain text is accepted only with a secret of the backup. With such a secret, the whole backup is \
             encrypted. FILE must not exist; its mode is 600. With a keyset's secret, the keysets are authenticated first; \
-            without one no secret is needed.
+            without one no secret is needed. If one of the keysets or keystores can't be backed up, nothing is written: a \
+            backup is never partial.
 
             Example: pushcrypt keys backup --all --to /var/backups/keys.backup
             """)
@@ -52,7 +53,11 @@ struct KeysBackup: ParsableCommand {
 
     private func keysets() throws -> [String] {
         guard isForAll else { return Keystore.distinct(paths) }
-        return try Keystore.keysets(in: paths.isEmpty ? [Defaults.keystore] : paths, includingDemoKeys: false)
+        let found = Keystore.keysets(in: paths.isEmpty ? [Defaults.keystore] : paths, includingDemoKeys: false)
+        return try found.map { path, problem in
+            if let problem { throw problem }
+            return path
+        }
     }
 
     private func secret(of backup: Backup) throws -> KeysetSecret? {

@@ -52,6 +52,7 @@ extension SecretCheckOptions {
     func context(_ secrets: SecretOptions, at time: UnixTime) throws -> KeysetExamination.Context {
         var context = KeysetExamination.Context(at: time)
         context.writer = try Writer.ofThisHost()
+        context.secretArguments = secrets.repeatedArguments
         guard isChecked ?? secrets.isGiven else { return context }
         let answer = Remembered<KeysetSecret>()
         context.secret = { secrets.source(of: $0, remembering: answer) }

@@ -85,7 +85,7 @@ struct KeysLog: ParsableCommand {
             throw Failure(
                 .temporary,
                 "\(path): \(later); a new log would forget these changes. Restore the keyset: "
-                    + LaterChanges.restoreCommand(path)
+                    + LaterChanges.restoreCommand(path, secrets.repeatedArguments)
             )
         }
         guard case .broken(let flaw) = condition else {
@@ -94,7 +94,7 @@ struct KeysLog: ParsableCommand {
         let change = try KeysetChange(path, options, clock, secrets)
         try agreement.confirm("\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
         let oldName = try KeysetStore(path).restartLog(
-            at: change.time, confirmsClock: change.confirmsClock, by: options.actor, change.answerSecret())
+            at: change.time, confirmsClock: change.confirmsClock, by: change.actor, change.answerSecret())
         guard let oldName else {
             throw Failure(.temporary, "\(path): another process has repaired the audit log in the meantime")
         }

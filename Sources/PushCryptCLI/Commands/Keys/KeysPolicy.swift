@@ -55,16 +55,7 @@ struct KeysPolicy: ParsableCommand {
     private func edit(_ editor: inout KeysetEditor) throws {
         if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
         try publicationOptions.publish(&editor)
-        if let writer { try editor.handOver(to: writerName(writer)) }
-    }
-
-    private func writerName(_ option: String) throws -> String {
-        guard option == "this" else { return try Writer.checked(option, "--writer") }
-        guard let own = try Writer.ofThisHost() else {
-            throw Failure(
-                .usage, "this host has no machine id: set \(Writer.variable), or name the host: --writer NAME")
-        }
-        return own
+        if let writer { try editor.handOver(to: Writer.named(writer)) }
     }
 
     private func show(_ metadata: KeysetMetadata) throws {

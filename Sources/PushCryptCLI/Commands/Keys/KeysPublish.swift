@@ -49,12 +49,22 @@ struct KeysPublish: ParsableCommand {
             "keyset": path, "file": publication.file, "copy": publication.copy, "seq": publication.sequence,
             "changed": publication.isChanged,
         ]
+        try noteUnpublishedSet(name)
         try StandardStreams.write(result, asJSON: self.json) { _ in
             TerminalText.harmless(
                 publication.isChanged
                     ? "wrote \(publication.file), seq \(publication.sequence), and its copy \(publication.copy)".utf8
                     : "\(publication.file) is up to date, seq \(publication.sequence)".utf8) + "\n"
         }
+    }
+
+    /// Says that only the public keys were published, and not the signed set of the keyset.
+    private func noteUnpublishedSet(_ name: String) throws {
+        guard publisher.signedBy == nil, try KeysetFolder(path).file().metadata.signedSet != nil else { return }
+        let file = KeysetFolder(folder).path + "/\(name).json"
+        let state =
+            FileSystem.exists(file) ? "its signed set \(file) stays as it is" : "its signed set was not published"
+        StandardStreams.writeNote("\(path): \(state): to publish it, add --signed-by Publisher/NAME")
     }
 
     private func publication(as name: String) throws -> PublicationFolder.Publication {

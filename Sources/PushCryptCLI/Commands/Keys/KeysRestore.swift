@@ -15,7 +15,10 @@ struct KeysRestore: ParsableCommand {
 
             Without --from, the keyset in its folder is the copy: for a keyset.json that was restored by other means.
 
-            Exit status: 0 restored, or nothing to do; 75 refused without --back-in-time; anything else: see \
+            This host changes the restored keyset from now on. Over a keyset that can be read and that another host \
+            changes, the command refuses unless you add --writer this: first stop the other host.
+
+            Exit status: 0 restored, or nothing to do; 75 refused without --back-in-time or --writer; anything else: see \
             pushcrypt --help. With several keysets, --json prints one object per line, and the exit status is that of the \
             first failure.
 
@@ -27,6 +30,11 @@ struct KeysRestore: ParsableCommand {
     @Option(help: .init("The keystore for the keysets of the backup. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
     var into: String?
     @Flag(name: .customLong("back-in-time"), help: "Restore it although later changes are lost.") var goesBack = false
+    @Option(
+        help: .init(
+            "The host that changes the restored keyset, also one that another host changes: this one, or its name.",
+            "this|NAME"))
+    var writer: String?
     @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -56,7 +64,9 @@ struct KeysRestore: ParsableCommand {
                 try restore(path, copy(of: path, in: backup), answer, hook)
             } catch {
                 let failure = Failure(error)
-                let message = failure.message + ownSecret(of: path, in: backup, among: paths.count, after: error)
+                let message =
+                    failure.message + ownSecret(of: path, in: backup, among: paths.count, after: error)
+                    + comparison(with: path, after: error)
                 StandardStreams.writeError(message)
                 if options.json {
                     try StandardStreams.writeJSON(["keyset": path, "problem": message] as JSONObject, [])
@@ -77,6 +87,15 @@ struct KeysRestore: ParsableCommand {
         return
             "; if this keyset has a secret of its own, restore it with that\(isPublisher ? ", in a keystore of its own" : ""): "
             + "pushcrypt keys restore --from \(ShellArgument.quoted(file)) \(ShellArgument.quoted(target)) --passphrase-file FILE"
+    }
+
+    /// How to compare a keyset with a backup of another history; empty after any other failure.
+    private func comparison(with path: String, after error: any Error) -> String {
+        guard let file, (error as? KeystoreError)?.code == .otherHistory else { return "" }
+        let target = ShellArgument.quoted("Restored/\(FileSystem.name(of: KeysetFolder(path).path))")
+        return
+            ". To compare them with `pushcrypt keys log`, restore the backup beside it: pushcrypt keys restore --from "
+            + "\(ShellArgument.quoted(file)) \(target)\(backupSecret.repeatedArguments)\(secrets.repeatedArguments)"
     }
 
     private func names(in backup: Backup?) -> [String] {
@@ -101,10 +120,11 @@ struct KeysRestore: ParsableCommand {
         _ path: String, _ copy: BackedUpKeyset?, _ answer: Remembered<KeysetSecret>, _ hook: ChangeHook?
     ) throws {
         let secret = secrets.source(of: path, remembering: answer)
+        let writer = try writer.map(Writer.named)
         let restoration = try KeySource.naming(path) {
             try KeysetStore(path).restore(
-                copy, goesBack: goesBack, isDryRun: isDryRun, at: options.time, confirmsClock: clock.isConfirmed,
-                by: options.actor, secret)
+                copy, goesBack: goesBack, isDryRun: isDryRun, writer: writer, at: options.time,
+                confirmsClock: clock.isConfirmed, by: options.actor, secret)
         }
         for notice in restoration.notices { StandardStreams.writeNote(notice) }
         try report(path, restoration)
@@ -116,9 +136,11 @@ struct KeysRestore: ParsableCommand {
         if options.json {
             let json: JSONObject = [
                 "keyset": path, "isDryRun": isDryRun, "done": restoration.events.map(\.json), "lost": restoration.lost,
-                "seq": metadata.sequence, "head": AuditChain.text(metadata.audit.hash),
+                "seq": metadata.sequence,
             ]
-            return try StandardStreams.writeJSON(json, [])
+            // The restoration makes another line of the log, at its own time.
+            let head = isDryRun && !restoration.events.isEmpty ? nil : AuditChain.text(metadata.audit.hash)
+            return try StandardStreams.writeJSON(json.adding(ifKnown: ["head": head, "writer": metadata.writer]), [])
         }
         let name = TerminalText.harmless(path.utf8)
         guard !restoration.events.isEmpty else {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 

@@ -31,6 +31,14 @@ struct KeysetChange {
 
     var time: UnixTime { options.time }
 
+    var actor: Actor {
+        get throws {
+            var actor = try options.actor
+            actor.secretArguments = secrets.repeatedArguments
+            return actor
+        }
+    }
+
     /// The metadata as of the first call. No secret is needed; with one the metadata is authenticated.
     func metadata() throws -> KeysetMetadata {
         try knownMetadata.value { try KeySource.naming(path) { try file().metadata(secret) } }
@@ -70,7 +78,7 @@ struct KeysetChange {
         try naming {
             try KeysetStore(path).requireUnbrokenLog(metadata())
             return try KeysetEditor.losses(
-                of: metadata(), at: time, confirmsClock: confirmsClock, by: options.actor, in: KeysetFolder(path).path,
+                of: metadata(), at: time, confirmsClock: confirmsClock, by: actor, in: KeysetFolder(path).path,
                 body)
         }
     }
@@ -123,7 +131,7 @@ struct KeysetChange {
         let secret = try answerSecret()
         let change = try naming {
             try KeysetStore(path).change(
-                at: time, confirmsClock: confirmsClock, by: options.actor, secret, body)
+                at: time, confirmsClock: confirmsClock, by: actor, secret, body)
         }
         for notice in change.notices { StandardStreams.writeNote(notice) }
         if !change.events.isEmpty, !confirmsClock { noteSlowClock(change.metadata) }
@@ -144,7 +152,7 @@ struct KeysetChange {
         let rotation = try naming {
             try KeySource.naming(path) {
                 try KeysetStore(path).rotate(
-                    at: time, by: options.actor, secret, checking: check, isDryRun: isDryRun, plan)
+                    at: time, by: actor, secret, checking: check, isDryRun: isDryRun, plan)
             }
         }
         for notice in rotation.notices { StandardStreams.writeNote(notice) }
@@ -154,16 +162,22 @@ struct KeysetChange {
     /// Runs the program of --exec-on-change, unless it has succeeded since the last change.
     ///
     /// - Parameter metadata: authenticated by the change.
-    func runHook(after metadata: KeysetMetadata) throws {
-        if let hook { try KeysetStore(path).run(hook, after: metadata) }
+    /// - Returns: whether the program ran.
+    @discardableResult
+    func runHook(after metadata: KeysetMetadata) throws -> Bool {
+        guard let hook else { return false }
+        return try KeysetStore(path).run(hook, after: metadata)
     }
 
     /// The note of a dry run, in which no program runs.
-    func noteHook(after metadata: KeysetMetadata) throws {
-        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return }
+    ///
+    /// - Returns: whether the program is still to run.
+    func noteHook(after metadata: KeysetMetadata) throws -> Bool {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return false }
         StandardStreams.writeNote(
             "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
         )
+        return true
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata, _ members: JSONObject) throws {
@@ -194,7 +208,8 @@ struct KeysetChange {
 extension AuditEvent {
     /// A line that says what was done.
     var line: String {
-        [action.text, kid?.description].compactMap(\.self).joined(separator: " ")
+        let key = kid?.description ?? (action == .added ? "a new key" : nil)
+        return [action.text, key].compactMap(\.self).joined(separator: " ")
             + (detail.map { ": " + Self.text(ofDetail: $0) } ?? "") + "\n"
     }
 

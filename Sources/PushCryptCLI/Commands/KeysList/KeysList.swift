@@ -12,6 +12,10 @@ struct KeysList: ParsableCommand {
             encrypted keys. With --pins it verifies a signed sender set and shows it. The timeline is as wide as COLUMNS \
             or the terminal.
 
+            Changes refuse a keyset with a broken audit log: stderr has the fault and the command to run next. No command uses \
+            an earlier copy of a keyset. The list of such a keyset exits 0. That of a keystore exits 65 for a broken log and \
+            75 for an earlier copy, after it has shown all keysets; the first fault decides.
+
             Example: pushcrypt keys list Keys/backend
             """)
 
@@ -35,8 +39,13 @@ struct KeysList: ParsableCommand {
         }
         let view = try KeysetView(path, pins: pins, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
-        try StandardStreams.write(view.rows, asJSON: json) { terminal in
-            KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
+        let logProblem = try view.folder.flatMap { try KeySource.logProblem(of: $0.path, view.metadata) }
+        if let logProblem { StandardStreams.writeNote("\(view.path): \(logProblem)") }
+        let rows = view.rows.map { $0.adding(ifKnown: ["logProblem": logProblem]) }
+        try StandardStreams.write(rows, asJSON: json) { terminal in
+            KeysetDescription(
+                view: view, logProblem: logProblem, terminal: terminal, width: StandardStreams.columns
+            ).text
         }
     }
 }
@@ -44,6 +53,8 @@ struct KeysList: ParsableCommand {
 /// The output of `keys list` for one keyset: a table, the steps of the policy, and the timeline.
 struct KeysetDescription {
     let view: KeysetView
+    /// Why changes refuse the audit log; nil if they don't.
+    var logProblem: String? = nil
     let terminal: TerminalText
     let width: Int
 
@@ -85,7 +96,7 @@ struct KeysetDescription {
             view.clock < view.now
             ? labelled("Note", .due, "\(view.clock) is before the last change; the states at that change are shown")
             : []
-        if let problem = view.problem { lines += labelled("Problem", .bad, problem) }
+        if let problem = view.problem ?? logProblem { lines += labelled("Problem", .bad, problem) }
         if let signedSet = view.signedSet { lines += labelled("Set", signedSet.style, signedSet.text) }
         guard let plan = view.plan else { return lines }
         if let exemption = plan.exemption { lines += labelled("Note", .heading, exemption) }
@@ -128,7 +139,8 @@ extension KeysetView {
 ///
 /// ```
 /// {"kid", "kind", "suite", "state", "psk", "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt",
-///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null, ["problem": TEXT]}
+///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null, ["problem": TEXT],
+///  ["logProblem": TEXT]}
 /// ```
 /// Times are RFC 3339. A member that is unknown or not set is null.
 extension KeyStatus {
@@ -148,7 +160,7 @@ extension KeyStatus {
 ///
 /// ```
 /// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "writer": TEXT | null,
-///  "due": [STEP], "blocked": [STEP], "next": STEP | null, "signedSet": SET | null, "problem": null}
+///  "due": [STEP], "blocked": [STEP], "next": STEP | null, "signedSet": SET | null, "problem": null, "logProblem": TEXT | null}
 /// {"keyset", "problem": TEXT}
 /// ```
 /// `RotationReport` defines STEP, `PublicationStatus` defines SET.
@@ -181,6 +193,20 @@ struct KeystoreList {
     private struct Content {
         let view: KeysetView
         let protection: String
+        /// Why changes refuse the audit log; nil if they don't.
+        let logProblem: String?
+    }
+
+    /// What stderr says of the keysets.
+    private var failures: [Failure] {
+        keysets.compactMap { path, content in
+            switch content {
+            case .success(let content): content.logProblem.map { Failure(.dataError, "\(path): \($0)") }
+            case .failure(let problem):
+                problem.failure.message.contains(path)
+                    ? problem.failure : Failure(problem.failure.status, "\(path): \(problem.failure.message)")
+            }
+        }
     }
 
     init(_ path: String, at time: UnixTime) throws {
@@ -206,23 +232,21 @@ struct KeystoreList {
             let file = try KeysetFolder(path).file()
             let view = KeysetView(path, try file.metadata(.none), isFile: false, at: time)
             let isDemo = DemoKeys.covers(file.keyIDs)
-            return .success(Content(view: view, protection: isDemo ? "published demo" : file.protection.name))
+            let protection = isDemo ? "published demo" : file.protection.name
+            let logProblem = try KeySource.logProblem(of: path, file.metadata)
+            return .success(Content(view: view, protection: protection, logProblem: logProblem))
         } catch {
             return .failure(Problem(error))
         }
     }
 
-    /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read.
+    /// - Throws: `ExitCode` of the first problem if a keyset couldn't be read or has a broken log.
     func print(asJSON: Bool, width: Int) throws {
         try StandardStreams.write(keysets.map(Self.json), asJSON: asJSON) { terminal in
             table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
-        for (path, problem) in problems {
-            let failure = problem.failure
-            let isNamed = failure.message.contains(path)
-            StandardStreams.writeError(isNamed ? failure.message : "\(path): \(failure.message)")
-        }
-        if let failure = problems.first?.problem.failure { throw ExitCode(failure.status.rawValue) }
+        for failure in failures { StandardStreams.writeError(failure.message) }
+        if let failure = failures.first { throw ExitCode(failure.status.rawValue) }
     }
 
     private func table(_ terminal: TerminalText) -> TextTable {
@@ -248,7 +272,10 @@ struct KeystoreList {
                         .init(text: "\(status.kid)") { terminal.styled($0, .state(status.state)) }
                     }
                         ?? "none",
-                    .init(text: content.protection), step(of: view, terminal),
+                    .init(text: content.protection),
+                    content.logProblem == nil
+                        ? step(of: view, terminal)
+                        : .init(text: "the log is broken") { terminal.styled($0, .bad) },
                 ]
             })
     }
@@ -276,6 +303,7 @@ struct KeystoreList {
                 "writer": view.metadata.writer,
                 "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
                 "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
+                "logProblem": content.logProblem,
             ]
         }
     }

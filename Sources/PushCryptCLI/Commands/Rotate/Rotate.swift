@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -18,11 +19,11 @@ struct Rotate: ParsableCommand {
             of a wrap command. --no-check-secret skips the check; then the plan isn't authenticated. On a terminal, the command \
             asks for a passphrase only if a step is due.
 
-            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, with --exit-code: a step was carried \
-            out; 75 a step is due but blocked, or the clock seems wrong, so the due steps are unknown; 64, 66 or 77 the \
+            Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, or the program of --exec-on-change \
+            is still to run, with --exit-code: a step was carried out, or the program ran; 75 a step is due but blocked, or the clock seems wrong, so the due steps are unknown; 64, 66 or 77 the \
             secret is missing, can't be read, or is wrong; 65 also if a wrap command failed or the audit log is broken; 69 the steps were carried out, but \
             the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
-            is the most severe one.
+            is the most severe one; a keyset that fails, and a keystore without keysets (66), doesn't stop the others.
 
             Example: pushcrypt rotate --all --passphrase-file /etc/pushcrypt/passphrase
             """)
@@ -34,7 +35,9 @@ struct Rotate: ParsableCommand {
     var isForAll = false
     @Flag(name: .customLong("dry-run"), help: "Print what is due and change nothing; needs no secret.")
     var isDryRun = false
-    @Flag(name: .customLong("exit-code"), help: "Exit 10 if a step was carried out, and 0 if there was nothing to do.")
+    @Flag(
+        name: .customLong("exit-code"),
+        help: "Exit 10 if a step was carried out or the program ran, and 0 if there was nothing to do.")
     var hasExitCode = false
     @OptionGroup var secretCheck: SecretCheckOptions
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
@@ -84,8 +87,9 @@ struct Rotate: ParsableCommand {
         let deviceReports = try reports.map { try DeviceReports(file: $0) }
         var statuses = [Int32]()
         var requiresCoverage = false
-        for path in try keysets() {
+        for (path, problem) in keysets() {
             do {
+                if let problem { throw problem }
                 try KeySource.requireKeyset(path, hasAll: true)
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
                 let (rotation, status) = try rotate(change, deviceReports)
@@ -124,13 +128,11 @@ struct Rotate: ParsableCommand {
         )
         .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
-        if isDryRun {
-            try change.noteHook(after: rotation.metadata)
-        } else {
-            try change.runHook(after: rotation.metadata)
-        }
+        let usesHook =
+            try isDryRun ? change.noteHook(after: rotation.metadata) : change.runHook(after: rotation.metadata)
         if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return (rotation, Outcome.blocked) }
-        let isDue = isDryRun && !remaining.due.isEmpty || hasExitCode && !rotation.done.isEmpty
+        let isDue =
+            isDryRun && (usesHook || !remaining.due.isEmpty) || hasExitCode && (usesHook || !rotation.done.isEmpty)
         return (rotation, isDue ? Outcome.due : Outcome.done)
     }
 
@@ -197,13 +199,15 @@ struct Rotate: ParsableCommand {
             + "`\(KeysRevoke.command(path, kid, secrets))`"
     }
 
-    private func keysets() throws -> [String] {
-        guard isForAll else { return Keystore.distinct(paths) }
+    /// With --all also each argument without a keyset, and why there is none.
+    private func keysets() -> [(path: String, problem: (any Error)?)] {
+        guard isForAll else { return Keystore.distinct(paths).map { ($0, nil) } }
         let keystores = paths.isEmpty ? [Defaults.keystore] : paths
         // With a secret, demo keys are refused like all plain keys: an attacker could have put them in place of encrypted
         // ones.
-        let found = try Keystore.keysets(in: keystores, includingDemoKeys: secrets.isGiven)
-        StandardStreams.writeDetail("rotating \(found.joined(separator: ", ")) of \(keystores.joined(separator: ", "))")
+        let found = Keystore.keysets(in: keystores, includingDemoKeys: secrets.isGiven)
+        let names = found.filter { $0.problem == nil }.map(\.path).joined(separator: ", ")
+        StandardStreams.writeDetail("rotating \(names) of \(keystores.joined(separator: ", "))")
         return found
     }
 

@@ -16,22 +16,30 @@ struct KeysetStatus {
     /// The keys that devices report, if reports are given and name keys of this keyset, or the policy requires coverage.
     let coverage: CoverageTable?
     let problems: [Finding]
+    /// Why `rotate` refuses the keyset; nil if it doesn't.
+    let refusal: String?
     let time: UnixTime
 
     /// A step that has been due for longer is critical, in seconds: 7 days.
     private static let toleranceInSeconds: Int64 = 7 * 86_400
 
-    init(_ keyset: KeysetExamination, _ problems: [Finding], _ reports: DeviceReports?, at time: UnixTime) {
-        path = keyset.snapshot.path
+    /// - Parameter keyset: nil if the keyset's folder or file can't be read.
+    init(
+        _ path: String, _ keyset: KeysetExamination?, _ problems: [Finding], _ reports: DeviceReports?,
+        at time: UnixTime
+    ) {
+        self.path = path
         self.problems = problems
         self.time = time
-        metadata = keyset.metadata
-        protection = try? keyset.snapshot.keyset.get().protection
-        plan = keyset.metadata.map(keyset.plan)
-        secret = keyset.secret
-        log = keyset.logCondition
-        signedSet = keyset.metadata.flatMap { PublicationStatus($0, at: $0.timeline.effective(time)) }
-        coverage = keyset.metadata.flatMap { Self.coverage($0, reports, at: time) }
+        metadata = keyset?.metadata
+        protection = try? keyset?.snapshot.keyset.get().protection
+        let plan = keyset.flatMap { keyset in keyset.metadata.map(keyset.plan) }
+        self.plan = plan
+        refusal = plan.flatMap { keyset?.rotationRefusal($0) }
+        secret = keyset?.secret ?? .none
+        log = keyset?.logCondition
+        signedSet = metadata.flatMap { PublicationStatus($0, at: $0.timeline.effective(time)) }
+        coverage = metadata.flatMap { Self.coverage($0, reports, at: time) }
         let isLate = Self.overdueInSeconds(plan, at: time) > Self.toleranceInSeconds
         level =
             problems.map { problem in
@@ -55,6 +63,8 @@ struct KeysetStatus {
     var due: [RotationPlan.Step] { plan?.due ?? [] }
     var blocked: [RotationPlan.Step] { plan?.blocked ?? [] }
     var next: RotationPlan.Step? { plan?.next }
+    /// The steps that are blocked; 1 if `rotate` refuses the keyset and no step is due.
+    var blockedCount: Int { max(blocked.count, refusal == nil ? 0 : 1) }
 
     /// How long the oldest step that is due or blocked has been due; 0 if there is none.
     var overdueInSeconds: Int64 { Self.overdueInSeconds(plan, at: time) }
@@ -85,7 +95,9 @@ struct KeysetStatus {
     }
 
     private var stepText: String {
+        guard plan != nil else { return "can't be read" }
         if let step = blocked.first { return "blocked: \(step.action.text)" }
+        if refusal != nil { return "blocked: every step" }
         if let step = due.first { return "due: \(step.action.text), \(TimeDistance.text(step.dueAt, from: time))" }
         return next.map { "\($0.action.text) \(TimeDistance.text($0.dueAt, from: time))" } ?? "-"
     }
@@ -103,7 +115,7 @@ struct KeysetStatus {
 
 /// ```
 /// {"keyset", "status", "kind", "seq", "primary", "protection", "due": [STEP], "blocked": [STEP], "next": STEP,
-///  "overdueInSeconds", "lastChangeAt", "clockProblem", "secret", "log", "signedSet": SET,
+///  "refusal", "overdueInSeconds", "lastChangeAt", "clockProblem", "secret", "log", "signedSet": SET,
 ///  "coverage": [{"kid", "state", "holding", "seen", ["isCovered"]}]}
 /// ```
 /// A member that is unknown is null. `RotationReport` defines STEP, `PublicationStatus` defines SET.
@@ -113,7 +125,8 @@ extension KeysetStatus {
             "keyset": path, "status": level.name, "kind": metadata?.kind.rawValue, "seq": metadata?.sequence,
             "primary": metadata?.timeline.primary(at: time)?.kid.description, "protection": protection?.name,
             "due": due.map { $0.json() }, "blocked": blocked.map { $0.json() }, "next": next?.json(),
-            "overdueInSeconds": overdueInSeconds, "lastChangeAt": metadata?.timeline.updatedAt?.description,
+            "refusal": refusal, "overdueInSeconds": overdueInSeconds,
+            "lastChangeAt": metadata?.timeline.updatedAt?.description,
             "clockProblem": clockObjection, "secret": metadata.map { _ in secret.rawValue }, "log": logText,
             "signedSet": signedSet?.json,
             "coverage": coverage.map { table in

@@ -10,7 +10,8 @@ struct Status: ParsableCommand {
             The first line is that of a plugin of Nagios, Icinga or a similar monitor; below it are the keysets, and then \
             each problem with what to do. It reads the files as `keys doctor` does and needs no secret; one that is given is \
             checked. Problems are the doctor's warnings and errors. A step of `rotate` that has been due or blocked for more \
-            than 7 days is critical. The published demo keys don't count.
+            than 7 days is critical. What `rotate` would refuse counts as blocked: a keyset with an error, or that another host \
+            changes, or a wrong clock. The published demo keys don't count.
 
             --prometheus writes metrics for the textfile collector of the node exporter. The file is replaced atomically and \
             every user may read it.

@@ -27,8 +27,11 @@ struct StatusMetrics {
             Family("pushcrypt_keyset_due_steps", "Steps of the policy that rotate would carry out.", keysets) {
                 $0.plan.map { "\($0.due.count)" }
             },
-            Family("pushcrypt_keyset_blocked_steps", "Steps that are due but blocked.", keysets) {
-                $0.plan.map { "\($0.blocked.count)" }
+            Family(
+                "pushcrypt_keyset_blocked_steps",
+                "Steps that are due but blocked; 1 if rotate refuses the keyset and no step is due.", keysets
+            ) { keyset in
+                keyset.plan.map { _ in "\(keyset.blockedCount)" }
             },
             Family("pushcrypt_keyset_overdue_seconds", "How long the oldest of these steps has been due.", keysets) {
                 $0.plan == nil ? nil : "\($0.overdueInSeconds)"
@@ -80,7 +83,7 @@ struct StatusMetrics {
                 $0.metadata == nil ? nil : $0.clockObjection == nil ? "1" : "0"
             },
             Family("pushcrypt_keyset_secret_ok", "1 if the secret was checked and is right, 0 if it isn't.", keysets) {
-                [.right: "1", .wrong: "0"][$0.secret]
+                [.right: "1", .wrong: "0", .unusable: "0"][$0.secret]
             },
             Family("pushcrypt_keyset_log_ok", "1 unless the audit log is broken or newer than the keyset.", keysets) {
                 $0.logText.map { ["broken", "newer"].contains($0) ? "0" : "1" }

@@ -39,8 +39,9 @@ struct StatusReport {
             finding.severity != .note && !ignored.contains(finding.code) && !demos.contains(finding.keyset)
         }
         problems = (problems + counted).sorted()
-        keysets += found.keysets.filter { !demos.contains($0.snapshot.path) }.map { keyset in
-            KeysetStatus(keyset, counted.filter { $0.keyset == keyset.snapshot.path }, reports, at: time)
+        let examined = found.keysets.map { ($0.snapshot.path, Optional($0)) } + found.unreadable.map { ($0, nil) }
+        keysets += examined.filter { !demos.contains($0.0) }.sorted { $0.0 < $1.0 }.map { path, keyset in
+            KeysetStatus(path, keyset, counted.filter { $0.keyset == path }, reports, at: time)
         }
     }
 
@@ -63,7 +64,7 @@ struct StatusReport {
     func text(_ terminal: TerminalText, width: Int) -> String {
         let numbers = [
             "keysets=\(keysets.count)", "due=\(keysets.reduce(0) { $0 + $1.due.count })",
-            "blocked=\(keysets.reduce(0) { $0 + $1.blocked.count })",
+            "blocked=\(keysets.reduce(0) { $0 + $1.blockedCount })",
             "overdue=\(keysets.map(\.overdueInSeconds).max() ?? 0)s",
             "warnings=\(problems.count { $0.severity == .warning })",
             "errors=\(problems.count { $0.severity == .error })",

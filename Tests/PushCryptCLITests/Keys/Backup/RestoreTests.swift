@@ -85,6 +85,47 @@ struct RestoreTests {
         #expect(doctor.exit == 0 && doctor.text.contains("keys restore") == !saved.isEmpty, "\(doctor)")
     }
 
+    @Test("the line that rotate prints for a damaged keyset restores it, and doctor and verify print the line once")
+    func damaged() throws {
+        let made = try Self.made.get()
+        let place = try made.place.place()
+        _ = try place.shell("sed -i 's/\"seq\": 4/\"seq\": 3/' Keys/app/keyset.json")
+        let refused = try place.run(["rotate", Self.path] + Self.at)
+        expectRefusal(refused, 65, saying: "Keys/app/keyset.json doesn't match its digest")
+        let line = try #require(refused.stderr.firstMatch(of: /pushcrypt keys restore --from FILE Keys\/app/)?.0)
+        for check in ["doctor", "verify"] {
+            let found = try place.run(["keys", check, Self.path] + Self.at)
+            #expect(found.text.split(separator: line).count == 2, "\(found)")
+        }
+        let arguments = line.replacing("FILE", with: "backup").split(separator: " ").dropFirst().map(String.init)
+        let output = try place.run(arguments + ["--back-in-time"] + Self.sealing + Self.at)
+        #expect(output.exit == 0 && output.text.contains("restored as seq"), "\(output)")
+        _ = try place.shell("sed -i 's/\"at\": \"2/\"at\": \"1/' backup")
+        expectRefusal(
+            try place.run(Self.restore()), 65,
+            saying: "backup doesn't match its digest: it is damaged, or was edited by hand. Use another copy of it")
+    }
+
+    @Test("a dry run names no id and no head that is never made")
+    func dryRun() throws {
+        let made = try Self.made.get()
+        let place = try made.place.place()
+        let command = Self.restore(["--back-in-time", "--dry-run"])
+        let output = try place.run(command)
+        #expect(output.text.contains("revoked \(made.leaked)"), "\(output)")
+        #expect(output.text.contains("added a new key: seals at once"), "\(output)")
+        let json = try place.run(command + ["--json"]).object()
+        let done = try #require(json["done"] as? [[String: Any]])
+        #expect(done.map { $0["what"] as? String } == ["restored", "revoked", "added"])
+        #expect(done.map { $0["kid"] as? String } == [nil, made.leaked, nil])
+        #expect(json["head"] == nil && json["seq"] as? Int == 6)
+        _ = try place.shell("rm Keys/app/keyset.json")
+        let restored = try place.run(Self.restore(["--back-in-time", "--json"])).object()
+        #expect((restored["done"] as? [[String: Any]])?.last?["kid"] is String && restored["head"] is String)
+        let idle = try place.run(["keys", "restore", Self.path, "--dry-run", "--json"] + Self.at).object()
+        #expect(idle["head"] is String)
+    }
+
     @Test("a keyset.json that was restored by other means is corrected without a backup")
     func inPlace() throws {
         let made = try Self.made.get()
@@ -133,6 +174,30 @@ struct RestoreTests {
         let before = try place.contents(of: Self.path)
         expectRefusal(try place.run(Self.restore(["--back-in-time"])), 65, saying: "have different histories")
         #expect(try place.contents(of: Self.path) == before)
+    }
+
+    @Test(
+        "after an older backup was restored and the keyset changed, a newer backup is refused with that cause and a line that works",
+        arguments: [[path], []])
+    func olderBackupRestored(_ paths: [String]) throws {
+        let place = try Workplace()
+        let secret = ["--passphrase-file", "passphrase"]
+        try place.createEncrypted(Self.path, .sender)
+        try place.succeed("keys", "backup", Self.path, "--to", "old")
+        try place.succeed("keys", "policy", Self.path, "--keep", "3", secret[0], secret[1])
+        try place.succeed("keys", "backup", Self.path, "--to", "new backup")
+        _ = try place.shell("rm -r Keys/app")
+        try place.succeed("keys", "restore", "--from", "old", secret[0], secret[1])
+        try place.succeed("keys", "policy", Self.path, "--keep", "4", secret[0], secret[1])
+        let refused = try place.run(["keys", "restore", "--from", "new backup"] + paths + secret + Self.at)
+        expectRefusal(refused, 65, saying: "an older backup was restored here, and the keyset was changed since")
+        let line = try #require(
+            refused.stderr.firstMatch(of: /pushcrypt (keys restore --from 'new backup' .*file passphrase)/))
+        let arguments = line.1.replacing("'new backup'", with: "FILE").split(separator: " ")
+            .map { $0 == "FILE" ? "new backup" : String($0) }
+        let output = try place.run(arguments + Self.at)
+        #expect(output.exit == 0 && output.text.contains("Restored/app: restored as seq"), "\(output)")
+        #expect(try place.run("keys", "log", "Restored/app", "--verify").exit == 0)
     }
 
     @Test("a key that the log destroys is erased again, and another key seals if it was the primary")

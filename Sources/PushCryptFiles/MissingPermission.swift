@@ -1,0 +1,39 @@
+/// Why the system doesn't let this user read a file or folder, and what corrects that.
+struct MissingPermission {
+    /// The owner, if it is another user.
+    private(set) var fault = ""
+    private(set) var alternative = ""
+    /// nil if only the owner of a folder above can correct it.
+    private(set) var correction: String?
+
+    /// - Parameter folder: the open folder of the file; nil if it was opened by its path.
+    /// - Returns: nil if owner and mode don't explain it.
+    init?(toRead path: String, in folder: Folder? = nil, user: UInt32 = FileSystem.ownUser) {
+        var place = path.isEmpty ? "." : path
+        // What is in a folder that can't be searched has no visible status.
+        while FileStatus(place, followingLinks: true) == nil, place != "/", place.contains("/") {
+            place = FileSystem.parent(of: place)
+        }
+        guard let access = FileStatus(place, followingLinks: true)?.access else { return nil }
+        let isAbove = !path.isEmpty && place != path
+        guard access.owner == user else {
+            fault = "; \(place) belongs to user \(access.owner)"
+            guard !isAbove else {
+                fault += ": work as that user"
+                return
+            }
+            alternative = "work as that user, or "
+            correction = Self.chown(place, access, folder, user)
+            return
+        }
+        let needed: UInt32 = isAbove ? 0o100 : access.isFolder ? 0o500 : 0o400
+        guard access.mode & needed != needed else { return nil }
+        correction = "chmod \(access.isFolder ? "700" : "600") \(ShellArgument.quoted(place))"
+    }
+
+    /// In a folder of this user, other files may belong to the other user too.
+    private static func chown(_ place: String, _ access: FileAccess, _ folder: Folder?, _ user: UInt32) -> String {
+        let whole = (try? folder?.status().access.owner) == user ? folder?.path : access.isFolder ? place : nil
+        return "chown " + (whole == nil ? "" : "-R ") + "\(user) " + ShellArgument.quoted(whole ?? place)
+    }
+}

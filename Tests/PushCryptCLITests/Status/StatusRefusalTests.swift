@@ -1,0 +1,137 @@
+import Foundation
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// What `rotate` refuses, and what can't be read.
+@Suite("status of keysets that rotate refuses", .ownThreads)
+struct StatusRefusalTests {
+    private let place: Workplace
+    private static let secret = ["--passphrase-file", "passphrase"]
+
+    init() throws {
+        place = try Workplace()
+        try place.createEncrypted("Keys/fleet", .shared, scrypt: .standard)
+    }
+
+    private func run(
+        _ command: String, _ options: [String] = [], as writer: String = CLI.writer, at time: String = Workplace.now
+    ) throws -> Output {
+        try place.settle("Keys")
+        let arguments = command.split(separator: " ").map(String.init) + options + ["--at", time]
+        return try CLI.start(arguments, in: place.folder.url, environment: ["PUSHCRYPT_WRITER": writer]).wait()
+    }
+
+    private func keyset(_ path: String, _ output: Output) throws -> [String: Any] {
+        let keysets = try #require(try output.object()["keysets"] as? [[String: Any]])
+        return try #require(keysets.first { $0["keyset"] as? String == path }, "\(output)")
+    }
+
+    @Test("a keyset whose file is lost is a row, an object and a metric, and keysets= counts it")
+    func lost() throws {
+        try place.create("Keys/lost", "shared")
+        try place.remove("Keys/lost/keyset.json")
+        try expectRow(try run("status Keys --prometheus push.prom"))
+        #expect(try keyset("Keys/lost", run("status Keys --json"))["status"] as? String == "critical")
+    }
+
+    @Test(
+        "a keyset whose folder can't be read is a row, an object and a metric, and keysets= counts it",
+        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
+    func unreadable() throws {
+        try place.create("Keys/lost", "shared")
+        try place.settle("Keys")
+        try place.giveAway()
+        try place.setMode(0o000, of: "Keys/lost")
+        defer { try? place.setMode(0o700, of: "Keys/lost") }
+        let status = "\(Unprivileged.prefix) \"$PUSHCRYPT\" status Keys --at \(Workplace.now)"
+        try expectRow(try place.shell(status + " --prometheus push.prom"))
+        #expect(try keyset("Keys/lost", place.shell(status + " --json"))["status"] as? String == "critical")
+    }
+
+    private func expectRow(_ output: Output) throws {
+        #expect(output.exit == 2 && output.text.contains(" | keysets=2 "), "\(output)")
+        #expect(output.text.contains("Keys/lost   critical  -          -      can't be read\n"), "\(output)")
+        let metrics = String(decoding: try place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains("pushcrypt_keyset_status{keyset=\"Keys/lost\"} 2\n"), "\(metrics)")
+        #expect(metrics.contains("pushcrypt_keyset_problems{keyset=\"Keys/lost\",severity=\"critical\"} 1\n"))
+    }
+
+    @Test("on another host than the writer, a step that is due is blocked, and the advice names the writer")
+    func otherHost() throws {
+        let time = StatusTests.day(85)
+        let rotation = try run("rotate Keys/fleet --dry-run", Self.secret, as: "host-b", at: time)
+        #expect(rotation.exit == 75, "\(rotation)")
+        let output = try run("status Keys", Self.secret, as: "host-b", at: time)
+        #expect(output.exit == 1 && output.text.contains(" due=0 blocked=1 "), "\(output)")
+        #expect(output.text.contains("which is blocked: tests changes this keyset, and this is host-b"), "\(output)")
+        #expect(output.text.contains("\n         on tests: pushcrypt rotate "), "\(output)")
+        #expect(!output.text.contains("\n         pushcrypt "), "\(output)")
+        let json = try keyset("Keys/fleet", run("status Keys --json", Self.secret, as: "host-b", at: time))
+        let blocked = try #require((json["blocked"] as? [[String: Any]])?.first)
+        #expect((blocked["because"] as? String)?.hasPrefix("tests changes this keyset") == true, "\(json)")
+        #expect((json["refusal"] as? String)?.hasPrefix("tests changes this keyset") == true, "\(json)")
+        #expect((json["due"] as? [Any])?.isEmpty == true)
+        let quiet = try run("status Keys", Self.secret, as: "host-b")
+        #expect(quiet.exit == 0 && quiet.text.contains(" blocked=0 "), "nothing is due: \(quiet)")
+    }
+
+    static let faults: [(name: String, damage: String, time: String, rotate: Int32, words: String)] = [
+        ("a clock in the past", "true", StatusTests.day(-3), 75, "which is before the last change"),
+        ("a broken log", "sed -i s/created/added/ Keys/fleet/audit.jsonl", Workplace.now, 65, "the audit log"),
+        ("a loose mode", "chmod 644 Keys/fleet/keyset.json", Workplace.now, 77, "users other than the owner can open"),
+        ("a wrong secret", "echo wrong >passphrase", Workplace.now, 77, "the passphrase is wrong"),
+    ]
+
+    @Test("a keyset that rotate refuses is blocked also if nothing is due, and JSON has the reason", arguments: faults)
+    func refused(_ test: (name: String, damage: String, time: String, rotate: Int32, words: String)) throws {
+        _ = try place.shell(test.damage)
+        #expect(try run("rotate Keys/fleet", Self.secret, at: test.time).exit == test.rotate)
+        let output = try run("status Keys --prometheus push.prom", Self.secret, at: test.time)
+        #expect(output.text.contains(" due=0 blocked=1 "), "\(output)")
+        #expect(output.text.contains("  blocked: every step\n"), "\(output)")
+        let metrics = String(decoding: try place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains("pushcrypt_keyset_blocked_steps{keyset=\"Keys/fleet\"} 1\n"), "\(metrics)")
+        let json = try keyset("Keys/fleet", run("status Keys --json", Self.secret, at: test.time))
+        #expect((json["refusal"] as? String)?.contains(test.words) == true, "\(json)")
+    }
+
+    @Test(
+        "a step that is due on a keyset with a broken log is blocked, and rotate is advised only after the correction")
+    func brokenLogAndDue() throws {
+        try place.edit("Keys/fleet/audit.jsonl") { $0.replacing("created", with: "added") }
+        let output = try run("status Keys", Self.secret, at: StatusTests.day(85))
+        #expect(output.exit == 2 && output.text.contains(" due=0 blocked=1 "), "\(output)")
+        #expect(output.text.contains("but rotate refuses the keyset until its error is corrected"), "\(output)")
+        #expect(
+            output.text.contains("\n         first correct the keyset's error, then: pushcrypt rotate"), "\(output)")
+    }
+
+    @Test("a keyset that rotate accepts has no refusal in JSON")
+    func accepted() throws {
+        #expect(try keyset("Keys/fleet", run("status Keys --json", Self.secret))["refusal"] is NSNull)
+    }
+
+    static let secrets: [(options: [String], state: String, advice: String)] = [
+        (["--passphrase-file", "other"], "wrong", "give the right one: "),
+        (["--passphrase-file", "none"], "unusable", "put the passphrase into none, or name another file"),
+        (["--passphrase-file", "loose file"], "unusable", "chmod 600 'loose file'"),
+        (["--check-secret"], "unusable", "give --passphrase-file, --passphrase-fd or --wrap-command"),
+        (["--wrap-command", "false"], "unusable", "give --passphrase-file"),
+    ]
+
+    @Test(
+        "a wrong secret is wrong; one that is missing or can't be read is unusable, with its next step",
+        arguments: secrets)
+    func secret(_ test: (options: [String], state: String, advice: String)) throws {
+        try place.write(Data("wrong horse".utf8), to: "other")
+        try place.write(Data("correct horse".utf8), to: "loose file", mode: 0o644)
+        let output = try run("status Keys --prometheus push.prom", test.options)
+        #expect(output.exit == 2 && output.text.contains("Keys/fleet  critical  \(test.state) "), "\(output)")
+        #expect(output.text.contains("\n         \(test.advice)"), "\(output)")
+        #expect(try keyset("Keys/fleet", run("status Keys --json", test.options))["secret"] as? String == test.state)
+        let metrics = String(decoding: try place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains("pushcrypt_keyset_secret_ok{keyset=\"Keys/fleet\"} 0\n"), "\(metrics)")
+    }
+}
