@@ -3,8 +3,10 @@ import PushCryptPrimitives
 
 /// The functions of FIPS 202 that X-Wing uses.
 enum SHA3 {
+    /// SHA3-256.
+    ///
     /// - Parameter digest: 32 bytes.
-    static func sha3_256(_ message: Span<UInt8>, into digest: inout MutableSpan<UInt8>) throws {
+    static func hash256(_ message: Span<UInt8>, into digest: inout MutableSpan<UInt8>) throws {
         let algorithm = try Algorithms.shared.digest("SHA3-256")
         try digest.withUnsafeMutableBufferPointer { digest in
             try message.withUnsafeBufferPointer { message in
@@ -14,6 +16,8 @@ enum SHA3 {
         }
     }
 
+    /// SHAKE256.
+    ///
     /// - Parameter output: of any length.
     static func shake256(_ message: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws {
         let algorithm = try Algorithms.shared.digest("SHAKE256")

@@ -46,7 +46,7 @@ enum XWing {
             input.write(x25519Ciphertext, at: 64)
             input.write(publicKey.bytes, at: 96)
             input.write(label.bytes, at: 128)
-            try SHA3.sha3_256(input.span, into: &sharedSecret)
+            try SHA3.hash256(input.span, into: &sharedSecret)
         }
     }
 }
