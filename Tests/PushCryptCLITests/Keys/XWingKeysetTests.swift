@@ -69,6 +69,41 @@ struct XWingKeysetTests {
     }
 
     @Test(
+        "keys add --suite xwing changes a keyset over: both keys open in the overlap, rotate keeps the suite, and it never goes back",
+        .enabled(if: isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
+    func changeOver() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient", "--psk")
+        let old = try place.sealed(to: "Keys/ios")
+        let added = try place.run("keys", "add", "Keys/ios", "--suite", "xwing", "--at", "2026-03-10T09:00:00Z")
+        #expect(added.isSuccess, "\(added)")
+        let later = "2026-03-20T09:00:00Z"
+        let new = try place.sealed(to: "Keys/ios", "--at", later)
+        #expect(new.count > old.count + 1_055)
+        for payload in [old, new] {
+            #expect(try place.open(keys: "Keys/ios", "--at", later, payload: payload).payload == Workplace.inner)
+        }
+        let back = try place.run("keys", "add", "Keys/ios", "--suite", "p256", "--force", "--at", later)
+        #expect(back.exit == 65 && back.stderr.contains("a keyset never goes back"), "\(back)")
+        let rotated = try place.run("rotate", "Keys/ios", "--at", "2026-06-15T09:00:00Z")
+        #expect(rotated.isSuccess, "\(rotated)")
+        let listed = try place.run("keys", "list", "Keys/ios", "--json", "--at", "2026-06-15T09:00:00Z")
+        let keys = try #require(JSONSerialization.jsonObject(with: listed.stdout) as? [[String: Any]])
+        #expect(keys.compactMap { $0["suite"] as? String }.sorted() == ["p256", "xwing", "xwing"])
+        #expect(keys.allSatisfy { $0["psk"] as? Bool == true })
+    }
+
+    @Test("keys add --suite in a keyset of sender keys is refused and changes nothing")
+    func suiteOfSenders() throws {
+        let place = try Workplace()
+        try place.create("Keys/push", "sender")
+        let before = try place.read("Keys/push/keyset.json")
+        let output = try place.run("keys", "add", "Keys/push", "--suite", "p256", "--at", Workplace.now)
+        #expect(output.exit == 65 && output.stderr.contains("only recipient keys have a choice of suite"), "\(output)")
+        #expect(try place.read("Keys/push/keyset.json") == before)
+    }
+
+    @Test(
         "a keyset's key opens the message, and a damaged message fails like those of the other suites",
         .enabled(if: isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
     func damaged() throws {
