@@ -281,12 +281,13 @@ package struct KeysetExamination {
     }
 
     private mutating func examineHook(_ metadata: KeysetMetadata) {
-        guard let done = snapshot.hook?.sequence, done != metadata.sequence else { return }
+        guard let record = snapshot.hook, record.sequence != metadata.sequence else { return }
+        let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
         add(
             isLate ? .warning : .note, "hook-unfinished",
-            "the program that runs after changes succeeded for seq \(done), and the keyset has seq \(metadata.sequence)",
+            "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)",
             advice: change(
                 "rotate", then: " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault"))
     }
