@@ -51,6 +51,7 @@ package struct Finding: Hashable, Sendable, Encodable {
         "set-expiring", "symbolic-link", "unfinished", "unknown-member", "unreadable", "weak-scrypt",
     ]
 }
+                ?? cause?.owner.map { "work as user \($0)" }
 
 extension Finding: Comparable {
     /// By severity, errors first, then by keyset.
