@@ -62,4 +62,22 @@ static inline int pushcrypt_x25519_fromdata(
         context, key, private_key == NULL ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, parameters);
 }
 
+// An ML-KEM key object from a seed, which is private, or a public key. OpenSSL's headers have the name "seed" from 3.5 on.
+static inline int pushcrypt_mlkem_fromdata(
+    EVP_PKEY_CTX *context, EVP_PKEY **key, const unsigned char *bytes, size_t count, int is_private)
+{
+    OSSL_PARAM parameters[2] = {
+        OSSL_PARAM_construct_octet_string(is_private ? "seed" : OSSL_PKEY_PARAM_PUB_KEY, (void *)bytes, count),
+        OSSL_PARAM_construct_end()};
+    return EVP_PKEY_fromdata(context, key, is_private ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY, parameters);
+}
+
+// Begins an encapsulation with given randomness, for tests of published vectors. "ikme" is in OpenSSL's headers from 3.2 on.
+static inline int pushcrypt_encapsulate_init(EVP_PKEY_CTX *context, const unsigned char *randomness, size_t count)
+{
+    OSSL_PARAM parameters[2] = {
+        OSSL_PARAM_construct_octet_string("ikme", (void *)randomness, count), OSSL_PARAM_construct_end()};
+    return EVP_PKEY_encapsulate_init(context, parameters);
+}
+
 #endif

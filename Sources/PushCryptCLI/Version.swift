@@ -1,3 +1,4 @@
+import PushCryptCore
 import PushCryptOpenSSL
 import PushCryptSQLite
 
@@ -10,6 +11,7 @@ enum Version {
         var lines = ["pushcrypt \(number)", "commit \(Build.commit ?? "unknown: a development build")"]
         if let swift = Build.swift { lines.append("Swift \(swift)") }
         lines.append("OpenSSL \(OpenSSLLibrary.version), \(origin(isBuiltIn: OpenSSLLibrary.isBuiltIn))")
+        lines.append("suites \(Suite.allCases.filter(\.isAvailable).map { "\($0.rawValue)" }.joined(separator: ", "))")
         lines.append("SQLite \(SQLiteLibrary.version), \(origin(isBuiltIn: SQLiteLibrary.isBuiltIn))")
         return lines.joined(separator: "\n")
     }

@@ -28,26 +28,73 @@ package struct CryptoKitBackend: CryptoBackend {
     package func sha256() -> any IncrementalSHA256 { CryptoKitSHA256() }
     package func hmacSHA256(key: Span<UInt8>) -> any HMACSHA256 { CryptoKitHMAC(key: key) }
 
-    package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
-        switch group {
-        case .p256: P256PrivateKey(P256.KeyAgreement.PrivateKey(compactRepresentable: false))
-        case .x25519: X25519PrivateKey(Curve25519.KeyAgreement.PrivateKey())
+    package func supports(_ type: KeyPairType) -> Bool {
+        guard type == .xWing else { return true }
+        if #available(iOS 26, macOS 26, macCatalyst 26, watchOS 26, tvOS 26, visionOS 26, *) { return true }
+        return false
+    }
+
+    package func generateKeyPair(_ type: KeyPairType) throws -> any DecapsulationKey {
+        switch type {
+        case .p256: return P256PrivateKey(P256.KeyAgreement.PrivateKey(compactRepresentable: false))
+        case .x25519: return X25519PrivateKey(Curve25519.KeyAgreement.PrivateKey())
+        case .xWing:
+            guard #available(iOS 26, macOS 26, macCatalyst 26, watchOS 26, tvOS 26, visionOS 26, *) else {
+                throw Self.unsupportedXWing
+            }
+            return try XWingPrivateKey.generate()
         }
     }
 
-    package func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
-        try DHGroup.checkPrivateKeyLength(serialized)
-        switch group {
+    package func privateKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any DecapsulationKey {
+        try KeyPairType.checkPrivateKeyLength(serialized)
+        switch type {
         case .p256: return try P256PrivateKey(serialized)
         case .x25519: return try X25519PrivateKey(serialized)
+        case .xWing:
+            guard #available(iOS 26, macOS 26, macCatalyst 26, watchOS 26, tvOS 26, visionOS 26, *) else {
+                throw Self.unsupportedXWing
+            }
+            return try XWingPrivateKey(serialized)
         }
     }
 
-    package func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
-        switch group {
-        case .p256: try P256PublicKey(serialized)
-        case .x25519: try X25519PublicKey(serialized)
+    package func publicKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any EncapsulationKey {
+        switch type {
+        case .p256: return try P256PublicKey(serialized)
+        case .x25519: return try X25519PublicKey(serialized)
+        case .xWing:
+            guard #available(iOS 26, macOS 26, macCatalyst 26, watchOS 26, tvOS 26, visionOS 26, *) else {
+                throw Self.unsupportedXWing
+            }
+            return try XWingPublicKey(serialized)
         }
+    }
+
+    package func encapsulate(
+        to recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>, appendingTo output: inout [UInt8]
+    ) throws {
+        guard #available(iOS 26, macOS 26, macCatalyst 26, watchOS 26, tvOS 26, visionOS 26, *),
+            let recipient = recipient as? XWingPublicKey
+        else { throw Self.notXWing }
+        try recipient.encapsulate(into: &secret, appendingTo: &output)
+    }
+
+    package func decapsulate(
+        _ encapsulated: Span<UInt8>, with key: any DecapsulationKey, into secret: inout MutableSpan<UInt8>
+    ) throws {
+        guard #available(iOS 26, macOS 26, macCatalyst 26, watchOS 26, tvOS 26, visionOS 26, *),
+            let key = key as? XWingPrivateKey
+        else { throw Self.notXWing }
+        try key.decapsulate(encapsulated, into: &secret)
+    }
+
+    private static var notXWing: PushCryptPrimitives.CryptoError {
+        .init(.keyMismatch, "the key is not an X-Wing key of this backend")
+    }
+
+    private static var unsupportedXWing: PushCryptPrimitives.CryptoError {
+        .init(.unsupportedAlgorithm, "this system has no X-Wing: iOS 26 or another system of 2025 is needed")
     }
 
     package func generateSigningKey() throws -> any SigningKey { Ed25519SigningKey(Curve25519.Signing.PrivateKey()) }

@@ -8,11 +8,11 @@ import Crypto
 import FoundationEssentials
 #endif
 
-final class P256PublicKey: DHPublicKey {
+final class P256PublicKey: EncapsulationKey {
     fileprivate let key: P256.KeyAgreement.PublicKey
     let serialized: [UInt8]
 
-    var group: DHGroup { .p256 }
+    var type: KeyPairType { .p256 }
 
     fileprivate init(_ key: P256.KeyAgreement.PublicKey) {
         self.key = key
@@ -21,7 +21,7 @@ final class P256PublicKey: DHPublicKey {
 
     /// SEC 1 section 2.3.4, uncompressed only. CryptoKit checks that the point is on the curve.
     convenience init(_ serialized: Span<UInt8>) throws {
-        guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
+        guard serialized.count == KeyPairType.p256.publicKeyByteCount, serialized[0] == 4 else {
             throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
         }
         guard let key = try? P256.KeyAgreement.PublicKey(x963Representation: Array(serialized)) else {
@@ -31,9 +31,9 @@ final class P256PublicKey: DHPublicKey {
     }
 }
 
-final class P256PrivateKey: DHPrivateKey {
+final class P256PrivateKey: DecapsulationKey {
     private let key: P256.KeyAgreement.PrivateKey
-    let publicKey: any DHPublicKey
+    let publicKey: any EncapsulationKey
 
     init(_ key: P256.KeyAgreement.PrivateKey) {
         self.key = key
@@ -48,7 +48,7 @@ final class P256PrivateKey: DHPrivateKey {
 
     var serialized: SecretBytes { get throws { SecretBytes(copying: key.rawRepresentation) } }
 
-    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
+    func sharedSecret(with peer: any EncapsulationKey) throws -> SecretBytes {
         guard let peer = peer as? P256PublicKey else {
             throw CryptoError(.keyMismatch, "the other key is not a P-256 key of this backend")
         }
@@ -59,11 +59,11 @@ final class P256PrivateKey: DHPrivateKey {
     }
 }
 
-final class X25519PublicKey: DHPublicKey {
+final class X25519PublicKey: EncapsulationKey {
     fileprivate let key: Curve25519.KeyAgreement.PublicKey
     let serialized: [UInt8]
 
-    var group: DHGroup { .x25519 }
+    var type: KeyPairType { .x25519 }
 
     fileprivate init(_ key: Curve25519.KeyAgreement.PublicKey) {
         self.key = key
@@ -78,9 +78,9 @@ final class X25519PublicKey: DHPublicKey {
     }
 }
 
-final class X25519PrivateKey: DHPrivateKey {
+final class X25519PrivateKey: DecapsulationKey {
     private let key: Curve25519.KeyAgreement.PrivateKey
-    let publicKey: any DHPublicKey
+    let publicKey: any EncapsulationKey
 
     init(_ key: Curve25519.KeyAgreement.PrivateKey) {
         self.key = key
@@ -96,7 +96,7 @@ final class X25519PrivateKey: DHPrivateKey {
     var serialized: SecretBytes { get throws { SecretBytes(copying: key.rawRepresentation) } }
 
     /// swift-crypto returns an all-zero secret for a point of small order. RFC 9180 section 7.1.4 requires a refusal.
-    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
+    func sharedSecret(with peer: any EncapsulationKey) throws -> SecretBytes {
         guard let peer = peer as? X25519PublicKey else {
             throw CryptoError(.keyMismatch, "the other key is not an X25519 key of this backend")
         }

@@ -37,6 +37,10 @@ package final class FileLock: Sendable {
         self.file = file
     }
 
+    /// Closing the descriptor isn't enough: a child process that another thread has forked has a copy until it executes its
+    /// program.
+    deinit { unlock() }
+
     private var descriptor: Int32 { file?.descriptor ?? folder.descriptor }
 
     /// - Throws: `FileError` with `busy` if another process holds the lock for too long.

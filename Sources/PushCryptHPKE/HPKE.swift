@@ -18,7 +18,7 @@ public struct HPKE: Sendable {
     /// LabeledExtract("", "psk_id_hash", ""), for the modes without a PSK.
     let emptyPSKIDHash: SecretBytes
 
-    /// The KDF is HKDF-SHA256 (0x0001), which both KEMs use too.
+    /// The KDF is HKDF-SHA256 (0x0001), which the DHKEMs use too.
     public init(kem: KEM, aead: AEAD, backend: any CryptoBackend) {
         self.kem = kem
         self.aead = aead
@@ -49,6 +49,8 @@ public struct HPKEError: DescribedError, Hashable, Sendable {
         public static let invalidPSK = Code(name: "invalidPSK")
         /// Seal() or Open() in an export-only context (section 7.3).
         public static let exportOnly = Code(name: "exportOnly")
+        /// An auth mode or DeriveKeyPair() with X-Wing, which has neither here.
+        public static let unsupported = Code(name: "unsupported")
         /// Export() of more than 8,160 bytes, or input keying material shorter than a private key.
         public static let invalidLength = Code(name: "invalidLength")
     }

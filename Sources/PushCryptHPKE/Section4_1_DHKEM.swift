@@ -27,67 +27,50 @@ import PushCryptPrimitives
 ///   return ExtractAndExpand(dh, kem_context)
 /// ```
 extension HPKE {
-    /// Nsecret of both KEMs.
-    static let sharedSecretByteCount = 32
     /// Ndh of both groups.
-    private static let dhByteCount = DHGroup.sharedSecretByteCount
+    private static let dhByteCount = KeyPairType.sharedSecretByteCount
 
     /// Encap() or, with a sender key, AuthEncap().
-    /// - Parameters:
-    ///   - ephemeral: skE, which only tests of published vectors pass; nil makes a new one.
-    ///   - sharedSecret: 32 bytes.
-    ///   - output: `enc` is appended; it is unchanged if this throws.
-    func encap(
-        to recipient: any DHPublicKey, senderKey: (any DHPrivateKey)?, ephemeral: (any DHPrivateKey)? = nil,
+    func dhkemEncap(
+        to recipient: any EncapsulationKey, senderKey: (any DecapsulationKey)?, ephemeral: (any DecapsulationKey)?,
         into sharedSecret: inout MutableSpan<UInt8>, appendingEncTo output: inout [UInt8]
     ) throws {
         let start = output.count
-        do {
-            try validated {
-                try withTemporarySecrets(Self.dhByteCount, senderKey == nil ? 0 : Self.dhByteCount) { dh, senderDH in
-                    if let ephemeral {
-                        let agreed = try ephemeral.sharedSecret(with: recipient)
-                        dh.write(agreed.bytes)
-                        output += ephemeral.publicKey.serialized
-                    } else {
-                        try backend.agreeOnce(kem.group, with: recipient, into: &dh, appendingPublicKeyTo: &output)
-                    }
-                    if let senderKey {
-                        let agreed = try senderKey.sharedSecret(with: recipient)
-                        senderDH.write(agreed.bytes)
-                    }
-                    try extractAndExpand(dh.span, senderDH.span, into: &sharedSecret) { hmac in
-                        hmac.update(output.bytes.extracting(droppingFirst: start))
-                        hmac.update(recipient.serialized.bytes)
-                        if let senderKey { hmac.update(senderKey.publicKey.serialized.bytes) }
-                    }
-                }
+        try withTemporarySecrets(Self.dhByteCount, senderKey == nil ? 0 : Self.dhByteCount) { dh, senderDH in
+            if let ephemeral {
+                let agreed = try ephemeral.sharedSecret(with: recipient)
+                dh.write(agreed.bytes)
+                output += ephemeral.publicKey.serialized
+            } else {
+                try backend.agreeOnce(kem.keyPairType, with: recipient, into: &dh, appendingPublicKeyTo: &output)
             }
-        } catch {
-            output.removeLast(output.count - start)
-            throw error
+            if let senderKey {
+                let agreed = try senderKey.sharedSecret(with: recipient)
+                senderDH.write(agreed.bytes)
+            }
+            try extractAndExpand(dh.span, senderDH.span, into: &sharedSecret) { hmac in
+                hmac.update(output.bytes.extracting(droppingFirst: start))
+                hmac.update(recipient.serialized.bytes)
+                if let senderKey { hmac.update(senderKey.publicKey.serialized.bytes) }
+            }
         }
     }
 
     /// Decap() or, with the sender's public key, AuthDecap().
-    /// - Parameter sharedSecret: 32 bytes.
-    func decap(
-        _ enc: Span<UInt8>, with recipientKey: any DHPrivateKey, senderKey: (any DHPublicKey)?,
+    func dhkemDecap(
+        _ enc: Span<UInt8>, with recipientKey: any DecapsulationKey, senderKey: (any EncapsulationKey)?,
         into sharedSecret: inout MutableSpan<UInt8>
     ) throws {
-        try validated {
-            guard recipientKey.publicKey.group == kem.group else { throw HPKEError(.validation) }
-            try withTemporarySecrets(Self.dhByteCount, senderKey == nil ? 0 : Self.dhByteCount) { dh, senderDH in
-                try backend.agree(recipientKey, withSerialized: enc, into: &dh)
-                if let senderKey {
-                    let agreed = try recipientKey.sharedSecret(with: senderKey)
-                    senderDH.write(agreed.bytes)
-                }
-                try extractAndExpand(dh.span, senderDH.span, into: &sharedSecret) { hmac in
-                    hmac.update(enc)
-                    hmac.update(recipientKey.publicKey.serialized.bytes)
-                    if let senderKey { hmac.update(senderKey.serialized.bytes) }
-                }
+        try withTemporarySecrets(Self.dhByteCount, senderKey == nil ? 0 : Self.dhByteCount) { dh, senderDH in
+            try backend.agree(recipientKey, withSerialized: enc, into: &dh)
+            if let senderKey {
+                let agreed = try recipientKey.sharedSecret(with: senderKey)
+                senderDH.write(agreed.bytes)
+            }
+            try extractAndExpand(dh.span, senderDH.span, into: &sharedSecret) { hmac in
+                hmac.update(enc)
+                hmac.update(recipientKey.publicKey.serialized.bytes)
+                if let senderKey { hmac.update(senderKey.serialized.bytes) }
             }
         }
     }
@@ -108,15 +91,6 @@ extension HPKE {
             try kemLabels.withKey(eaePRK.span) { hmac in
                 try kemLabels.expand(hmac, "shared_secret", into: &sharedSecret, info: kemContext)
             }
-        }
-    }
-
-    /// Translates each error of the backend about a key to ValidationError.
-    private func validated<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as CryptoError where error.code != .backendFailure {
-            throw HPKEError(.validation)
         }
     }
 }

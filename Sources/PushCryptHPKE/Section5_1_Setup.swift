@@ -13,21 +13,21 @@ extension HPKE {
     /// Makes a context that seals any number of messages to one recipient.
     ///
     /// - Parameters:
-    ///   - recipient: pkR, of this KEM's group and this backend.
+    ///   - recipient: pkR, of this KEM and this backend.
     ///   - info: application context, the same on both sides.
     ///   - psk: for the modes psk and auth_psk.
     ///   - senderKey: skS, for the modes auth and auth_psk.
     /// - Returns: enc, which the recipient needs, and the context.
-    /// - Throws: `HPKEError` with `validation` for a key of another group or backend.
+    /// - Throws: `HPKEError` with `validation` for a key of another KEM or backend.
     public func setupSender(
-        to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil
+        to recipient: any EncapsulationKey, info: Span<UInt8>, psk: PSK? = nil, senderKey: (any DecapsulationKey)? = nil
     ) throws -> SenderSetup {
         try setupSender(to: recipient, info: info, psk: psk, senderKey: senderKey, ephemeral: nil)
     }
 
     func setupSender(
-        to recipient: any DHPublicKey, info: Span<UInt8>, psk: PSK?, senderKey: (any DHPrivateKey)?,
-        ephemeral: (any DHPrivateKey)?
+        to recipient: any EncapsulationKey, info: Span<UInt8>, psk: PSK?, senderKey: (any DecapsulationKey)?,
+        ephemeral: (any DecapsulationKey)?
     ) throws -> SenderSetup {
         var enc = [UInt8]()
         let secrets = try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
@@ -49,8 +49,8 @@ extension HPKE {
     ///   - senderKey: pkS, for the modes auth and auth_psk.
     /// - Throws: `HPKEError` with `validation` for a wrong `enc` or key.
     public func setupRecipient(
-        enc: Span<UInt8>, with key: any DHPrivateKey, info: Span<UInt8>, psk: PSK? = nil,
-        senderKey: (any DHPublicKey)? = nil
+        enc: Span<UInt8>, with key: any DecapsulationKey, info: Span<UInt8>, psk: PSK? = nil,
+        senderKey: (any EncapsulationKey)? = nil
     ) throws -> RecipientContext {
         let secrets = try withTemporarySecret(count: Self.sharedSecretByteCount) { sharedSecret in
             try decap(enc, with: key, senderKey: senderKey, into: &sharedSecret)

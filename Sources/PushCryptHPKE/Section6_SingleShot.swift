@@ -13,14 +13,14 @@ extension HPKE {
     /// Seals one message and appends `enc || ct` to `output`: Nenc + `plaintext.count` + 16 bytes.
     ///
     /// - Parameters:
-    ///   - recipient: pkR, of this KEM's group and this backend.
+    ///   - recipient: pkR, of this KEM and this backend.
     ///   - info: application context, the same on both sides.
     ///   - psk: for the modes psk and auth_psk.
     ///   - senderKey: skS, for the modes auth and auth_psk.
-    /// - Throws: `HPKEError` with `validation` for a key of another group or backend, `exportOnly`.
+    /// - Throws: `HPKEError` with `validation` for a key of another KEM or backend, `exportOnly`.
     public func seal(
-        _ plaintext: Span<UInt8>, to recipient: any DHPublicKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
-        psk: PSK? = nil, senderKey: (any DHPrivateKey)? = nil, appendingTo output: inout [UInt8]
+        _ plaintext: Span<UInt8>, to recipient: any EncapsulationKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
+        psk: PSK? = nil, senderKey: (any DecapsulationKey)? = nil, appendingTo output: inout [UInt8]
     ) throws {
         try seal(
             plaintext, to: recipient, info: info, aad: aad, psk: psk, senderKey: senderKey, ephemeral: nil,
@@ -28,8 +28,9 @@ extension HPKE {
     }
 
     func seal(
-        _ plaintext: Span<UInt8>, to recipient: any DHPublicKey, info: Span<UInt8>, aad: Span<UInt8>,
-        psk: PSK?, senderKey: (any DHPrivateKey)?, ephemeral: (any DHPrivateKey)?, appendingTo output: inout [UInt8]
+        _ plaintext: Span<UInt8>, to recipient: any EncapsulationKey, info: Span<UInt8>, aad: Span<UInt8>,
+        psk: PSK?, senderKey: (any DecapsulationKey)?, ephemeral: (any DecapsulationKey)?,
+        appendingTo output: inout [UInt8]
     ) throws {
         guard let algorithm = aead.algorithm else { throw HPKEError(.exportOnly) }
         let start = output.count
@@ -60,8 +61,8 @@ extension HPKE {
     /// - Throws: `HPKEError` with `open`, or `validation` for a wrong `enc` or key. A receiver must report the same failure
     ///   to its peers for both.
     public func open(
-        _ sealed: Span<UInt8>, with key: any DHPrivateKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
-        psk: PSK? = nil, senderKey: (any DHPublicKey)? = nil
+        _ sealed: Span<UInt8>, with key: any DecapsulationKey, info: Span<UInt8>, aad: Span<UInt8> = .init(),
+        psk: PSK? = nil, senderKey: (any EncapsulationKey)? = nil
     ) throws -> [UInt8] {
         guard let algorithm = aead.algorithm else { throw HPKEError(.exportOnly) }
         guard sealed.count >= kem.encByteCount + AEADAlgorithm.tagByteCount else { throw HPKEError(.open) }

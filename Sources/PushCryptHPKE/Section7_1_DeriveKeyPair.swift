@@ -22,10 +22,10 @@ extension HPKE {
     /// Derives the key pair of `ikm`.
     ///
     /// - Parameter ikm: at least 32 bytes (Nsk) of high entropy, never used for anything else.
-    /// - Throws: `HPKEError` with `invalidLength` for a shorter `ikm`.
-    public func deriveKeyPair(_ ikm: Span<UInt8>) throws -> any DHPrivateKey {
-        guard ikm.count >= DHGroup.privateKeyByteCount else { throw HPKEError(.invalidLength) }
-        return try withTemporarySecrets(HKDF.hashByteCount, DHGroup.privateKeyByteCount) { dkpPRK, sk in
+    /// - Throws: `HPKEError` with `invalidLength` for a shorter `ikm`, `unsupported` with X-Wing.
+    public func deriveKeyPair(_ ikm: Span<UInt8>) throws -> any DecapsulationKey {
+        guard ikm.count >= KeyPairType.privateKeyByteCount else { throw HPKEError(.invalidLength) }
+        return try withTemporarySecrets(HKDF.hashByteCount, KeyPairType.privateKeyByteCount) { dkpPRK, sk in
             kemLabels.extract(salt: .init(), "dkp_prk", into: &dkpPRK) { hmac in hmac.update(ikm) }
             return try kemLabels.withKey(dkpPRK.span) { prk in
                 switch kem {
@@ -33,6 +33,7 @@ extension HPKE {
                 case .dhkemX25519:
                     try kemLabels.expand(prk, "sk", into: &sk)
                     return try backend.privateKey(.x25519, sk.span)
+                case .xWing: throw HPKEError(.unsupported)
                 }
             }
         }
@@ -40,7 +41,7 @@ extension HPKE {
 
     private func firstValidKey(
         _ dkpPRK: any HMACSHA256, candidate: inout MutableSpan<UInt8>
-    ) throws -> any DHPrivateKey {
+    ) throws -> any DecapsulationKey {
         for counter in UInt8.min...UInt8.max {
             try kemLabels.expand(dkpPRK, "candidate", into: &candidate) { hmac in hmac.update(counter) }
             do {

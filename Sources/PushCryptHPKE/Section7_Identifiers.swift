@@ -1,24 +1,42 @@
 public import PushCryptPrimitives
 
-/// The supported KEMs of RFC 9180 section 7.1, table 2. Their KDF is HKDF-SHA256.
+/// The supported KEMs: two of RFC 9180 section 7.1, table 2, whose KDF is HKDF-SHA256, and X-Wing of draft-ietf-hpke-pq.
 public enum KEM: UInt16, Sendable, CaseIterable {
     /// DHKEM(P-256, HKDF-SHA256).
     case dhkemP256 = 0x0010
     /// DHKEM(X25519, HKDF-SHA256).
     case dhkemX25519 = 0x0020
+    /// X-Wing (draft-connolly-cfrg-xwing-kem), ML-KEM-768 with X25519. It has no AuthEncap.
+    case xWing = 0x647a
 
-    /// The group that keys must belong to.
-    public var group: DHGroup { self == .dhkemP256 ? .p256 : .x25519 }
+    /// The type of the keys.
+    public var keyPairType: KeyPairType {
+        switch self {
+        case .dhkemP256: .p256
+        case .dhkemX25519: .x25519
+        case .xWing: .xWing
+        }
+    }
+
+    /// The KEM of keys of this type.
+    public init(_ type: KeyPairType) {
+        switch type {
+        case .p256: self = .dhkemP256
+        case .x25519: self = .dhkemX25519
+        case .xWing: self = .xWing
+        }
+    }
+
     /// Nenc, the length of an encapsulated key in bytes.
-    public var encByteCount: Int { group.publicKeyByteCount }
+    public var encByteCount: Int { keyPairType.encapsulatedByteCount }
 
     /// Section 4.1: `suite_id = concat("KEM", I2OSP(kem_id, 2))`
     var suiteID: [UInt8] { Array("KEM".utf8) + i2osp(rawValue) }
 }
 
 extension KEM: CustomStringConvertible {
-    /// The name in table 2, as in `DHKEM(P-256, HKDF-SHA256)`.
-    public var description: String { "DHKEM(\(group), \(HPKE.kdfName))" }
+    /// The name in table 2, as in `DHKEM(P-256, HKDF-SHA256)`, or `X-Wing`.
+    public var description: String { self == .xWing ? "\(keyPairType)" : "DHKEM(\(keyPairType), \(HPKE.kdfName))" }
 }
 
 /// The AEADs of RFC 9180 section 7.3, table 5.

@@ -48,49 +48,73 @@ package struct OpenSSLBackend: CryptoBackend {
             .open(key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
     }
 
-    package func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey {
-        switch group {
+    package func supports(_ type: KeyPairType) -> Bool { type != .xWing || MLKEM768Key.isAvailable }
+
+    package func generateKeyPair(_ type: KeyPairType) throws -> any DecapsulationKey {
+        switch type {
         case .p256: try P256PrivateKey.generate()
         case .x25519: try X25519PrivateKey.generate()
+        case .xWing: try XWingPrivateKey(randomSecret(count: KeyPairType.privateKeyByteCount))
         }
     }
 
-    package func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
-        try DHGroup.checkPrivateKeyLength(serialized)
-        switch group {
+    package func privateKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any DecapsulationKey {
+        try KeyPairType.checkPrivateKeyLength(serialized)
+        switch type {
         case .p256: return try P256PrivateKey(serialized)
         case .x25519: return try X25519PrivateKey(serialized)
+        case .xWing: return try XWingPrivateKey(SecretBytes(copying: serialized))
         }
     }
 
-    package func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
-        switch group {
+    package func publicKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any EncapsulationKey {
+        switch type {
         case .p256: try P256PublicKey(serialized)
         case .x25519: try X25519PublicKey(serialized)
+        case .xWing: try XWingPublicKey(serialized)
         }
     }
 
     package func agreeOnce(
-        _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        _ type: KeyPairType, with recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
-        switch group {
+        switch type {
         case .p256: try P256PrivateKey.agreeOnce(with: recipient, into: &secret, appendingPublicKeyTo: &output)
         case .x25519: try X25519PrivateKey.agreeOnce(with: recipient, into: &secret, appendingPublicKeyTo: &output)
+        case .xWing: throw CryptoError(.keyMismatch, "X-Wing has no Diffie-Hellman of two keys")
         }
     }
 
     package func agree(
-        _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
+        _ key: any DecapsulationKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
     ) throws {
         switch key {
         case let key as P256PrivateKey: try key.agree(withSerialized: serialized, into: &secret)
         case let key as X25519PrivateKey: try key.agree(withSerialized: serialized, into: &secret)
         default:
-            let peer = try publicKey(key.publicKey.group, serialized)
+            let peer = try publicKey(key.publicKey.type, serialized)
             let agreed = try key.sharedSecret(with: peer)
             secret.write(agreed.bytes)
         }
+    }
+
+    package func encapsulate(
+        to recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>, appendingTo output: inout [UInt8]
+    ) throws {
+        guard let recipient = recipient as? XWingPublicKey else { throw Self.notXWing }
+        try recipient.encapsulate(into: &secret, appendingTo: &output)
+    }
+
+    package func decapsulate(
+        _ encapsulated: Span<UInt8>, with key: any DecapsulationKey, into secret: inout MutableSpan<UInt8>
+    ) throws {
+        guard let key = key as? XWingPrivateKey else { throw Self.notXWing }
+        try key.decapsulate(encapsulated, into: &secret)
+    }
+
+    private static var notXWing: CryptoError {
+        CryptoError(.keyMismatch, "the key is not an X-Wing key of this backend")
     }
 
     package func generateSigningKey() throws -> any SigningKey {

@@ -6,11 +6,11 @@ import PushCryptPrimitives
 // or, on other processors, the Montgomery ladder.
 
 /// `@unchecked Sendable`: only the initialisers write the point.
-final class P256PublicKey: DHPublicKey, @unchecked Sendable {
+final class P256PublicKey: EncapsulationKey, @unchecked Sendable {
     let serialized: [UInt8]
     fileprivate let point: CurvePoint
 
-    var group: DHGroup { .p256 }
+    var type: KeyPairType { .p256 }
 
     init(_ serialized: Span<UInt8>) throws {
         let scratch = try ThreadContext.current.pointee.p256()
@@ -33,11 +33,11 @@ final class P256PublicKey: DHPublicKey, @unchecked Sendable {
 }
 
 /// `@unchecked Sendable`: only the initialisers write the scalar.
-final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
+final class P256PrivateKey: DecapsulationKey, @unchecked Sendable {
     private let scalar: SecretNumber
     private let point: P256PublicKey
 
-    var publicKey: any DHPublicKey { point }
+    var publicKey: any EncapsulationKey { point }
 
     private init(scalar: SecretNumber) throws {
         self.scalar = scalar
@@ -65,14 +65,14 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
     }
 
     var serialized: SecretBytes {
-        get throws { try SecretBytes(count: DHGroup.privateKeyByteCount) { bytes in try scalar.write(to: &bytes) } }
+        get throws { try SecretBytes(count: KeyPairType.privateKeyByteCount) { bytes in try scalar.write(to: &bytes) } }
     }
 
-    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
+    func sharedSecret(with peer: any EncapsulationKey) throws -> SecretBytes {
         let point = try Self.point(of: peer)
         let scratch = try ThreadContext.current.pointee.p256()
         defer { scratch.wipe() }
-        return try SecretBytes(count: DHGroup.sharedSecretByteCount) { secret in
+        return try SecretBytes(count: KeyPairType.sharedSecretByteCount) { secret in
             try scratch.agree(scalar, point, into: &secret)
         }
     }
@@ -87,7 +87,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     /// Agrees with a new scalar, which is used only once.
     static func agreeOnce(
-        with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        with recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
         let point = try point(of: recipient)
@@ -99,7 +99,7 @@ final class P256PrivateKey: DHPrivateKey, @unchecked Sendable {
         try scratch.point.append(to: &output, scratch)
     }
 
-    private static func point(of key: any DHPublicKey) throws -> CurvePoint {
+    private static func point(of key: any EncapsulationKey) throws -> CurvePoint {
         guard let key = key as? P256PublicKey else {
             throw CryptoError(.keyMismatch, "the other key is not a P-256 key of this backend")
         }
@@ -190,7 +190,7 @@ final class CurvePoint {
     /// EC_POINT_oct2point refuses coordinates that are not below p and points off the curve. This form can't encode
     /// infinity, and the cofactor is 1, so every point that passes is a valid public key.
     func read(_ serialized: Span<UInt8>, _ scratch: P256Scratch) throws {
-        guard serialized.count == DHGroup.p256.publicKeyByteCount, serialized[0] == 4 else {
+        guard serialized.count == KeyPairType.p256.publicKeyByteCount, serialized[0] == 4 else {
             throw CryptoError(.invalidPublicKey, "a P-256 public key is 65 bytes, uncompressed")
         }
         try check("the point is not on P-256", orThrow: .invalidPublicKey) {
@@ -207,7 +207,7 @@ final class CurvePoint {
 
     /// Appends SEC 1 section 2.3.3, uncompressed: 65 bytes. `output` is unchanged if it throws.
     func append(to output: inout [UInt8], _ scratch: P256Scratch) throws {
-        let count = DHGroup.p256.publicKeyByteCount
+        let count = KeyPairType.p256.publicKeyByteCount
         try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { bytes in
             let written = EC_POINT_point2oct(
                 scratch.group, pointer, POINT_CONVERSION_UNCOMPRESSED, bytes.baseAddress, count, scratch.context)

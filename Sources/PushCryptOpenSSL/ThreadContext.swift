@@ -87,6 +87,7 @@ final class Algorithms: Sendable {
 
     /// The addresses of the objects.
     private let ciphers = Locked<[AEADAlgorithm: UInt]>([:])
+    private let digests = Locked<[String: UInt]>([:])
     private let p256Group = Locked<UInt?>(nil)
 
     /// - Throws: `CryptoError` if the installed OpenSSL was built or configured without the cipher.
@@ -103,6 +104,17 @@ final class Algorithms: Sendable {
                 }
             ciphers[algorithm] = UInt(bitPattern: fetched)
             return UInt(bitPattern: fetched)
+        }
+        return OpaquePointer(bitPattern: address)!
+    }
+
+    /// - Throws: `CryptoError` if the installed OpenSSL was built or configured without the digest.
+    func digest(_ name: String) throws -> OpaquePointer {
+        let address = try digests.withLock { digests in
+            if let known = digests[name] { return known }
+            let address = UInt(bitPattern: try unwrap(EVP_MD_fetch(nil, name, nil), "EVP_MD_fetch"))
+            digests[name] = address
+            return address
         }
         return OpaquePointer(bitPattern: address)!
     }

@@ -2,11 +2,11 @@ import CPushCryptOpenSSL
 import PushCryptPrimitives
 
 /// `@unchecked Sendable`: OpenSSL counts references atomically, and nothing changes the EVP_PKEY.
-final class X25519PublicKey: DHPublicKey, @unchecked Sendable {
+final class X25519PublicKey: EncapsulationKey, @unchecked Sendable {
     let serialized: [UInt8]
     fileprivate let key: X25519KeyObject
 
-    var group: DHGroup { .x25519 }
+    var type: KeyPairType { .x25519 }
 
     /// RFC 7748 section 5: every 32-byte string is a public key. The shared secret reveals the degenerate ones.
     init(_ serialized: Span<UInt8>) throws {
@@ -16,16 +16,16 @@ final class X25519PublicKey: DHPublicKey, @unchecked Sendable {
 }
 
 /// `@unchecked Sendable`: as for the public key.
-final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
+final class X25519PrivateKey: DecapsulationKey, @unchecked Sendable {
     private let key: X25519KeyObject
     private let agreements = X25519Agreements()
     private let scalar: SecretBytes
-    private let point: X25519PublicKey
+    let point: X25519PublicKey
 
-    var publicKey: any DHPublicKey { point }
+    var publicKey: any EncapsulationKey { point }
 
     static func generate() throws -> X25519PrivateKey {
-        try X25519PrivateKey(OpenSSLBackend().randomSecret(count: DHGroup.privateKeyByteCount))
+        try X25519PrivateKey(OpenSSLBackend().randomSecret(count: KeyPairType.privateKeyByteCount))
     }
 
     convenience init(_ serialized: Span<UInt8>) throws { try self.init(SecretBytes(copying: serialized)) }
@@ -34,7 +34,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
     private init(_ scalar: SecretBytes) throws {
         let importer = try ThreadContext.current.pointee.x25519()
         let key = try importer.privateKey(scalar.bytes)
-        point = try withTemporarySecret(count: DHGroup.x25519.publicKeyByteCount) { derived in
+        point = try withTemporarySecret(count: KeyPairType.x25519.publicKeyByteCount) { derived in
             try X25519Agreement(key).agree(with: importer.basePoint, into: &derived)
             return try X25519PublicKey(derived.span)
         }
@@ -44,9 +44,9 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     var serialized: SecretBytes { scalar }
 
-    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
+    func sharedSecret(with peer: any EncapsulationKey) throws -> SecretBytes {
         let peer = try Self.ownKey(peer)
-        return try SecretBytes(count: DHGroup.sharedSecretByteCount) { secret in
+        return try SecretBytes(count: KeyPairType.sharedSecretByteCount) { secret in
             try agreements.agree(key, with: peer.key, into: &secret)
         }
     }
@@ -59,12 +59,13 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
 
     /// Agrees with a new scalar, which is used only once.
     static func agreeOnce(
-        with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        with recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
         let recipient = try ownKey(recipient)
         let importer = try ThreadContext.current.pointee.x25519()
-        try withTemporarySecrets(DHGroup.privateKeyByteCount, DHGroup.x25519.publicKeyByteCount) { scalar, publicKey in
+        try withTemporarySecrets(KeyPairType.privateKeyByteCount, KeyPairType.x25519.publicKeyByteCount) {
+            scalar, publicKey in
             try scalar.fillWithPrivateRandom()
             let agreement = try X25519Agreement(importer.privateKey(scalar.span))
             try agreement.agree(with: importer.basePoint, into: &publicKey)
@@ -73,7 +74,7 @@ final class X25519PrivateKey: DHPrivateKey, @unchecked Sendable {
         }
     }
 
-    private static func ownKey(_ key: any DHPublicKey) throws -> X25519PublicKey {
+    private static func ownKey(_ key: any EncapsulationKey) throws -> X25519PublicKey {
         guard let key = key as? X25519PublicKey else {
             throw CryptoError(.keyMismatch, "the other key is not an X25519 key of this backend")
         }
@@ -171,7 +172,7 @@ final class X25519Importer {
     deinit { EVP_PKEY_CTX_free(context) }
 
     func publicKey(_ bytes: Span<UInt8>) throws -> X25519KeyObject {
-        guard bytes.count == DHGroup.x25519.publicKeyByteCount else {
+        guard bytes.count == KeyPairType.x25519.publicKeyByteCount else {
             throw CryptoError(.invalidPublicKey, "an X25519 public key has 32 bytes")
         }
         return try Self.importKey(context, bytes, nil)
@@ -183,7 +184,7 @@ final class X25519Importer {
     /// as its public key, which a derivation doesn't read. The real public key is derived as the shared secret with u = 9.
     /// The object never leaves this target.
     func privateKey(_ scalar: Span<UInt8>) throws -> X25519KeyObject {
-        precondition(scalar.count == DHGroup.privateKeyByteCount)
+        precondition(scalar.count == KeyPairType.privateKeyByteCount)
         return try scalar.withUnsafeBufferPointer { bytes in
             try Self.importKey(context, Self.nine.bytes, bytes.baseAddress)
         }

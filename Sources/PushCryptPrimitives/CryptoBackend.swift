@@ -36,26 +36,41 @@ public protocol CryptoBackend: Sendable {
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8]
 
+    /// Whether the library has the algorithms of such keys. With X-Wing these are OpenSSL from 3.5 on, and CryptoKit from the
+    /// operating systems of 2025 on.
+    func supports(_ type: KeyPairType) -> Bool
     /// GenerateKeyPair() of RFC 9180 section 4.
-    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey
-    /// DeserializePrivateKey(): 32 bytes, big-endian and in 1..<n for P-256, RFC 7748 for X25519.
-    /// - Throws: `CryptoError` with `invalidPrivateKey`.
-    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey
+    /// - Throws: `CryptoError` with `unsupportedAlgorithm`.
+    func generateKeyPair(_ type: KeyPairType) throws -> any DecapsulationKey
+    /// DeserializePrivateKey(): 32 bytes, big-endian and in 1..<n for P-256, RFC 7748 for X25519, the seed for X-Wing.
+    /// - Throws: `CryptoError` with `invalidPrivateKey`, `unsupportedAlgorithm`.
+    func privateKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any DecapsulationKey
     /// DeserializePublicKey(), with the checks of RFC 9180 section 7.1.4 that an import can make.
-    /// - Throws: `CryptoError` with `invalidPublicKey`.
-    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey
+    /// - Throws: `CryptoError` with `invalidPublicKey`, `unsupportedAlgorithm`.
+    func publicKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any EncapsulationKey
 
     /// Makes an ephemeral key pair, writes DH(skE, pkR), 32 bytes, to `secret`, and appends the serialised pkE to `output`.
-    /// - Throws: `CryptoError` with `keyMismatch` for a recipient of another group or backend,
+    /// - Throws: `CryptoError` with `keyMismatch` for a recipient's key of another type or backend,
     ///   `degenerateSharedSecret`. `output` is unchanged then.
     func agreeOnce(
-        _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        _ type: KeyPairType, with recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws
     /// Writes DH(key, DeserializePublicKey(serialized)), 32 bytes, to `secret`.
-    /// - Throws: the errors of `publicKey` and `DHPrivateKey.sharedSecret(with:)`.
+    /// - Throws: the errors of `publicKey` and `DecapsulationKey.sharedSecret(with:)`.
     func agree(
-        _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
+        _ key: any DecapsulationKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
+    ) throws
+
+    /// Encap() of X-Wing: writes the shared secret, 32 bytes, and appends the encapsulated secret to `output`.
+    /// - Throws: `CryptoError` with `keyMismatch` for a key of another type or backend, `degenerateSharedSecret`.
+    func encapsulate(
+        to recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>, appendingTo output: inout [UInt8]
+    ) throws
+    /// Decap() of X-Wing: writes the shared secret, 32 bytes.
+    /// - Throws: `CryptoError` with `keyMismatch`, `invalidPublicKey` for a wrong length, `degenerateSharedSecret`.
+    func decapsulate(
+        _ encapsulated: Span<UInt8>, with key: any DecapsulationKey, into secret: inout MutableSpan<UInt8>
     ) throws
 
     /// Makes a new Ed25519 key.
@@ -84,6 +99,22 @@ extension CryptoBackend {
     }
 }
 
+/// Default implementations, for a backend without X-Wing.
+extension CryptoBackend {
+    /// Whether the type is a group.
+    public func supports(_ type: KeyPairType) -> Bool { type != .xWing }
+
+    /// - Throws: `CryptoError` with `keyMismatch`.
+    public func encapsulate(
+        to recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>, appendingTo output: inout [UInt8]
+    ) throws { throw CryptoError(.keyMismatch, "this backend has no X-Wing keys") }
+
+    /// - Throws: `CryptoError` with `keyMismatch`.
+    public func decapsulate(
+        _ encapsulated: Span<UInt8>, with key: any DecapsulationKey, into secret: inout MutableSpan<UInt8>
+    ) throws { throw CryptoError(.keyMismatch, "this backend has no X-Wing keys") }
+}
+
 /// Default implementations, for a backend that can't avoid the copies.
 extension CryptoBackend {
     /// Calls `body` with the result of `hmacSHA256(key:)`.
@@ -93,10 +124,10 @@ extension CryptoBackend {
 
     /// Agrees with a new key of `generateKeyPair(_:)`.
     public func agreeOnce(
-        _ group: DHGroup, with recipient: any DHPublicKey, into secret: inout MutableSpan<UInt8>,
+        _ type: KeyPairType, with recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>,
         appendingPublicKeyTo output: inout [UInt8]
     ) throws {
-        let ephemeral = try generateKeyPair(group)
+        let ephemeral = try generateKeyPair(type)
         let agreed = try ephemeral.sharedSecret(with: recipient)
         secret.write(agreed.bytes)
         output += ephemeral.publicKey.serialized
@@ -104,9 +135,9 @@ extension CryptoBackend {
 
     /// Agrees with the result of `publicKey(_:_:)`.
     public func agree(
-        _ key: any DHPrivateKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
+        _ key: any DecapsulationKey, withSerialized serialized: Span<UInt8>, into secret: inout MutableSpan<UInt8>
     ) throws {
-        let peer = try publicKey(key.publicKey.group, serialized)
+        let peer = try publicKey(key.publicKey.type, serialized)
         let agreed = try key.sharedSecret(with: peer)
         secret.write(agreed.bytes)
     }
@@ -196,8 +227,10 @@ public struct CryptoError: DescribedError, Hashable, Sendable {
         public static let invalidParameters = Code(name: "invalidParameters")
         /// The Diffie-Hellman result is the all-zero string or the point at infinity (RFC 9180 section 7.1.4).
         public static let degenerateSharedSecret = Code(name: "degenerateSharedSecret")
-        /// The two keys belong to different groups or backends.
+        /// The keys are of different types or backends, or of a type that the operation isn't for.
         public static let keyMismatch = Code(name: "keyMismatch")
+        /// The cryptographic library or operating system is too old for the algorithm.
+        public static let unsupportedAlgorithm = Code(name: "unsupportedAlgorithm")
         /// The cryptographic library failed for a reason other than its input: no memory, no entropy.
         public static let backendFailure = Code(name: "backendFailure")
     }

@@ -8,7 +8,7 @@ import PushCryptSQLite
 /// CREATE TABLE recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
 ///     PRIMARY KEY (kid, device)) WITHOUT ROWID
 /// ```
-/// A record is a JWK of suite 1 or 2 with its psk, if any, a device key derived from a shared master, or a shared key.
+/// A record is a JWK of suite 1, 2 or 3 with its psk, if any, a device key derived from a shared master, or a shared key.
 /// Records contain secrets, so a file that other users can read is refused. Other processes may change the database while
 /// it is used; each lookup sees the committed changes.
 package final class RecipientDirectory: Sendable {

@@ -58,6 +58,8 @@ public struct SenderError: DescribedError, Hashable, Sendable {
 
         /// pushcrypt doesn't support the record's key type, curve or `alg`.
         public static let unsupportedKey = Code("unsupportedKey")
+        /// The machine's OpenSSL doesn't have the algorithms of the key's suite: suite 3 needs OpenSSL 3.5.
+        public static let unsupportedSuite = Code("unsupportedSuite")
         /// The record's point is off the curve or of small order.
         public static let invalidKey = Code("invalidKey")
         /// The record's `kid` isn't the thumbprint of its key.

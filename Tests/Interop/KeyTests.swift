@@ -32,9 +32,9 @@ import Testing
     @Test("Python computes the same ids for keys that Swift generated", arguments: Backends.all)
     func generatedKeys(backend: NamedBackend) throws {
         for _ in 0..<25 {
-            try Self.expectSameKeyID(Self.jwk(.generate(.recipient, group: .p256, backend: backend.backend)))
+            try Self.expectSameKeyID(Self.jwk(.generate(.recipient, type: .p256, backend: backend.backend)))
             try Self.expectSameKeyID(
-                Self.jwk(.generate(.recipient, group: .x25519, psk: true, backend: backend.backend)))
+                Self.jwk(.generate(.recipient, type: .x25519, psk: true, backend: backend.backend)))
             try Self.expectSameKeyID(Self.jwk(.generate(.shared, backend: backend.backend)))
             try Self.expectSameKeyID(Self.jwk(.generate(.sender, backend: backend.backend)))
         }

@@ -49,15 +49,15 @@ import Testing
 /// A job calls every function of a backend. Its result depends only on its number.
 private struct SharedWork: Sendable {
     let backend: any CryptoBackend
-    let privateKeys: [any DHPrivateKey]
+    let privateKeys: [any DecapsulationKey]
     let signingKey: any SigningKey
 
     init(_ backend: any CryptoBackend) throws {
         var generator = SplitMix64(seed: 50)
         self.backend = backend
-        privateKeys = try DHGroup.allCases.map { group in
+        privateKeys = try KeyPairType.groups.map { type in
             let bytes = [0x7f] + generator.bytes(31)
-            return try backend.privateKey(group, bytes.bytes)
+            return try backend.privateKey(type, bytes.bytes)
         }
         signingKey = try backend.signingKey(generator.bytes(32).bytes)
     }
@@ -87,10 +87,10 @@ private struct SharedWork: Sendable {
     private func keyAgreement(_ generator: inout SplitMix64) throws -> [UInt8] {
         var results = [UInt8]()
         for key in privateKeys {
-            let group = key.publicKey.group
+            let type = key.publicKey.type
             let bytes = [0x7e] + generator.bytes(31)
-            let other = try backend.privateKey(group, bytes.bytes)
-            let fresh = try backend.generateKeyPair(group)
+            let other = try backend.privateKey(type, bytes.bytes)
+            let fresh = try backend.generateKeyPair(type)
             guard try fresh.sharedSecret(with: key.publicKey) == key.sharedSecret(with: fresh.publicKey) else {
                 throw Failure()
             }

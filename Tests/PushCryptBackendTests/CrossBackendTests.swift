@@ -16,35 +16,35 @@ import Testing
         }
     }
 
-    @Test("generated keys of two backends agree on the same secret", arguments: Backends.pairs, DHGroup.allCases)
-    func generatedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
+    @Test("generated keys of two backends agree on the same secret", arguments: Backends.pairs, KeyPairType.groups)
+    func generatedKeys(_ pair: BackendPair, _ type: KeyPairType) throws {
         for _ in 0..<20 {
-            let first = try pair.first.generateKeyPair(group)
-            let second = try pair.second.generateKeyPair(group)
-            let secondForFirst = try pair.first.publicKey(group, second.publicKey.serialized.bytes)
-            let firstForSecond = try pair.second.publicKey(group, first.publicKey.serialized.bytes)
+            let first = try pair.first.generateKeyPair(type)
+            let second = try pair.second.generateKeyPair(type)
+            let secondForFirst = try pair.first.publicKey(type, second.publicKey.serialized.bytes)
+            let firstForSecond = try pair.second.publicKey(type, first.publicKey.serialized.bytes)
             let shared = try first.sharedSecret(with: secondForFirst)
             #expect(try second.sharedSecret(with: firstForSecond) == shared)
             let exported = try first.serialized
-            let moved = try pair.second.privateKey(group, exported.bytes)
+            let moved = try pair.second.privateKey(type, exported.bytes)
             #expect(moved.publicKey.serialized == first.publicKey.serialized)
             #expect(try moved.sharedSecret(with: second.publicKey) == shared)
         }
     }
 
-    @Test("imported keys of two backends agree on the same secret", arguments: Backends.pairs, DHGroup.allCases)
-    func importedKeys(_ pair: BackendPair, _ group: DHGroup) throws {
+    @Test("imported keys of two backends agree on the same secret", arguments: Backends.pairs, KeyPairType.groups)
+    func importedKeys(_ pair: BackendPair, _ type: KeyPairType) throws {
         var generator = SplitMix64(seed: 40)
         for _ in 0..<50 {
             // Below the order of P-256, which begins with ff.
             let ours = [0x7f] + generator.bytes(31)
             let theirs = [0x7e] + generator.bytes(31)
             let publicKeys = try [pair.first, pair.second].map { backend in
-                try backend.privateKey(group, theirs.bytes).publicKey.serialized
+                try backend.privateKey(type, theirs.bytes).publicKey.serialized
             }
             #expect(publicKeys[0] == publicKeys[1])
-            let first = try pair.first.sharedSecret(group, privateKey: ours, publicKey: publicKeys[1])
-            #expect(try pair.second.sharedSecret(group, privateKey: ours, publicKey: publicKeys[0]) == first)
+            let first = try pair.first.sharedSecret(type, privateKey: ours, publicKey: publicKeys[1])
+            #expect(try pair.second.sharedSecret(type, privateKey: ours, publicKey: publicKeys[0]) == first)
         }
     }
 

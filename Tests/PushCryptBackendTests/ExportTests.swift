@@ -5,12 +5,12 @@ import Testing
 /// An export is a copy: wiping it must not wipe the library's key.
 @Suite struct ExportTests {
     @Test(
-        "a key agreement key that was exported still agrees on the same secret", arguments: DHGroup.allCases,
+        "a key agreement key that was exported still agrees on the same secret", arguments: KeyPairType.groups,
         Backends.all)
-    func keyAgreementKeyWorksAfterwards(_ group: DHGroup, _ named: NamedBackend) throws {
+    func keyAgreementKeyWorksAfterwards(_ type: KeyPairType, _ named: NamedBackend) throws {
         let seed = [0x7f] + [UInt8](repeating: 5, count: 31)
-        for key in [try named.backend.generateKeyPair(group), try named.backend.privateKey(group, seed.bytes)] {
-            let peer = try named.backend.generateKeyPair(group)
+        for key in [try named.backend.generateKeyPair(type), try named.backend.privateKey(type, seed.bytes)] {
+            let peer = try named.backend.generateKeyPair(type)
             let shared = try key.sharedSecret(with: peer.publicKey)
             let publicKey = key.publicKey.serialized
             let first = try key.serialized.revealed

@@ -41,9 +41,9 @@ extension CryptoBackend {
         hmacSHA256(key: key.bytes).code(message)
     }
 
-    func sharedSecret(_ group: DHGroup, privateKey: [UInt8], publicKey: [UInt8]) throws -> [UInt8] {
-        let peer = try self.publicKey(group, publicKey.bytes)
-        return try self.privateKey(group, privateKey.bytes).sharedSecret(with: peer).revealed
+    func sharedSecret(_ type: KeyPairType, privateKey: [UInt8], publicKey: [UInt8]) throws -> [UInt8] {
+        let peer = try self.publicKey(type, publicKey.bytes)
+        return try self.privateKey(type, privateKey.bytes).sharedSecret(with: peer).revealed
     }
 }
 

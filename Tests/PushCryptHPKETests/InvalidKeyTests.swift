@@ -64,10 +64,10 @@ import Testing
     func foreignKeys(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.sealWithFixedEphemeral()
-        let otherGroup: DHGroup = scenario.kem.group == .p256 ? .x25519 : .p256
+        let otherGroup: KeyPairType = scenario.kem.keyPairType == .p256 ? .x25519 : .p256
         var foreign = [try named.backend.generateKeyPair(otherGroup)]
         for other in Backends.all where other.backend.name != named.backend.name {
-            foreign.append(try other.backend.generateKeyPair(scenario.kem.group))
+            foreign.append(try other.backend.generateKeyPair(scenario.kem.keyPairType))
         }
         for key in foreign {
             var changed = parties
@@ -89,7 +89,7 @@ import Testing
     @Test("a failed seal leaves the caller's output unchanged", arguments: scenarios, Backends.all)
     func outputAfterAFailure(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
-        let foreign = try named.backend.generateKeyPair(scenario.kem.group == .p256 ? .x25519 : .p256)
+        let foreign = try named.backend.generateKeyPair(scenario.kem.keyPairType == .p256 ? .x25519 : .p256)
         var output: [UInt8] = [1, 2, 3]
         let code = try hpkeErrorCode {
             try parties.hpke.seal(

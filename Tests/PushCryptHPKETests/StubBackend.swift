@@ -45,18 +45,28 @@ struct StubBackend: CryptoBackend {
         return try base.open(algorithm, key: key, nonce: nonce, aad: aad, ciphertext: ciphertext)
     }
 
-    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey { try base.generateKeyPair(group) }
+    func supports(_ type: KeyPairType) -> Bool { base.supports(type) }
 
-    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey {
+    func generateKeyPair(_ type: KeyPairType) throws -> any DecapsulationKey { try base.generateKeyPair(type) }
+
+    func privateKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any DecapsulationKey {
         if refusedPrivateKeys.contains(Array(serialized)) {
             throw CryptoError(.invalidPrivateKey, "refused by the test")
         }
-        return try base.privateKey(group, serialized)
+        return try base.privateKey(type, serialized)
     }
 
-    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey {
-        try base.publicKey(group, serialized)
+    func publicKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any EncapsulationKey {
+        try base.publicKey(type, serialized)
     }
+
+    func encapsulate(
+        to recipient: any EncapsulationKey, into secret: inout MutableSpan<UInt8>, appendingTo output: inout [UInt8]
+    ) throws { try base.encapsulate(to: recipient, into: &secret, appendingTo: &output) }
+
+    func decapsulate(
+        _ encapsulated: Span<UInt8>, with key: any DecapsulationKey, into secret: inout MutableSpan<UInt8>
+    ) throws { try base.decapsulate(encapsulated, with: key, into: &secret) }
 
     func generateSigningKey() throws -> any SigningKey { try base.generateSigningKey() }
 

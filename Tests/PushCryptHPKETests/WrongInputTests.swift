@@ -46,7 +46,7 @@ import Testing
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.seal()
         let stranger = try parties.hpke.deriveKeyPair(Parties.seed(9).bytes).publicKey
-        let wrong: [(any DHPublicKey)?] =
+        let wrong: [(any EncapsulationKey)?] =
             if scenario.mode.hasSenderKey {
                 [stranger, parties.recipientPublic, parties.ephemeral.publicKey, nil]
             } else {

@@ -15,7 +15,7 @@ struct LaterChangesTests {
 
     init() throws {
         place = try TemporaryFolder()
-        let record = try KeyRecord.generate(.sender, group: .p256, psk: false, backend: DefaultBackend.shared)
+        let record = try KeyRecord.generate(.sender, type: .p256, psk: false, backend: DefaultBackend.shared)
         try store.create(record, .standard, .plaintext, nil, at: UnixTime(0), by: actor)
     }
 

@@ -28,7 +28,17 @@ public enum Backends {
     public static let all = [openSSL, cryptoKit]
 
     /// Every ordered pair, including each backend with itself.
-    public static let pairs = all.flatMap { first in
-        all.map { second in BackendPair(first: first.backend, second: second.backend) }
+    public static let pairs = pairs(of: all)
+
+    /// The backends that have keys of a type on this machine: OpenSSL has X-Wing from 3.5 on.
+    public static func supporting(_ type: KeyPairType) -> [NamedBackend] { all.filter { $0.backend.supports(type) } }
+
+    /// Every ordered pair of them.
+    public static func pairs(supporting type: KeyPairType) -> [BackendPair] { pairs(of: supporting(type)) }
+
+    private static func pairs(of backends: [NamedBackend]) -> [BackendPair] {
+        backends.flatMap { first in
+            backends.map { second in BackendPair(first: first.backend, second: second.backend) }
+        }
     }
 }

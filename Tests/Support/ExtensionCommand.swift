@@ -27,7 +27,12 @@ public struct ExtensionCommand {
     }
 
     /// Whether it has printed an error, so that a wait for lines must end.
-    public func hasComplained() throws -> Bool { try !Data(contentsOf: streams.file("stderr")).isEmpty }
+    public func hasComplained() throws -> Bool { try !complaint().isEmpty }
+
+    /// What it has printed to standard error so far.
+    public func complaint() throws -> String {
+        String(decoding: try Data(contentsOf: streams.file("stderr")), as: UTF8.self)
+    }
 
     /// Waits for its end.
     ///

@@ -47,8 +47,8 @@ enum Crosscheck {
 
     private static func material(_ suite: Suite, _ secret: [UInt8]) throws -> KeyRecord.Material {
         if suite == .shared { return .shared(SecretBytes(copying: secret.span), device: nil) }
-        let group: DHGroup = suite == .p256 ? .p256 : .x25519
-        let key = try DefaultBackend.shared.privateKey(group, secret.span)
+        let type: KeyPairType = suite == .p256 ? .p256 : .x25519
+        let key = try DefaultBackend.shared.privateKey(type, secret.span)
         return .recipient(publicKey: key.publicKey, privateKey: key, psk: nil)
     }
 }

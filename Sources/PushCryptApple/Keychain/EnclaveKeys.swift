@@ -92,9 +92,9 @@ struct EnclaveKeys: Sendable {
 /// A P-256 key pair whose private half stays in the Secure Enclave, which computes shared secrets.
 ///
 /// `@unchecked Sendable`: a SecKey is immutable, and Apple's functions for it may be called from any thread.
-final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
+final class EnclaveKey: DecapsulationKey, @unchecked Sendable {
     private let key: SecKey
-    let publicKey: any DHPublicKey
+    let publicKey: any EncapsulationKey
 
     /// - Throws: `DeviceKeyError` with `failed`.
     init(_ key: SecKey) throws(DeviceKeyError) {
@@ -115,8 +115,8 @@ final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
     }
 
     /// Computes the shared secret. The peer's backend has validated the peer's point.
-    func sharedSecret(with peer: any DHPublicKey) throws -> SecretBytes {
-        guard peer.group == .p256 else { throw CryptoError(.keyMismatch, "the other key is not a P-256 key") }
+    func sharedSecret(with peer: any EncapsulationKey) throws -> SecretBytes {
+        guard peer.type == .p256 else { throw CryptoError(.keyMismatch, "the other key is not a P-256 key") }
         let attributes: [String: Any] = [
             kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
             kSecAttrKeyClass as String: kSecAttrKeyClassPublic,
@@ -130,7 +130,7 @@ final class EnclaveKey: DHPrivateKey, @unchecked Sendable {
         // The system's copy can't be wiped; the secret is used for this message only.
         var bytes = [UInt8](shared as Data)
         defer { wipe(&bytes) }
-        guard bytes.count == DHGroup.sharedSecretByteCount else {
+        guard bytes.count == KeyPairType.sharedSecretByteCount else {
             throw CryptoError(.backendFailure, "the Secure Enclave returned a shared secret of \(bytes.count) bytes")
         }
         return SecretBytes(copying: bytes.bytes)

@@ -9,7 +9,7 @@ struct PushCrypt: ParsableCommand {
             Every command accepts -q, which writes no notes to stderr, and -v, which writes what is read and used.
 
             Exit status: 0 done, 10 rotate --dry-run: a step is due, rotate --exit-code: a step was carried out, 64 bad usage, \
-            65 bad data, 66 missing input, 69 another program failed or is missing, 70 internal error, 73 can't create, 74 reading or writing \
+            65 bad data, 66 missing input, 69 another program failed or is missing, or OpenSSL is too old, 70 internal error, 73 can't create, 74 reading or writing \
             failed, 75 blocked for now, 77 permission, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
             1 warning, 2 critical, 3 unknown.
 

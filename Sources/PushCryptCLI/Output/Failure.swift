@@ -12,7 +12,7 @@ enum ExitStatus: Int32 {
     case dataError = 65
     case noInput = 66
     /// The program of --exec-on-change failed, or the one that draws a PNG of --picture failed or is missing.
-    case programFailed = 69
+    case unavailable = 69
     case software = 70
     case cannotCreate = 73
     case inputOutput = 74
@@ -53,6 +53,7 @@ struct Failure: Error, CustomStringConvertible {
         case let error as LifecycleError: self.init(Self.lifecycleStatuses[error.code] ?? .dataError, error.reason)
         case let error as RecipientDirectoryError:
             self.init(Self.directoryStatuses[error.code] ?? .dataError, error.reason)
+        case let error as CryptoError where error.code == .unsupportedAlgorithm: self.init(.unavailable, error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
         default: self.init(.software, "\(error)")
         }
@@ -68,10 +69,12 @@ struct Failure: Error, CustomStringConvertible {
 
     private static let senderStatuses: [SenderError.Code: ExitStatus] = [
         .invalidOption: .usage, .invalidPlaceholder: .usage, .backendFailure: .software,
+        .unsupportedSuite: .unavailable,
     ]
     private static let blobStatuses: [BlobError.Code: ExitStatus] = [.invalidReference: .usage, .tooLong: .dataError]
     private static let keyStatuses: [KeyError.Code: ExitStatus] = [
         .invalidTopic: .usage, .invalidDeviceID: .usage, .invalidPolicy: .usage, .backendFailure: .software,
+        .unsupportedSuite: .unavailable,
     ]
     private static let lifecycleStatuses: [LifecycleError.Code: ExitStatus] = [
         .unknownKey: .noInput, .blocked: .temporary,
@@ -85,6 +88,6 @@ struct Failure: Error, CustomStringConvertible {
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
         .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
-        .unexpectedState: .temporary, .hookFailed: .programFailed,
+        .unexpectedState: .temporary, .hookFailed: .unavailable,
     ]
 }

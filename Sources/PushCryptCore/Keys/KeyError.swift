@@ -15,6 +15,8 @@ public struct KeyError: DescribedError, Hashable, Sendable {
         public static let unsupportedVersion = Code(name: "unsupportedVersion")
         /// pushcrypt doesn't support this key type, curve or `alg`.
         public static let unsupportedKey = Code(name: "unsupportedKey")
+        /// The machine's cryptographic library doesn't have the algorithms of the key's suite.
+        public static let unsupportedSuite = Code(name: "unsupportedSuite")
         /// The point is off the curve, of small order or of the wrong length, or the private key has another public key.
         public static let invalidKey = Code(name: "invalidKey")
         /// `kid` isn't the thumbprint of the key.

@@ -1,11 +1,12 @@
 package import PushCryptPrimitives
 
-/// Reading key records (RFC 7517, RFC 7518 section 6, RFC 8037).
+/// Reading key records (RFC 7517, RFC 7518 section 6, RFC 8037, RFC 9964).
 ///
 /// | record    | members                                                                  |
 /// | --------- | ------------------------------------------------------------------------ |
 /// | suite 1   | kty "EC", crv "P-256", x, y, [d], alg "HPKE-7", kid, [psk]               |
 /// | suite 2   | kty "OKP", crv "X25519", x, [d], alg "HPKE-3", kid, [psk]                |
+/// | suite 3   | kty "AKP", pub, [priv], alg "pushcrypt-3", kid, [psk]                    |
 /// | suite 4   | kty "oct", k, alg "HKDF-A256GCM", kid, [device]                          |
 /// | sender    | kty "OKP", crv "Ed25519", x, [d], alg "Ed25519", kid                     |
 /// | publisher | the members of a sender, role "publisher"                                |
@@ -52,6 +53,7 @@ private struct JWKReader {
         return switch algorithm {
         case .p256: try recipient(.p256, [4] + coordinate("x") + coordinate("y"))
         case .x25519: try recipientX25519()
+        case .xWing: try recipientXWing()
         case .shared: try shared()
         case .publisher: try signing { .publisher(publicKey: $0, privateKey: $1) }
         default: try signing { .sender(publicKey: $0, privateKey: $1) }
@@ -72,18 +74,31 @@ private struct JWKReader {
 
     private func recipientX25519() throws -> KeyRecord.Material {
         let x = try coordinate("x")
-        guard Field25519.isCanonical(x) else { throw invalid("x is not below 2^255 - 19") }
-        guard !X25519Points.hasSmallOrder(x) else { throw invalid("x is a point of small order") }
+        try checkX25519(x, "x")
         return try recipient(.x25519, x)
     }
 
-    private func recipient(_ group: DHGroup, _ point: [UInt8]) throws -> KeyRecord.Material {
+    /// pub is the public key of ML-KEM-768, 1,184 bytes, and that of X25519, 32 bytes. The backend checks the first one.
+    private func recipientXWing() throws -> KeyRecord.Material {
+        let pub = try publicBytes("pub", count: KeyPairType.xWing.publicKeyByteCount)
+        try checkX25519(Array(pub.suffix(KeyPairType.x25519.publicKeyByteCount)), "the X25519 half of pub")
+        return try recipient(.xWing, pub, privateMember: "priv")
+    }
+
+    private func checkX25519(_ u: [UInt8], _ name: String) throws {
+        guard Field25519.isCanonical(u) else { throw invalid("\(name) is not below 2^255 - 19") }
+        guard !X25519Points.hasSmallOrder(u) else { throw invalid("\(name) is a point of small order") }
+    }
+
+    private func recipient(
+        _ type: KeyPairType, _ serialized: [UInt8], privateMember: String = "d"
+    ) throws -> KeyRecord.Material {
         try refuse("device")
-        let publicKey = try reportingInvalidKey { try backend.publicKey(group, point.bytes) }
-        let privateKey = try secret("d").map { d in
-            let key = try reportingInvalidKey { try backend.privateKey(group, d.bytes) }
-            guard key.publicKey.serialized == point else {
-                throw invalid("d is not the private key of this public key")
+        let publicKey = try reportingInvalidKey { try backend.publicKey(type, serialized.bytes) }
+        let privateKey = try secret(privateMember).map { secret in
+            let key = try reportingInvalidKey { try backend.privateKey(type, secret.bytes) }
+            guard key.publicKey.serialized == serialized else {
+                throw invalid("\(privateMember) is not the private key of this public key")
             }
             return key
         }
@@ -120,9 +135,11 @@ private struct JWKReader {
         guard jwk[member] == nil else { throw KeyError(.malformed, "key \(kid): a key of this kind has no \(member)") }
     }
 
-    private func coordinate(_ member: String) throws -> [UInt8] {
-        guard let text = jwk[member]?.utf8, let bytes = Base64URL.decode(text), bytes.count == 32 else {
-            throw KeyError(.malformed, "key \(kid): \(member) is missing or not 32 bytes of base64url")
+    private func coordinate(_ member: String) throws -> [UInt8] { try publicBytes(member, count: 32) }
+
+    private func publicBytes(_ member: String, count: Int) throws -> [UInt8] {
+        guard let text = jwk[member]?.utf8, let bytes = Base64URL.decode(text), bytes.count == count else {
+            throw KeyError(.malformed, "key \(kid): \(member) is missing or not \(count) bytes of base64url")
         }
         return bytes
     }
@@ -144,8 +161,11 @@ private struct JWKReader {
         do {
             return try body()
         } catch let error as CryptoError {
-            guard error.code != .backendFailure else { throw KeyError(.backendFailure, "key \(kid): \(error.reason)") }
-            throw invalid(error.reason)
+            switch error.code {
+            case .backendFailure: throw KeyError(.backendFailure, "key \(kid): \(error.reason)")
+            case .unsupportedAlgorithm: throw KeyError(.unsupportedSuite, "key \(kid): \(error.reason)")
+            default: throw invalid(error.reason)
+            }
         }
     }
 }
@@ -156,9 +176,10 @@ extension KeyRecord {
     package func appendJWK(to output: inout [UInt8]) throws {
         output += #"{"kty":"\#(algorithm.kty)""#.utf8
         if let crv = algorithm.crv { output += #","crv":"\#(crv)""#.utf8 }
-        for (name, coordinate) in material.coordinates { output.append(name, coordinate.bytes) }
+        for (name, value) in material.publicMembers { output.append(name, value.bytes) }
         switch material {
-        case .recipient(_, let privateKey?, _): output.append("d", try privateKey.serialized)
+        case .recipient(let publicKey, let privateKey?, _):
+            output.append(publicKey.type == .xWing ? "priv" : "d", try privateKey.serialized)
         case .sender(_, let privateKey?), .publisher(_, let privateKey?):
             output.append("d", try privateKey.serialized)
         case .shared(let secret, _): output.append("k", secret)
@@ -175,17 +196,20 @@ extension KeyRecord {
     }
 
     /// The capacity for the longest record: an array that grows would leave a copy of a secret in memory.
-    package static let maximumJWKByteCount = 512
+    package static let maximumJWKByteCount = 2_048
 }
 
 extension KeyRecord.Material {
-    /// The public members of the JWK: x and, for P-256, y, 32 bytes each; none for a shared secret.
-    fileprivate var coordinates: [(name: StaticString, ArraySlice<UInt8>)] {
+    /// The public members of the JWK: x and, for P-256, y, 32 bytes each, or pub of X-Wing; none for a shared secret.
+    fileprivate var publicMembers: [(name: StaticString, ArraySlice<UInt8>)] {
         switch self {
         case .recipient(let publicKey, _, _):
             let serialized = publicKey.serialized
-            guard publicKey.group == .p256 else { return [("x", serialized[...])] }
-            return [("x", serialized[1..<33]), ("y", serialized[33..<65])]
+            switch publicKey.type {
+            case .p256: return [("x", serialized[1..<33]), ("y", serialized[33..<65])]
+            case .x25519: return [("x", serialized[...])]
+            case .xWing: return [("pub", serialized[...])]
+            }
         case .sender(let publicKey, _), .publisher(let publicKey, _): return [("x", publicKey.serialized[...])]
         case .shared: return []
         }
@@ -206,7 +230,7 @@ extension [UInt8] {
 ///
 /// ```
 /// {"crv":"P-256","kty":"EC","x":"...","y":"..."}       {"crv":"X25519","kty":"OKP","x":"..."}      the same for Ed25519
-/// {"k":"...","kty":"oct"}
+/// {"k":"...","kty":"oct"}                              {"alg":"pushcrypt-3","kty":"AKP","pub":"..."}
 /// ```
 extension KeyRecord {
     /// The thumbprint, 32 bytes. The first 8 bytes are `kid`. Don't print that of a shared key: it is a hash of the secret.
@@ -222,8 +246,9 @@ extension KeyRecord {
             Base64URL.append(secret.bytes, to: &json)
             json += #"","kty":"\#(algorithm.kty)"}"#.utf8
         } else {
-            json += #"{"crv":"\#(algorithm.crv ?? "")","kty":"\#(algorithm.kty)""#.utf8
-            for (name, coordinate) in material.coordinates { json.append(name, coordinate.bytes) }
+            json += (algorithm.crv.map { #"{"crv":"\#($0)""# } ?? #"{"alg":"\#(algorithm.alg)""#).utf8
+            json += #","kty":"\#(algorithm.kty)""#.utf8
+            for (name, value) in material.publicMembers { json.append(name, value.bytes) }
             json.append(UInt8(ascii: "}"))
         }
         return try backend.sha256(json.bytes)

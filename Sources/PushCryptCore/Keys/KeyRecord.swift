@@ -3,8 +3,8 @@ package import PushCryptPrimitives
 /// The key of a JWK (PROTOCOL section 3, "Key records"), parsed and checked against its `kid`.
 package struct KeyRecord: Sendable {
     package enum Material: Sendable {
-        /// Suite 1 or 2. `psk` has 32 bytes.
-        case recipient(publicKey: any DHPublicKey, privateKey: (any DHPrivateKey)?, psk: SecretBytes?)
+        /// Suite 1, 2 or 3. `psk` has 32 bytes.
+        case recipient(publicKey: any EncapsulationKey, privateKey: (any DecapsulationKey)?, psk: SecretBytes?)
         /// Suite 4, 32 bytes: a shared secret or a master or, with `device`, the key of that device.
         case shared(SecretBytes, device: DeviceID?)
         /// Ed25519. It signs messages.
@@ -14,7 +14,7 @@ package struct KeyRecord: Sendable {
 
         var algorithm: KeyAlgorithm {
             switch self {
-            case .recipient(let publicKey, _, _): publicKey.group == .p256 ? .p256 : .x25519
+            case .recipient(let publicKey, _, _): KeyAlgorithm(publicKey.type)
             case .shared: .shared
             case .sender: .ed25519
             case .publisher: .publisher
@@ -57,7 +57,7 @@ public struct KeyKind: RawRepresentable, Hashable, Sendable, CaseIterable {
 
     private init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// A key pair that messages are sealed to (suites 1 and 2).
+    /// A key pair that messages are sealed to (suites 1 to 3).
     public static let recipient = KeyKind("recipient")
     /// A shared secret, or the master of many devices' secrets (suite 4).
     public static let shared = KeyKind("shared")
@@ -73,20 +73,20 @@ extension KeyRecord {
     /// Makes a key with the backend's CSPRNG. Its kid doesn't begin with `-`, because a command line would parse it as an
     /// option.
     /// - Parameters:
-    ///   - group: for a recipient.
+    ///   - type: for a recipient.
     ///   - psk: whether the recipient's record gets a pre-shared key.
     package static func generate(
-        _ kind: KeyKind, group: DHGroup = .p256, psk: Bool = false, backend: any CryptoBackend
+        _ kind: KeyKind, type: KeyPairType = .p256, psk: Bool = false, backend: any CryptoBackend
     ) throws -> KeyRecord {
         while true {
-            let material = try newMaterial(kind, group: group, psk: psk, backend: backend)
+            let material = try newMaterial(kind, type: type, psk: psk, backend: backend)
             let record = try KeyRecord(material, backend: backend)
             if record.kid.utf8.first != UInt8(ascii: "-") { return record }
         }
     }
 
     private static func newMaterial(
-        _ kind: KeyKind, group: DHGroup, psk: Bool, backend: any CryptoBackend
+        _ kind: KeyKind, type: KeyPairType, psk: Bool, backend: any CryptoBackend
     ) throws -> Material {
         switch kind {
         case .sender:
@@ -98,7 +98,7 @@ extension KeyRecord {
         case .shared:
             return .shared(try backend.randomSecret(count: secretByteCount), device: nil)
         default:
-            let key = try backend.generateKeyPair(group)
+            let key = try backend.generateKeyPair(type)
             let secret = psk ? try backend.randomSecret(count: secretByteCount) : nil
             return .recipient(publicKey: key.publicKey, privateKey: key, psk: secret)
         }
@@ -161,12 +161,12 @@ extension KeyRecord {
     /// The record with a private half from elsewhere, such as a Secure Enclave.
     /// - Throws: `KeyError` with `wrongKind` for other than a recipient's record, `invalidKey` for the private half of
     ///   another key.
-    package func withPrivateKey(_ privateKey: any DHPrivateKey) throws(KeyError) -> KeyRecord {
+    package func withPrivateKey(_ privateKey: any DecapsulationKey) throws(KeyError) -> KeyRecord {
         guard case .recipient(let publicKey, _, let psk) = material else {
             throw KeyError(.wrongKind, "key \(kid) is not a recipient's key pair")
         }
         let own = privateKey.publicKey
-        guard own.group == publicKey.group, own.serialized == publicKey.serialized else {
+        guard own.type == publicKey.type, own.serialized == publicKey.serialized else {
             throw KeyError(.invalidKey, "key \(kid): the private key belongs to another public key")
         }
         return KeyRecord(

@@ -10,7 +10,7 @@ public struct Recipient: Sendable {
     public let suite: Suite
     /// The device of a shared key, or the id that was given with a public key. The message ids of a campaign depend on it.
     public let device: DeviceID?
-    let scheme: EncryptionScheme<any DHPublicKey>
+    let scheme: EncryptionScheme<any EncapsulationKey>
     package let backend: any CryptoBackend
 
     /// Reads the JWK of a recipient's public key, as an app uploads it, or of a shared key.
@@ -45,7 +45,7 @@ public struct Recipient: Sendable {
         backend = record.backend
         switch record.material {
         case .recipient(let publicKey, _, let psk):
-            suite = Suite(publicKey.group)
+            suite = Suite(publicKey.type)
             device = id
             scheme = .hpke(try HPKEScheme(publicKey, publicKey, psk: psk, kid: record.kid, backend: backend))
         case .shared(let secret, let owner):
@@ -114,7 +114,7 @@ public struct RecipientKey: Sendable {
     public let kid: KeyID
     /// The suite of messages to the key.
     public let suite: Suite
-    let scheme: EncryptionScheme<any DHPrivateKey>
+    let scheme: EncryptionScheme<any DecapsulationKey>
     let backend: any CryptoBackend
 
     /// - Parameter id: a master derives this device's key; a device's key must be this device's. The id of a private key is
@@ -129,7 +129,7 @@ public struct RecipientKey: Sendable {
         backend = record.backend
         switch record.material {
         case .recipient(let publicKey, let privateKey?, let psk):
-            suite = Suite(publicKey.group)
+            suite = Suite(publicKey.type)
             scheme = .hpke(try HPKEScheme(privateKey, publicKey, psk: psk, kid: record.kid, backend: backend))
         case .shared(let secret, _):
             suite = .shared

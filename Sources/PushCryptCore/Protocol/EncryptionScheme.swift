@@ -3,10 +3,10 @@ import PushCryptPrimitives
 
 /// The encryption with one key (PROTOCOL section 3).
 ///
-/// `Key` is `any DHPublicKey` for sealing and `any DHPrivateKey` for opening. The schemes are classes, because copying
+/// `Key` is `any EncapsulationKey` for sealing and `any DecapsulationKey` for opening. The schemes are classes, because copying
 /// a struct retains each of its parts.
 enum EncryptionScheme<Key: Sendable>: Sendable {
-    /// Suites 1 and 2.
+    /// Suites 1 to 3.
     case hpke(HPKEScheme<Key>)
     /// Suite 4.
     case shared(SharedSecretScheme)
@@ -32,7 +32,7 @@ enum EncryptionScheme<Key: Sendable>: Sendable {
     /// Returns R, which identifies the recipient in a signature, 32 bytes.
     ///
     /// ```
-    /// R = SHA-256(serialised public key)                     suites 1 and 2
+    /// R = SHA-256(serialised public key)                     suites 1 to 3
     ///     HMAC-SHA256(K as used, "pushcrypt/1 recipient")    suite 4
     /// ```
     func recipientName(backend: any CryptoBackend) throws -> [UInt8] {
@@ -43,32 +43,34 @@ enum EncryptionScheme<Key: Sendable>: Sendable {
     }
 }
 
-/// HPKE with one key (suites 1 and 2).
+/// HPKE with one key (suites 1 to 3).
 final class HPKEScheme<Key: Sendable>: Sendable {
     let key: Key
-    let publicKey: any DHPublicKey
+    let publicKey: any EncapsulationKey
     let psk: PSK?
     /// The psk's 32 bytes.
     let secret: SecretBytes?
     private let hpke: HPKE
 
     /// - Parameter psk: 32 bytes; its id is the key's `kid`.
-    init(_ key: Key, _ publicKey: any DHPublicKey, psk: SecretBytes?, kid: KeyID, backend: any CryptoBackend) throws {
+    init(_ key: Key, _ publicKey: any EncapsulationKey, psk: SecretBytes?, kid: KeyID, backend: any CryptoBackend)
+        throws
+    {
         self.key = key
         self.publicKey = publicKey
         secret = psk
         self.psk = try psk.map { secret in try PSK(secret, id: Array(kid.utf8)) }
-        hpke = Suite.hpke(publicKey.group, backend: backend)
+        hpke = Suite.hpke(publicKey.type, backend: backend)
     }
 }
 
-extension HPKEScheme where Key == any DHPublicKey {
+extension HPKEScheme where Key == any EncapsulationKey {
     func seal(_ plaintext: Span<UInt8>, info: Span<UInt8>, appendingTo sealed: inout [UInt8]) throws {
         try hpke.seal(plaintext, to: key, info: info, psk: psk, appendingTo: &sealed)
     }
 }
 
-extension HPKEScheme where Key == any DHPrivateKey {
+extension HPKEScheme where Key == any DecapsulationKey {
     func open(_ sealed: Span<UInt8>, info: Span<UInt8>) throws -> [UInt8] {
         try hpke.open(sealed, with: key, info: info, psk: psk)
     }

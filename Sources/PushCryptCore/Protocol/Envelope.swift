@@ -4,7 +4,7 @@ package import PushCryptPrimitives
 /// Seals and opens the bytes of the `sealed` member (PROTOCOL sections 3 and 4). `message` is the padded inner payload.
 ///
 /// ```
-/// sealed    = enc || ct      suites 1 and 2, HPKE base or psk
+/// sealed    = enc || ct      suites 1 to 3, HPKE base or psk
 ///           | salt || ct     suite 4
 /// ct        = AEAD(plaintext)
 /// plaintext = message                      unsigned

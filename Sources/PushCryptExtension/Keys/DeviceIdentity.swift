@@ -22,7 +22,8 @@ public import Foundation
 public final class DeviceIdentity: Sendable {
     /// How pairs are made and replaced. A change applies to the next pair.
     public struct Options: Sendable {
-        /// `p256` or `x25519`.
+        /// `p256`, `x25519` or `xWing`. Not every system has X-Wing: `Suite.xWing.isAvailable ? .xWing : .p256` makes a pair that
+        /// resists quantum computers where the system can. To change the pair of an installed app over, call ``rotate()``.
         public var suite: Suite
         /// Whether the pair has a pre-shared key, so that only backends with the registration record can seal. A backend
         /// that supports only HPKE's base mode needs a pair without it.

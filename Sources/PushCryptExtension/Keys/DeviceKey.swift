@@ -76,12 +76,14 @@ public struct DeviceKey: Sendable {
 
     /// Makes a key pair in memory. The pair awaits its registration.
     package static func generate(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {
-        guard let group = suite.group else {
-            throw DeviceKeyError(.unsuitable, "a device makes P-256 or X25519 key pairs; \(suite) has no key pairs")
+        guard let type = suite.keyPairType else {
+            throw DeviceKeyError(.unsuitable, "a device makes key pairs; \(suite) has none")
         }
         let record: KeyRecord
         do {
-            record = try KeyRecord.generate(.recipient, group: group, psk: withPSK, backend: DefaultBackend.shared)
+            record = try KeyRecord.generate(.recipient, type: type, psk: withPSK, backend: DefaultBackend.shared)
+        } catch let error as CryptoError where error.code == .unsupportedAlgorithm {
+            throw DeviceKeyError(.unsuitable, "\(suite): \(error.reason)")
         } catch {
             throw DeviceKeyError(.failed, "can't make a key pair: \(error)")
         }

@@ -440,7 +440,9 @@ package enum UnknownMembers {
         return paths + keys.members.flatMap { unknown(in: $0.value, "pushcrypt.keys.\($0.name).", lifecycleMembers) }
     }
 
-    private static let keyMembers: Set = ["kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device", "role"]
+    private static let keyMembers: Set = [
+        "kty", "crv", "x", "y", "d", "k", "alg", "kid", "psk", "device", "role", "pub", "priv",
+    ]
     private static let metadataMembers: Set = [
         "seq", "updatedAt", "kind", "writer", "policy", "publication", "audit", "keys",
     ]

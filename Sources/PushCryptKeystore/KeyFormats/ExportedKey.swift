@@ -49,7 +49,15 @@ package enum ExportedKey {
     private static func contained(_ record: KeyRecord) throws -> ContainedKey {
         switch record.material {
         case .recipient(let publicKey, let privateKey, _):
-            let algorithm: ContainedKey.Algorithm = publicKey.group == .p256 ? .p256 : .x25519
+            let algorithm: ContainedKey.Algorithm
+            switch publicKey.type {
+            case .p256: algorithm = .p256
+            case .x25519: algorithm = .x25519
+            case .xWing:
+                throw KeyError(
+                    .wrongKind,
+                    "key \(record.kid) is an X-Wing key, for which no PEM format is standardised: export it as JWK")
+            }
             guard let privateKey else { return try ContainedKey(algorithm, publicKey: publicKey.serialized) }
             return try ContainedKey(algorithm, privateKey: privateKey.serialized)
         case .sender(let publicKey, let privateKey), .publisher(let publicKey, let privateKey):

@@ -6,7 +6,7 @@ package import PushCryptPrimitives
 package enum ImportedKey {
     /// The kind of a raw key. The bytes of a raw key don't contain it.
     package enum RawKind: Sendable {
-        case recipient(DHGroup)
+        case recipient(KeyPairType)
         case sender
         case publisher
         case shared
@@ -83,8 +83,8 @@ package enum ImportedKey {
             case .publisher:
                 let key = try backend.signingKey(secret.bytes)
                 material = .publisher(publicKey: key.publicKey, privateKey: key)
-            case .recipient(let group):
-                let key = try backend.privateKey(group, secret.bytes)
+            case .recipient(let type):
+                let key = try backend.privateKey(type, secret.bytes)
                 material = .recipient(publicKey: key.publicKey, privateKey: key, psk: nil)
             }
         } catch let error as CryptoError where error.code != .backendFailure {

@@ -103,7 +103,7 @@ enum ECPrivateKey {
     ///
     /// - Returns: the DER, and the number of bytes from the start of the scalar to the end of the DER.
     static func template(publicKey: [UInt8]) throws -> (der: [UInt8], keyBytesFromEnd: Int) {
-        let scalarByteCount = DHGroup.privateKeyByteCount
+        let scalarByteCount = KeyPairType.privateKeyByteCount
         var publicMember = DER.Serializer()
         try publicMember.serialize(
             ASN1BitString(bytes: publicKey[...]), explicitlyTaggedWithTagNumber: 1, tagClass: .contextSpecific)

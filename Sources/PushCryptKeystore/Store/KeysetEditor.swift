@@ -47,26 +47,45 @@ package struct KeysetEditor: Sendable {
     package var metadata: KeysetMetadata { stored.metadata }
     var policy: RotationPolicy { stored.metadata.policy }
 
-    /// Makes a key with the suite of the keyset's newest key, and with a psk if the newest key has one.
+    /// Makes a key, with a psk if the newest key has one.
     ///
-    /// - Parameter activatesAt: nil if an operator must promote the key.
+    /// - Parameters:
+    ///   - activatesAt: nil if an operator must promote the key.
+    ///   - suite: of a recipient's key; nil for the suite of the keyset's newest key.
+    /// - Throws: `KeyError` with `wrongKind` as for a key that is given, or for a suite in a keyset of other keys;
+    ///   `CryptoError` with `unsupportedAlgorithm`.
     @discardableResult
-    package mutating func add(activatesAt: UnixTime?) throws -> KeyID {
+    package mutating func add(activatesAt: UnixTime?, suite: KeyPairType? = nil) throws -> KeyID {
         let traits = newestTraits
+        guard suite == nil || metadata.kind == .recipient else {
+            throw KeyError(
+                .wrongKind,
+                "the keyset contains \(metadata.kind.rawValue) keys, and only recipient keys have a choice of suite")
+        }
         let record = try KeyRecord.generate(
-            metadata.kind, group: traits?.suite.group ?? .p256, psk: traits?.demandsPSK ?? false,
+            metadata.kind, type: suite ?? traits?.suite.keyPairType ?? .p256, psk: traits?.demandsPSK ?? false,
             backend: DefaultBackend.shared)
         try add(record, activatesAt: activatesAt, as: .added)
         return record.kid
     }
 
     /// Adds a key, for example one that was imported.
+    ///
+    /// - Throws: `KeyError` with `wrongKind` for a key of another kind, or for one that a quantum computer can open after one
+    ///   that it can't: the keyset would go back without a word.
     package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?, as action: AuditEvent.Action) throws {
         guard record.kind == metadata.kind else {
             throw KeyError(
                 .wrongKind,
                 "the keyset contains \(metadata.kind.rawValue) keys; key \(record.kid) is a "
                     + "\(record.kind.rawValue) key")
+        }
+        if newestTraits?.suite == .xWing, record.algorithm != .xWing {
+            throw KeyError(
+                .wrongKind,
+                "the newest key has suite 3, which resists quantum computers, and key \(record.kid) has "
+                    + "\(record.algorithm.rawValue): a keyset never goes back; for devices without suite 3 make another keyset"
+            )
         }
         if metadata.kind == .publisher { try requireRoomForPublisher(activatesAt: activatesAt) }
         try stored.metadata.timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)

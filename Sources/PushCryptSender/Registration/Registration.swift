@@ -45,7 +45,7 @@ public struct Registration: Sendable {
     /// - Parameters:
     ///   - json: the body of the upload, byte for byte, UTF-8 JSON. Wipe it afterwards.
     ///   - requirements: what the record must have; `[.psk, .asymmetric]` for the records of `DeviceIdentity` by default.
-    /// - Throws: `SenderError` with `malformed`, `tooLarge`, `unsupportedKey`, `invalidKey`, `kidMismatch`; `wrongKind` for a
+    /// - Throws: `SenderError` with `malformed`, `tooLarge`, `unsupportedKey`, `unsupportedSuite`, `invalidKey`, `kidMismatch`; `wrongKind` for a
     ///   private key or a key that signs; `pskMissing`, `notAsymmetric` if a requirement isn't met; `backendFailure`.
     public init(json: some Collection<UInt8>, requiring requirements: Requirements) throws(SenderError) {
         try self.init(json: json, requiring: requirements, backend: DefaultBackend.shared)
@@ -126,6 +126,7 @@ extension SenderError.Code {
         self =
             switch code {
             case .unsupportedKey: .unsupportedKey
+            case .unsupportedSuite: .unsupportedSuite
             case .invalidKey: .invalidKey
             case .kidMismatch: .kidMismatch
             case .wrongKind: .wrongKind

@@ -104,7 +104,7 @@ private func export(_ record: KeyRecord, _ kind: KeyKind) throws {
     try require(again.keyIDs == [record.kid], "an exported key is imported again")
     let raw = try ExportedKey.privateKey(record, as: .raw, passphrase: nil)
     let rawKind: ImportedKey.RawKind =
-        kind == .shared ? .shared : record.algorithm.group.map { .recipient($0) } ?? .sender
+        kind == .shared ? .shared : record.algorithm.keyPairType.map { .recipient($0) } ?? .sender
     let read = try ImportedKey.read(raw, rawKind: rawKind, passphrase: nil)
     try require(read.keyIDs == [record.kid], "an exported raw key is imported again")
 }

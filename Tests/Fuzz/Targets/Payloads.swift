@@ -189,7 +189,7 @@ private struct MessageDelivery {
 
     /// A valid ciphertext with a wrong signature inside, or with less than one.
     func expectRefusedSignature(_ place: Int) throws {
-        guard case .recipient(let publicKey, _, _) = channel.record.material, publicKey.group == .x25519,
+        guard case .recipient(let publicKey, _, _) = channel.record.material, publicKey.type == .x25519,
             !channel.record.hasPSK
         else { return }
         let info = info

@@ -26,8 +26,8 @@ struct Channel: Sendable {
         let backend = DefaultBackend.shared
         record =
             switch key {
-            case .p256: try .generate(.recipient, group: .p256, psk: true, backend: backend)
-            case .x25519: try .generate(.recipient, group: .x25519, psk: true, backend: backend)
+            case .p256: try .generate(.recipient, type: .p256, psk: true, backend: backend)
+            case .x25519: try .generate(.recipient, type: .x25519, psk: true, backend: backend)
             case .shared: try .generate(.shared, backend: backend)
             }
         signer = signed ? try .generate(.sender, backend: backend) : nil

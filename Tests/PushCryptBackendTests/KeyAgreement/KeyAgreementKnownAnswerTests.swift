@@ -7,13 +7,13 @@ import Testing
         "both sides of a published agreement compute the published secret", arguments: KeyAgreementKnownAnswer.all,
         Backends.all)
     func bothSides(_ answer: KeyAgreementKnownAnswer, _ named: NamedBackend) throws {
-        let first = try named.backend.privateKey(answer.group, answer.firstPrivate.bytes)
-        let second = try named.backend.privateKey(answer.group, answer.secondPrivate.bytes)
+        let first = try named.backend.privateKey(answer.type, answer.firstPrivate.bytes)
+        let second = try named.backend.privateKey(answer.type, answer.secondPrivate.bytes)
         #expect(first.publicKey.serialized == answer.firstPublic)
         #expect(second.publicKey.serialized == answer.secondPublic)
-        #expect(first.publicKey.group == answer.group)
+        #expect(first.publicKey.type == answer.type)
         #expect(try first.sharedSecret(with: second.publicKey).revealed == answer.shared)
-        let firstPublic = try named.backend.publicKey(answer.group, answer.firstPublic.bytes)
+        let firstPublic = try named.backend.publicKey(answer.type, answer.firstPublic.bytes)
         #expect(try second.sharedSecret(with: firstPublic).revealed == answer.shared)
     }
 
@@ -49,19 +49,19 @@ import Testing
 
 struct KeyAgreementKnownAnswer: Sendable, CustomStringConvertible {
     let description: String
-    let group: DHGroup
+    let type: KeyPairType
     let firstPrivate, firstPublic, secondPrivate, secondPublic, shared: [UInt8]
 
     static let all = [
         KeyAgreementKnownAnswer(
-            description: "RFC 7748 section 6.1", group: .x25519,
+            description: "RFC 7748 section 6.1", type: .x25519,
             firstPrivate: .init(hex: "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"),
             firstPublic: .init(hex: "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a"),
             secondPrivate: .init(hex: "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"),
             secondPublic: .init(hex: "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"),
             shared: .init(hex: "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")),
         KeyAgreementKnownAnswer(
-            description: "RFC 5903 section 8.1", group: .p256,
+            description: "RFC 5903 section 8.1", type: .p256,
             firstPrivate: .init(hex: "c88f01f510d9ac3f70a292daa2316de544e9aab8afe84049c62a9c57862d1433"),
             firstPublic: .init(
                 hex: """

@@ -34,13 +34,13 @@ import Testing
     }
 
     @Test(
-        "a private key of another length is refused even if its value is in range", arguments: DHGroup.allCases,
+        "a private key of another length is refused even if its value is in range", arguments: KeyPairType.allCases,
         Backends.all)
-    func wrongLength(_ group: DHGroup, _ named: NamedBackend) throws {
-        for count in 0...66 where count != DHGroup.privateKeyByteCount {
+    func wrongLength(_ type: KeyPairType, _ named: NamedBackend) throws {
+        for count in 0...66 where count != KeyPairType.privateKeyByteCount {
             for byte: UInt8 in [0, 1] {
                 let bytes = Array(([0] + [UInt8](repeating: byte, count: 66)).prefix(count))
-                let code = try cryptoErrorCode { try named.backend.privateKey(group, bytes.bytes) }
+                let code = try cryptoErrorCode { try named.backend.privateKey(type, bytes.bytes) }
                 #expect(code == .invalidPrivateKey, "\(count) bytes")
             }
         }

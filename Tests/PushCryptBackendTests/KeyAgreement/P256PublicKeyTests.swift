@@ -12,7 +12,7 @@ import Testing
         for point in [Curve.base, [4] + Curve.baseX + Curve.negativeBaseY] + withSmallX + withSmallY {
             let key = try named.backend.publicKey(.p256, point.bytes)
             #expect(key.serialized == point)
-            #expect(key.group == .p256)
+            #expect(key.type == .p256)
         }
     }
 

@@ -44,7 +44,7 @@ struct P256Test: WycheproofTest, Decodable {
     /// The file writes private keys as Java's BigInteger does: without leading zeros, or with one that keeps the sign.
     private var fixedLengthPrivateKey: [UInt8] {
         let digits = privateKey.bytes.drop { $0 == 0 }
-        return [UInt8](repeating: 0, count: DHGroup.privateKeyByteCount - digits.count) + digits
+        return [UInt8](repeating: 0, count: KeyPairType.privateKeyByteCount - digits.count) + digits
     }
 
     func check(_ backend: any CryptoBackend) throws {

@@ -29,7 +29,7 @@ extension ImpossibleReportMember {
         Self("time", "1800000000000", "time looks like milliseconds; a report has seconds"),
         Self("keys.0.state", "\"banana\"", "keys[0].state isn't the state of a key"),
         Self("keys.0.kid", "\"banana\"", "keys[0].kid isn't the id of a key"),
-        Self("keys.0.suite", "3", "keys[0].suite isn't 1, 2 or 4"),
+        Self("keys.0.suite", "5", "keys[0].suite isn't 1, 2, 3 or 4"),
         Self("keyStorage", #"{"error":"locked","reason":"x"}"#, "both keys and keyStorage"),
         Self("senders", #"{"banana":1}"#, "senders has none of kids, unsigned and error"),
         Self("senders", #"{"unsigned":false}"#, "senders has none of kids, unsigned and error"),

@@ -1,10 +1,16 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("seal, then open", .ownThreads)
 struct RoundTripTests {
     enum Keys: String, CaseIterable, Sendable {
-        case p256, p256PSK, x25519, x25519PSK, shared, device
+        case p256, p256PSK, x25519, x25519PSK, xWing, xWingPSK, shared, device
+
+        /// Those that this machine's OpenSSL has.
+        static let available = allCases.filter {
+            ![.xWing, .xWingPSK].contains($0) || PushCryptCore.Suite.xWing.isAvailable
+        }
     }
 
     /// The origin of the sender's and the recipient's keys.
@@ -12,7 +18,7 @@ struct RoundTripTests {
         case keystores, files
     }
 
-    @Test("open restores every byte that seal read", arguments: Keys.allCases, Source.allCases)
+    @Test("open restores every byte that seal read", arguments: Keys.available, Source.allCases)
     func roundTrip(_ keys: Keys, _ source: Source) throws {
         for isSigned in [false, true] {
             let place = try Workplace()
@@ -82,13 +88,15 @@ extension Workplace {
         case .p256PSK: try create("Keys/ios", "recipient", "--psk")
         case .x25519: try create("Keys/ios", "recipient", "--suite", "x25519")
         case .x25519PSK: try create("Keys/ios", "recipient", "--suite", "x25519", "--psk")
+        case .xWing: try create("Keys/ios", "recipient", "--suite", "xwing")
+        case .xWingPSK: try create("Keys/ios", "recipient", "--suite", "xwing", "--psk")
         case .shared, .device: try create("Keys/ios", "shared")
         }
         guard source == .files else { return ("Keys/ios", "Keys/ios") }
         let file = "Keys/ios/keyset.json"
         switch keys {
-        case .p256, .x25519: try export("Keys/ios", to: "to.json")
-        case .p256PSK, .x25519PSK: try export("Keys/ios", to: "to.json", "--registration")
+        case .p256, .x25519, .xWing: try export("Keys/ios", to: "to.json")
+        case .p256PSK, .x25519PSK, .xWingPSK: try export("Keys/ios", to: "to.json", "--registration")
         case .shared: return (file, file)
         case .device:
             try export("Keys/ios", to: "to.json", "--device", "phone-1")

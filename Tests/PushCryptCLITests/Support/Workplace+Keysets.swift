@@ -15,26 +15,26 @@ extension Workplace {
     /// - Parameter options: those of `keys create` for the key.
     /// - Returns: nil if there are other options.
     func make(_ path: String, _ kind: String, _ options: [String], at time: String) throws -> String? {
-        var (rest, group, hasPSK) = (options[...], DHGroup.p256, false)
+        var (rest, type, hasPSK) = (options[...], KeyPairType.p256, false)
         while let option = rest.popFirst() {
             if option == "--psk" {
                 hasPSK = true
-            } else if option == "--suite", let suite = rest.popFirst().flatMap(DHGroup.init(argument:)) {
-                group = suite
+            } else if option == "--suite", let suite = rest.popFirst().flatMap(KeyPairType.init(argument:)) {
+                type = suite
             } else {
                 return nil
             }
         }
         let kind = try #require(KeyKind(rawValue: kind))
         return try make(
-            path, kind, group: group, psk: hasPSK, .plaintext, nil, at: #require(UnixTime(rfc3339: time)))
+            path, kind, type: type, psk: hasPSK, .plaintext, nil, at: #require(UnixTime(rfc3339: time)))
     }
 
     func make(
-        _ path: String, _ kind: KeyKind, group: DHGroup = .p256, psk: Bool = false, _ protection: Protection,
+        _ path: String, _ kind: KeyKind, type: KeyPairType = .p256, psk: Bool = false, _ protection: Protection,
         _ secret: KeysetSecret?, at time: UnixTime
     ) throws -> String {
-        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
+        let record = try KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared)
         try KeysetStore(folder.file(path).path).create(
             record, .standard, protection, secret, at: time,
             by: Actor(name: NSUserName(), reason: nil, writer: CLI.writer))

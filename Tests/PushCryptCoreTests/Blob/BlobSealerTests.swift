@@ -109,9 +109,11 @@ private struct BrokenBackend: CryptoBackend {
         _ algorithm: AEADAlgorithm, key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>, ciphertext: Span<UInt8>
     ) throws -> [UInt8] { throw Self.failure }
 
-    func generateKeyPair(_ group: DHGroup) throws -> any DHPrivateKey { throw Self.failure }
-    func privateKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPrivateKey { throw Self.failure }
-    func publicKey(_ group: DHGroup, _ serialized: Span<UInt8>) throws -> any DHPublicKey { throw Self.failure }
+    func generateKeyPair(_ type: KeyPairType) throws -> any DecapsulationKey { throw Self.failure }
+    func privateKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any DecapsulationKey {
+        throw Self.failure
+    }
+    func publicKey(_ type: KeyPairType, _ serialized: Span<UInt8>) throws -> any EncapsulationKey { throw Self.failure }
     func generateSigningKey() throws -> any SigningKey { throw Self.failure }
     func signingKey(_ seed: Span<UInt8>) throws -> any SigningKey { throw Self.failure }
     func verificationKey(_ serialized: Span<UInt8>) throws -> any VerificationKey { throw Self.failure }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ExternalKeyTests {
     private static let pairs = ["p256", "p256 psk", "x25519", "x25519 psk"].map(TestJWK.named)
 
-    private func privateKey(_ jwk: TestJWK) throws -> any DHPrivateKey {
+    private func privateKey(_ jwk: TestJWK) throws -> any DecapsulationKey {
         guard case .recipient(_, let privateKey?, _) = try jwk.record().material else {
             preconditionFailure("\(jwk) has no private half")
         }

@@ -45,9 +45,9 @@ import Testing
 
     private static let kinds = [
         Kind(description: "p256") { try .generate(.recipient, backend: $0.backend) },
-        Kind(description: "p256 psk") { try .generate(.recipient, group: .p256, psk: true, backend: $0.backend) },
-        Kind(description: "x25519") { try .generate(.recipient, group: .x25519, backend: $0.backend) },
-        Kind(description: "x25519 psk") { try .generate(.recipient, group: .x25519, psk: true, backend: $0.backend) },
+        Kind(description: "p256 psk") { try .generate(.recipient, type: .p256, psk: true, backend: $0.backend) },
+        Kind(description: "x25519") { try .generate(.recipient, type: .x25519, backend: $0.backend) },
+        Kind(description: "x25519 psk") { try .generate(.recipient, type: .x25519, psk: true, backend: $0.backend) },
         Kind(description: "shared") { try .generate(.shared, backend: $0.backend) },
         Kind(description: "sender") { try .generate(.sender, backend: $0.backend) },
     ]

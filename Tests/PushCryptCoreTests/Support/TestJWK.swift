@@ -15,6 +15,18 @@ struct TestJWK: Sendable, CustomStringConvertible {
         return TestJWK(description: name, members: record.mapValues { "\"\($0)\"" })
     }
 
+    /// The written form of a record.
+    init(generated record: KeyRecord) throws {
+        var text = [UInt8]()
+        try record.appendJWK(to: &text)
+        description = "\(record.algorithm.rawValue)"
+        members = try JSONText(text).root.members.reduce(into: [:]) { $0[$1.name] = "\"\($1.value.string ?? "")\"" }
+    }
+
+    private init(description: String, members: [String: String]) {
+        (self.description, self.members) = (description, members)
+    }
+
     /// Every kind of record, private.
     static let all = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "sender"].map(named)
     static let withPair = all.filter { $0.members["d"] != nil }
@@ -35,13 +47,14 @@ struct TestJWK: Sendable, CustomStringConvertible {
 
     /// The record with the kid of its members, computed by another implementation of RFC 7638.
     func withOwnKeyID() throws -> TestJWK {
-        let required = ["crv", "k", "kty", "x", "y"].filter { members[$0] != nil }
+        let required = ["alg", "crv", "k", "kty", "pub", "x", "y"].filter { members[$0] != nil }
+            .filter { $0 != "alg" || members["pub"] != nil }
         let text = "{" + required.map { "\"\($0)\":\(members[$0] ?? "")" }.joined(separator: ",") + "}"
         let digest = try Backends.openSSL.backend.sha256(Array(text.utf8).bytes)
         return with("kid", bytes: Array(digest[..<8]))
     }
 
-    var withoutPrivateKey: TestJWK { with("d", nil) }
+    var withoutPrivateKey: TestJWK { with("d", nil).with("priv", nil) }
 
     var json: String {
         let sorted = members.sorted { $0.key < $1.key }

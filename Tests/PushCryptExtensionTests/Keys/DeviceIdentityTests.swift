@@ -28,6 +28,25 @@ import Testing
         #expect(!"\(record)".contains("psk"))
     }
 
+    @Test(
+        "rotate changes a device over to X-Wing where the system has it: both pairs open, and elsewhere no pair is made"
+    )
+    func changeOver() throws {
+        let place = try TestKeyring()
+        let old = try place.register()
+        let options = DeviceIdentity.Options(suite: .xWing)
+        guard Suite.xWing.isAvailable else {
+            expectDeviceKeyError(.unsuitable) { try place.identity(options).rotate() }
+            #expect(try place.keyring.keyIDs() == [old.kid])
+            return
+        }
+        let new = try place.identity(options).rotate()
+        #expect(try Recipient(jwk: Array(new.jwk.bytes)).suite == .xWing)
+        try place.identity(options).confirmRegistered(new.kid)
+        for kid in [old.kid, new.kid] { _ = try place.keyring.key(kid, at: Self.now + Self.day) }
+        #expect(try place.identity().current()?.kid == new.kid)
+    }
+
     @Test("a shared suite is refused when a pair is made") func noPair() throws {
         let place = try TestKeyring()
         expectDeviceKeyError(.unsuitable) { try place.identity(.init(suite: .shared)).makeIfNeeded() }

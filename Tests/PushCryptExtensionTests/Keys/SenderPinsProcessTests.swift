@@ -39,6 +39,8 @@ import Testing
             while try command.lines().count < lines, try !command.hasComplained() { sched_yield() }
             command.process.kill()
             #expect(try command.process.wait() == .signal(SIGKILL))
+            let complaint = try command.complaint()
+            try #require(complaint.isEmpty)
             let reported = try command.lines().compactMap { Int64($0) }.max() ?? 0
             midway += try folder.names(in: "keys").filter { $0.contains(".new-") }.count
             let version = try #require(try pins.version(), "run \(run)")

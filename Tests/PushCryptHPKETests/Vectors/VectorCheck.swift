@@ -8,9 +8,9 @@ import Testing
 struct VectorCheck {
     let vector: HPKEVector
     let hpke: HPKE
-    let recipient, ephemeral: any DHPrivateKey
-    let sender: (any DHPrivateKey)?
-    let senderPublic: (any DHPublicKey)?
+    let recipient, ephemeral: any DecapsulationKey
+    let sender: (any DecapsulationKey)?
+    let senderPublic: (any EncapsulationKey)?
     let psk: PSK?
     let mode: Mode
 
@@ -21,10 +21,10 @@ struct VectorCheck {
         let aead = try #require(AEAD(rawValue: vector.aeadID))
         #expect(vector.kdfID == HPKE.kdfID)
         hpke = HPKE(kem: kem, aead: aead, backend: backend)
-        recipient = try backend.privateKey(kem.group, vector.skRm.span)
-        ephemeral = try backend.privateKey(kem.group, vector.skEm.span)
-        sender = try vector.skSm.map { try backend.privateKey(kem.group, $0.span) }
-        senderPublic = try vector.pkSm.map { try backend.publicKey(kem.group, $0.span) }
+        recipient = try backend.privateKey(kem.keyPairType, vector.skRm.span)
+        ephemeral = try backend.privateKey(kem.keyPairType, vector.skEm.span)
+        sender = try vector.skSm.map { try backend.privateKey(kem.keyPairType, $0.span) }
+        senderPublic = try vector.pkSm.map { try backend.publicKey(kem.keyPairType, $0.span) }
         psk = try vector.psk.map { psk in
             try PSK(SecretBytes(copying: psk.span), id: try #require(vector.pskID).bytes)
         }
@@ -52,7 +52,7 @@ struct VectorCheck {
         }
     }
 
-    private func key(_ ikm: HexBytes, _ sk: HexBytes, _ pk: HexBytes, _ imported: any DHPrivateKey) throws {
+    private func key(_ ikm: HexBytes, _ sk: HexBytes, _ pk: HexBytes, _ imported: any DecapsulationKey) throws {
         let derived = try hpke.deriveKeyPair(ikm.span)
         #expect(try derived.serialized.revealed == sk.bytes)
         #expect(derived.publicKey.serialized == pk.bytes)

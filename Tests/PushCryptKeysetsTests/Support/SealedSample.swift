@@ -19,7 +19,7 @@ enum SealedSample {
     struct Shape: Sendable, CustomStringConvertible {
         let description: String
         let kind: KeyKind
-        var group = DHGroup.p256
+        var type = KeyPairType.p256
         var psk = false
         var keys = 1
         /// The number of destroyed keys, which have only metadata.
@@ -30,9 +30,9 @@ enum SealedSample {
         static let all = [
             Shape(description: "P-256", kind: .recipient),
             Shape(description: "P-256 with psk, three keys", kind: .recipient, psk: true, keys: 3),
-            Shape(description: "X25519", kind: .recipient, group: .x25519),
+            Shape(description: "X25519", kind: .recipient, type: .x25519),
             Shape(
-                description: "X25519 with psk and a tombstone", kind: .recipient, group: .x25519, psk: true,
+                description: "X25519 with psk and a tombstone", kind: .recipient, type: .x25519, psk: true,
                 destroyed: 1),
             Shape(description: "shared, two keys, two tombstones", kind: .shared, keys: 2, destroyed: 2),
             sender, Shape(description: "publisher, two keys", kind: .publisher, keys: 2),
@@ -49,7 +49,7 @@ enum SealedSample {
         )
         for number in 0..<(shape.keys + shape.destroyed) {
             let record = try KeyRecord.generate(
-                shape.kind, group: shape.group, psk: shape.psk, backend: DefaultBackend.shared)
+                shape.kind, type: shape.type, psk: shape.psk, backend: DefaultBackend.shared)
             let isDestroyed = number >= shape.keys
             let lifecycle = KeyLifecycle(
                 createdAt: time, activatesAt: time, revokedAt: isDestroyed ? time : nil,

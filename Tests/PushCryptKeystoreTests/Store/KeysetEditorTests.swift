@@ -8,7 +8,7 @@ import Testing
 @Suite struct KeysetEditorTests {
     struct Sample: Sendable, CustomStringConvertible {
         let kind: KeyKind
-        var group = DHGroup.p256
+        var type = KeyPairType.p256
         var psk = false
         let suite: KeyAlgorithm
 
@@ -19,13 +19,13 @@ import Testing
         "add makes another key with the suite of the newest, and a psk if the newest has one",
         arguments: [
             Sample(kind: .recipient, suite: .p256),
-            Sample(kind: .recipient, group: .x25519, suite: .x25519),
+            Sample(kind: .recipient, type: .x25519, suite: .x25519),
             Sample(kind: .recipient, psk: true, suite: .p256),
-            Sample(kind: .recipient, group: .x25519, psk: true, suite: .x25519),
+            Sample(kind: .recipient, type: .x25519, psk: true, suite: .x25519),
             Sample(kind: .shared, suite: .shared), Sample(kind: .sender, suite: .ed25519),
         ])
     func adds(_ sample: Sample) throws {
-        var editing = try Editing(sample.kind, group: sample.group, psk: sample.psk)
+        var editing = try Editing(sample.kind, type: sample.type, psk: sample.psk)
         let first = editing.primary
         let kid = try editing.change(at: .days(83)) { try $0.add(activatesAt: .days(90)) }.result
         #expect(kid != first)

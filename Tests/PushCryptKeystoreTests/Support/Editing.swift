@@ -12,10 +12,10 @@ struct Editing {
     static let actor = Actor(name: "tester", reason: "because")
 
     /// Makes a keyset with one key, which seals from day 0 on.
-    init(_ kind: KeyKind = .shared, group: DHGroup = .p256, psk: Bool = false, _ policy: RotationPolicy = .standard)
+    init(_ kind: KeyKind = .shared, type: KeyPairType = .p256, psk: Bool = false, _ policy: RotationPolicy = .standard)
         throws
     {
-        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
+        let record = try KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared)
         let empty = KeysetMetadata(
             kind: kind, sequence: 0, timeline: KeyTimeline([]), policy: policy, audit: .none, traits: [:])
         stored = StoredKeyset(metadata: empty, records: [:], protection: .plaintext, secret: nil)

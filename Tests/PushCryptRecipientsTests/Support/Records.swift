@@ -26,9 +26,9 @@ struct Device: Sendable {
     }
 
     static func make(
-        _ kind: KeyKind = .recipient, _ group: DHGroup = .x25519, psk: Bool = false, exposesPrivate: Bool = false
+        _ kind: KeyKind = .recipient, _ type: KeyPairType = .x25519, psk: Bool = false, exposesPrivate: Bool = false
     ) throws -> Device {
-        let record = try KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared)
+        let record = try KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared)
         return try Device(record, exposesPrivate: exposesPrivate)
     }
 

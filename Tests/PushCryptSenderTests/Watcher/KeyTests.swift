@@ -10,10 +10,10 @@ import Testing
 /// The keys that a watcher returns for each kind of keyset, and those that it refuses.
 @Suite("KeysetWatcher's keys") struct KeyTests {
     @Test(
-        "a keyset of recipient keys gives a recipient and no sender key", arguments: [DHGroup.p256, .x25519],
+        "a keyset of recipient keys gives a recipient and no sender key", arguments: [KeyPairType.p256, .x25519],
         [false, true])
-    func recipientKeys(group: DHGroup, psk: Bool) throws {
-        let place = try Operator(.recipient, group: group, psk: psk)
+    func recipientKeys(type: KeyPairType, psk: Bool) throws {
+        let place = try Operator(.recipient, type: type, psk: psk)
         let watch = try Watch(place)
         #expect(try place.open(watch.seal()) == Watch.payload)
         #expect(watch.watcher.current.entries.allSatisfy { !$0.record.isPrivateAsymmetric })

@@ -16,7 +16,7 @@ import Testing
     struct Load: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let kind: KeyKind
-        var group = DHGroup.p256
+        var type = KeyPairType.p256
 
         /// The seals of both threads.
         var sealCount: Int {
@@ -35,11 +35,11 @@ import Testing
         arguments: [
             Load(testDescription: "shared keys", kind: .shared),
             Load(testDescription: "P-256 keys", kind: .recipient),
-            Load(testDescription: "X25519 keys", kind: .recipient, group: .x25519),
+            Load(testDescription: "X25519 keys", kind: .recipient, type: .x25519),
             Load(testDescription: "signatures", kind: .sender),
         ])
     func noneFailsAndAllOpen(load: Load) throws {
-        let place = try Operator(load.kind, group: load.group)
+        let place = try Operator(load.kind, type: load.type)
         let watch = try Watch(place, every: .milliseconds(10))
         let recipients = try Operator()
         let fixed = try recipients.keyset().recipient(at: Operator.start)

@@ -131,6 +131,8 @@ int close(int descriptor) {
 
 int flock(int descriptor, int operation) {
     REAL(flock, int, int, int);
+    // There is nothing to release.
+    if (operation & LOCK_UN && descriptor < (int)sizeof is_locked && !is_locked[descriptor]) return real(descriptor, operation);
     int can_wait = is_stepping && !(operation & (LOCK_NB | LOCK_UN));
     step_on(operation & LOCK_UN ? 'u' : 'w', operation & LOCK_UN ? "unlock" : "lock", descriptor);
     int result;

@@ -74,7 +74,7 @@ private struct ImpossibleReport {
         if report.keyStorage != nil { return "it has both keys and keyStorage, which says that keys can't be read" }
         return keys.enumerated().lazy.compactMap { index, key in
             if KeyID(key.kid) == nil { return "keys[\(index)].kid isn't the id of a key" }
-            if let suite = key.suite, Suite(rawValue: suite) == nil { return "keys[\(index)].suite isn't 1, 2 or 4" }
+            if let suite = key.suite, Suite(rawValue: suite) == nil { return "keys[\(index)].suite isn't 1, 2, 3 or 4" }
             return Self.keyStates.contains(key.state) ? nil : "keys[\(index)].state isn't the state of a key"
         }.first
     }

@@ -121,15 +121,16 @@ extension KeyKind: ExpressibleByArgument {
     public init?(argument: String) { self.init(rawValue: argument) }
 }
 
-extension DHGroup: ExpressibleByArgument {
+extension KeyPairType: ExpressibleByArgument {
     public init?(argument: String) {
         switch argument {
         case "p256": self = .p256
         case "x25519": self = .x25519
+        case "xwing": self = .xWing
         default: return nil
         }
     }
 
     /// The values in the help and the completions. By default they would be the cases' descriptions.
-    public static var allValueStrings: [String] { ["p256", "x25519"] }
+    public static var allValueStrings: [String] { ["p256", "x25519", "xwing"] }
 }

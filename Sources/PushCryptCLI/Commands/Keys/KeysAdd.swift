@@ -2,13 +2,17 @@ import ArgumentParser
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptPrimitives
 
 struct KeysAdd: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Generate the next key of a keyset, of the same kind and suite as the newest.",
+        commandName: "add",
+        abstract: "Generate the next key of a keyset, of the same kind and, by default, suite as the newest.",
         discussion: """
             The key is published now. It seals after the policy's publishLead, and then the previous key retires. \
-            `pushcrypt rotate` does this when it is due. A publisher key signs at once, beside the others.
+            `pushcrypt rotate` does this when it is due. A publisher key signs at once, beside the others. With --suite, the \
+            keys that follow have that suite too, so that a fleet changes over: devices open with both keys in the overlap. \
+            A keyset with an xwing key never goes back to another suite.
 
             Example: pushcrypt keys add Keys/backend --reason "planned change"
             """)
@@ -17,6 +21,11 @@ struct KeysAdd: ParsableCommand {
     @Option(help: .init("When the key begins to seal. (default: now + publishLead)", "TIME")) var activatesAt: UnixTime?
     @Flag(help: "Add the key even if another one is pending or it would seal before publishLead has passed.")
     var force = false
+    @Option(
+        help: .init(
+            "The suite of the recipient's key. xwing resists quantum computers. (default: that of the newest key)",
+            "p256|x25519|xwing"))
+    var suite: KeyPairType?
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
@@ -26,7 +35,7 @@ struct KeysAdd: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.checkClock()
-        try change.make { editor in try editor.add(activatesAt: try activation(editor)) }
+        try change.make { editor in try editor.add(activatesAt: try activation(editor), suite: suite) }
     }
 
     private func activation(_ editor: KeysetEditor) throws -> UnixTime? {

@@ -18,7 +18,11 @@ struct KeysCreate: ParsableCommand {
 
     @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
     @Option(help: .init("The kind of the keys.", "recipient|sender|shared|publisher")) var kind: KeyKind
-    @Option(help: .init("The curve of a recipient's keys. (default: p256)", "p256|x25519")) var suite: DHGroup?
+    @Option(
+        help: .init(
+            "The suite of a recipient's keys. xwing resists quantum computers and needs OpenSSL 3.5. (default: p256)",
+            "p256|x25519|xwing"))
+    var suite: KeyPairType?
     @Flag(help: "Add a pre-shared key: sending then needs it and the public key.") var psk = false
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
     var allowsPlaintext = false
@@ -44,7 +48,7 @@ struct KeysCreate: ParsableCommand {
         let store = KeysetStore(path)
         try store.requireNewName()
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
-        let record = try KeyRecord.generate(kind, group: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
+        let record = try KeyRecord.generate(kind, type: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
         try change.create(store, record, policy, protection, secret, as: .created)
     }
 }

@@ -24,8 +24,10 @@ struct KeysImport: ParsableCommand {
             "The kind of a key in base64; another file must contain this kind. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",
             "recipient|sender|shared|publisher"))
     var kind: KeyKind?
-    @Option(help: .init("The curve of a recipient key in base64; another file must contain this curve.", "p256|x25519"))
-    var suite: DHGroup?
+    @Option(
+        help: .init(
+            "The suite of a recipient key in base64; another file must contain such a key.", "p256|x25519|xwing"))
+    var suite: KeyPairType?
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
@@ -88,8 +90,8 @@ struct KeysImport: ParsableCommand {
                 "\(file) contains a \(record.kind.rawValue) key (\(record.algorithm)), not a \(kind.rawValue) key "
                     + "(--kind)")
         }
-        if let suite, suite != record.algorithm.group {
-            throw Failure(.usage, "\(file) contains a key of another curve (\(record.algorithm)) than --suite")
+        if let suite, suite != record.algorithm.keyPairType {
+            throw Failure(.usage, "\(file) contains a key of another suite (\(record.algorithm)) than --suite")
         }
     }
 

@@ -61,7 +61,7 @@ struct RecipientsCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Read every record of a recipient directory and report what is wrong.",
         discussion: """
-            --json prints recipients {"1", "2", "4"} by suite, collisions (ids with several keys), bad, and the first \
+            --json prints recipients {"1", "2", "3", "4"} by suite, collisions (ids with several keys), bad, and the first \
             problems [{reason, isCollision}].
 
             Exit status: 0 nothing is wrong, 65 something is wrong; anything else: see pushcrypt --help.

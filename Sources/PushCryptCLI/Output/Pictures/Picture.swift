@@ -169,7 +169,7 @@ private enum PNG {
                 named: program, arguments: ["--zoom=2", "--output=" + target, source])
         else {
             throw Failure(
-                .programFailed,
+                .unavailable,
                 "\(path) can't be drawn without \(program), which is in Debian's package librsvg2-bin; a name that ends with .svg "
                     + "or .html needs no program")
         }
@@ -181,7 +181,7 @@ private enum PNG {
             try HelperProcess.run(
                 converter, seconds: timeLimitInSeconds, mayAsk: false, now: { ContinuousClock.now })
         } catch {
-            throw Failure(.programFailed, "\(path) can't be drawn: \(program): \(error.reason)")
+            throw Failure(.unavailable, "\(path) can't be drawn: \(program): \(error.reason)")
         }
         return try FileSystem.readFile(target, limitInBytes: 64 << 20)
     }

@@ -134,7 +134,7 @@ struct KeysImportTests {
         arguments: [
             ("recipient", ["--kind", "sender"], "contains a recipient key"),
             ("sender", ["--kind", "shared"], "contains a sender key"),
-            ("recipient", ["--suite", "x25519"], "another curve"),
+            ("recipient", ["--suite", "x25519"], "another suite"),
             ("shared", ["--kind", "recipient"], "contains a shared key"),
         ])
     func contradiction(_ kind: String, _ options: [String], _ reason: String) throws {

@@ -20,13 +20,14 @@ struct Operator {
     let clock = TestClock(start)
 
     init(
-        _ kind: KeyKind = .shared, group: DHGroup = .p256, psk: Bool = false, under protection: Protection = .plaintext,
+        _ kind: KeyKind = .shared, type: KeyPairType = .p256, psk: Bool = false,
+        under protection: Protection = .plaintext,
         _ secret: KeysetSecret? = nil
     ) throws {
         folder = try TemporaryFolder()
         self.secret = secret
         try KeysetStore(path).create(
-            KeyRecord.generate(kind, group: group, psk: psk, backend: DefaultBackend.shared), .standard, protection,
+            KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared), .standard, protection,
             secret, at: Self.start, by: Self.actor)
     }
 

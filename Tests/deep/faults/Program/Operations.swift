@@ -19,11 +19,11 @@ enum Operations {
     private static let shared = ["shared", "device"]
 
     private static var generating: [Operation] {
-        DHGroup.allCases.map { group in
-            Operation("generate \(group)", needs: [.memory, .randomness]) {
-                let key = try backend.generateKeyPair(group)
+        KeyPairType.groups.map { type in
+            Operation("generate \(type)", needs: [.memory, .randomness]) {
+                let key = try backend.generateKeyPair(type)
                 let serialized = try key.serialized
-                return try backend.privateKey(group, serialized.bytes).publicKey.serialized == key.publicKey.serialized
+                return try backend.privateKey(type, serialized.bytes).publicKey.serialized == key.publicKey.serialized
             }
         } + [
             Operation("generate Ed25519", needs: [.memory, .randomness]) {

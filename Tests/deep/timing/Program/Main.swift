@@ -89,7 +89,7 @@ private struct Place {
         let backend = DefaultBackend.shared
         let lifecycle = KeyLifecycle(activatesAt: UnixTime(0))
         func entry(_ record: KeyRecord) -> Keyset.Entry { Keyset.Entry(record, lifecycle) }
-        let record = try KeyRecord.generate(kind, group: .x25519, backend: backend)
+        let record = try KeyRecord.generate(kind, type: .x25519, backend: backend)
         let signingRecord = try KeyRecord.generate(.sender, backend: backend)
         guard case .sender(let verificationKey, _) = signingRecord.material else { throw FailureClass.unknownKey }
         let signer = try SenderKey(entry(signingRecord))

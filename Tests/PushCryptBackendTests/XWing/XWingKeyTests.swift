@@ -1,0 +1,155 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptOpenSSL
+
+@Suite struct XWingKeyTests {
+    /// Encapsulates with one backend and decapsulates with another one.
+    private func agreed(_ pair: BackendPair, _ seed: [UInt8]) throws -> (sent: [UInt8], received: [UInt8]) {
+        let key = try pair.second.privateKey(.xWing, seed.bytes)
+        let recipient = try pair.first.publicKey(.xWing, key.publicKey.serialized.bytes)
+        let (secret, ciphertext) = try pair.first.encapsulated(to: recipient)
+        #expect(ciphertext.count == KeyPairType.xWing.encapsulatedByteCount)
+        return (secret, try pair.second.decapsulated(ciphertext, with: key))
+    }
+
+    @Test(
+        "the secret that one backend encapsulates is the one that another decapsulates",
+        arguments: Backends.pairs(supporting: .xWing))
+    func roundTrip(_ pair: BackendPair) throws {
+        var secrets: Set<[UInt8]> = []
+        for byte: UInt8 in 0..<20 {
+            let (sent, received) = try agreed(pair, [UInt8](repeating: byte, count: 32))
+            #expect(sent == received)
+            secrets.insert(sent)
+        }
+        #expect(secrets.count == 20)
+    }
+
+    @Test("generated keys are distinct and can be exported", arguments: Backends.supporting(.xWing))
+    func generated(_ named: NamedBackend) throws {
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<10 {
+            let key = try named.backend.generateKeyPair(.xWing)
+            let seed = try key.serialized.revealed
+            #expect(key.publicKey.type == .xWing)
+            #expect(key.publicKey.serialized.count == KeyPairType.xWing.publicKeyByteCount)
+            #expect(seen.insert(seed).inserted)
+            let imported = try named.backend.privateKey(.xWing, seed.bytes)
+            #expect(imported.publicKey.serialized == key.publicKey.serialized)
+        }
+    }
+
+    @Test(
+        "a ciphertext with a flipped bit gives another secret, of every bit one",
+        arguments: Backends.supporting(.xWing))
+    func implicitRejection(_ named: NamedBackend) throws {
+        let key = try named.backend.generateKeyPair(.xWing)
+        let (secret, ciphertext) = try named.backend.encapsulated(to: key.publicKey)
+        var secrets: Set<[UInt8]> = [secret]
+        for bit in 0..<ciphertext.count * 8 {
+            var changed = ciphertext
+            changed[bit / 8] ^= 1 << (bit % 8)
+            let other = try named.backend.decapsulated(changed, with: key)
+            // RFC 7748 section 5 masks the highest bit of a u-coordinate; the combiner hashes the unmasked ciphertext.
+            #expect(secrets.insert(other).inserted, "bit \(bit)")
+        }
+    }
+
+    @Test("a ciphertext of another length throws invalidPublicKey", arguments: Backends.supporting(.xWing))
+    func ciphertextLength(_ named: NamedBackend) throws {
+        let key = try named.backend.generateKeyPair(.xWing)
+        let ciphertext = try named.backend.encapsulated(to: key.publicKey).ciphertext
+        for wrong in [[], Array(ciphertext.dropLast()), ciphertext + [0], Array(ciphertext.prefix(1_088))] {
+            #expect(try cryptoErrorCode { try named.backend.decapsulated(wrong, with: key) } == .invalidPublicKey)
+        }
+    }
+
+    @Test("a public key of another length throws invalidPublicKey", arguments: Backends.supporting(.xWing))
+    func publicKeyLength(_ named: NamedBackend) throws {
+        let bytes = try named.backend.generateKeyPair(.xWing).publicKey.serialized
+        for wrong in [[], Array(bytes.dropLast()), bytes + [0], Array(bytes.prefix(1_184)), Array(bytes.suffix(32))] {
+            let code = try cryptoErrorCode { try named.backend.publicKey(.xWing, wrong.bytes) }
+            #expect(code == .invalidPublicKey, "\(wrong.count) bytes")
+        }
+    }
+
+    @Test(
+        "a public key with a coefficient of 3,329 or more throws invalidPublicKey (FIPS 203 section 7.2)",
+        arguments: Backends.supporting(.xWing), [3_328, 3_329, 4_095])
+    func modulus(_ named: NamedBackend, _ coefficient: Int) throws {
+        let bytes = try named.backend.generateKeyPair(.xWing).publicKey.serialized
+        for index in [0, 1, 2, 383, 766, 767] {
+            var changed = bytes
+            let start = index / 2 * 3
+            if index % 2 == 0 {
+                changed[start] = UInt8(coefficient & 0xff)
+                changed[start + 1] = changed[start + 1] & 0xf0 | UInt8(coefficient >> 8)
+            } else {
+                changed[start + 1] = changed[start + 1] & 0x0f | UInt8(coefficient & 0x0f) << 4
+                changed[start + 2] = UInt8(coefficient >> 4)
+            }
+            let code = try cryptoErrorCode { try named.backend.publicKey(.xWing, changed.bytes) }
+            #expect(code == (coefficient < 3_329 ? nil : .invalidPublicKey), "coefficient \(index)")
+        }
+    }
+
+    @Test("keys of other types and backends throw keyMismatch", arguments: Backends.supporting(.xWing))
+    func mismatch(_ named: NamedBackend) throws {
+        let backend = named.backend
+        let key = try backend.generateKeyPair(.xWing)
+        let ciphertext = try backend.encapsulated(to: key.publicKey).ciphertext
+        var foreign = try KeyPairType.groups.map(backend.generateKeyPair)
+        for other in Backends.supporting(.xWing) where other.backend.name != backend.name {
+            foreign.append(try other.backend.generateKeyPair(.xWing))
+        }
+        for other in foreign {
+            #expect(try cryptoErrorCode { try backend.encapsulated(to: other.publicKey) } == .keyMismatch)
+            #expect(try cryptoErrorCode { try backend.decapsulated(ciphertext, with: other) } == .keyMismatch)
+        }
+        #expect(try cryptoErrorCode { try key.sharedSecret(with: key.publicKey) } == .keyMismatch)
+        for group in KeyPairType.groups {
+            let peer = try backend.generateKeyPair(group)
+            #expect(try cryptoErrorCode { try peer.sharedSecret(with: key.publicKey) } == .keyMismatch)
+        }
+    }
+
+    @Test(
+        "each function for X-Wing keys throws unsupportedAlgorithm with an OpenSSL before 3.5, and with no other backend"
+    )
+    func unsupported() throws {
+        let lacking = Backends.all.map(\.backend).filter { !$0.supports(.xWing) }
+        #expect(lacking.isEmpty == OpenSSLLibrary.hasVersion(3, 5))
+        for backend in lacking { try expectUnsupported(backend) }
+    }
+
+    private func expectUnsupported(_ backend: any CryptoBackend) throws {
+        let (seed, publicKey) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 0, count: 1_216))
+        #expect(try cryptoErrorCode { try backend.generateKeyPair(.xWing) } == .unsupportedAlgorithm)
+        #expect(try cryptoErrorCode { try backend.privateKey(.xWing, seed.bytes) } == .unsupportedAlgorithm)
+        let error = #expect(throws: CryptoError.self) { try backend.publicKey(.xWing, publicKey.bytes) }
+        #expect(error?.code == .unsupportedAlgorithm)
+        #expect(error?.reason.hasSuffix("has no ML-KEM: OpenSSL 3.5 or later is needed") == true)
+    }
+}
+
+extension OpenSSLLibrary {
+    /// Whether the version is at least this one.
+    fileprivate static func hasVersion(_ major: Int, _ minor: Int) -> Bool {
+        let parts = version.split(separator: ".").prefix(2).compactMap { Int($0) }
+        return parts.count == 2 && (parts[0], parts[1]) >= (major, minor)
+    }
+}
+
+extension CryptoBackend {
+    func encapsulated(to key: any EncapsulationKey) throws -> (secret: [UInt8], ciphertext: [UInt8]) {
+        var ciphertext = [UInt8]()
+        let secret = try SecretBytes(count: 32) { try encapsulate(to: key, into: &$0, appendingTo: &ciphertext) }
+        return (secret.revealed, ciphertext)
+    }
+
+    func decapsulated(_ ciphertext: [UInt8], with key: any DecapsulationKey) throws -> [UInt8] {
+        try SecretBytes(count: 32) { try decapsulate(ciphertext.bytes, with: key, into: &$0) }.revealed
+    }
+}
