@@ -48,6 +48,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package private(set) var fault: String
     /// The shell command that corrects the fault; nil if none is known.
     package private(set) var correction: String?
+    /// The owner of a file or folder that only its owner can read; nil if this user can correct it.
+    package private(set) var owner: UInt32?
     /// What can be done in place of the correction, and what follows it.
     private var alternative = "", remark = ""
 
@@ -79,6 +81,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         fault = "can't \(operation.rawValue) \(path): \(cause)" + (permission?.fault ?? "")
         alternative = permission?.alternative ?? ""
         correction = permission?.correction
+        owner = correction == nil ? permission?.owner : nil
     }
 
     func adding(_ text: String) -> FileError {

@@ -1,9 +1,10 @@
 /// Why the system doesn't let this user read a file or folder, and what corrects that.
 struct MissingPermission {
     /// The owner, if it is another user.
+    private(set) var owner: UInt32?
     private(set) var fault = ""
     private(set) var alternative = ""
-    /// nil if only the owner of a folder above can correct it.
+    /// nil if the file is in a folder of another user. To give it to this user would give a keyset to each user who looks.
     private(set) var correction: String?
 
     /// - Parameter folder: the open folder of the file; nil if it was opened by its path.
@@ -17,23 +18,20 @@ struct MissingPermission {
         guard let access = FileStatus(place, followingLinks: true)?.access else { return nil }
         let isAbove = !path.isEmpty && place != path
         guard access.owner == user else {
+            owner = access.owner
             fault = "; \(place) belongs to user \(access.owner)"
-            guard !isAbove else {
+            let isOwnFolder = folder.map { (try? $0.status().access.owner) == user } ?? !access.isFolder
+            guard !isAbove, isOwnFolder else {
                 fault += ": work as that user"
                 return
             }
             alternative = "work as that user, or "
-            correction = Self.chown(place, access, folder, user)
+            let whole = ShellArgument.quoted(folder?.path ?? place)
+            correction = "chown \(folder == nil ? "" : "-R ")\(user) \(whole)"
             return
         }
         let needed: UInt32 = isAbove ? 0o100 : access.isFolder ? 0o500 : 0o400
         guard access.mode & needed != needed else { return nil }
         correction = "chmod \(access.isFolder ? "700" : "600") \(ShellArgument.quoted(place))"
-    }
-
-    /// In a folder of this user, other files may belong to the other user too.
-    private static func chown(_ place: String, _ access: FileAccess, _ folder: Folder?, _ user: UInt32) -> String {
-        let whole = (try? folder?.status().access.owner) == user ? folder?.path : access.isFolder ? place : nil
-        return "chown " + (whole == nil ? "" : "-R ") + "\(user) " + ShellArgument.quoted(whole ?? place)
     }
 }

@@ -1,6 +1,6 @@
 import PushCryptCore
-import PushCryptFiles
 import PushCryptKeysets
+import PushCryptKeystore
 
 /// A signed sender set at a time: when it was issued and how long it is valid.
 ///
@@ -31,15 +31,7 @@ struct PublicationStatus {
 
     /// What is left to do after a change of a sender keyset at `path`, which issues its set again.
     static func publishing(_ path: String, _ secrets: SecretOptions) -> String {
-        TerminalText.harmless("the new set now: `\(command(path, secrets))`".utf8)
-    }
-
-    /// The command that publishes the set, with the places to fill in in capitals. The publisher keyset has a secret of its own
-    /// where the sender keyset has one.
-    static func command(_ path: String, _ secrets: SecretOptions) -> String {
-        let own = secrets.repeatedArguments
-        return "pushcrypt keys publish \(ShellArgument.quoted(path)) --to FOLDER --signed-by Publisher/NAME\(own)"
-            + (own.isEmpty ? "" : " --publisher-passphrase-file FILE")
+        TerminalText.harmless("the new set now: `\(PublishedSet.command(path, secrets.repeatedArguments))`".utf8)
     }
 
     var json: JSONObject {

@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 
@@ -21,11 +21,27 @@ package struct Finding: Hashable, Sendable, Encodable {
     package let message: String
     /// How to correct it: a shell command or a sentence.
     package let advice: String
+    /// When the step of `rotate` was due that the finding is about. It isn't in the JSON.
+    private let dueAt: UnixTime?
 
-    init(severity: Severity, keyset: String, code: String, message: String, advice: String) {
+    private enum CodingKeys: CodingKey {
+        case severity, keyset, code, message, advice
+    }
+
+    init(
+        severity: Severity, keyset: String, code: String, message: String, advice: String, dueAt: UnixTime? = nil
+    ) {
         assert(Self.codes.contains(code), "\(code) isn't in Finding.codes")
         (self.severity, self.keyset, self.code) = (severity, keyset, code)
-        (self.message, self.advice) = (message, advice)
+        (self.message, self.advice, self.dueAt) = (message, advice, dueAt)
+    }
+
+    /// The finding as an error, if it is a warning about a step that has been due for more days.
+    package func raised(afterDays days: Int64, at time: UnixTime) -> Finding {
+        guard severity == .warning, let dueAt, dueAt + days * 86_400 < time else { return self }
+        return Finding(
+            severity: .error, keyset: keyset, code: code, message: "\(message); this is late by more than \(days) days",
+            advice: advice, dueAt: dueAt)
     }
 
     /// - Parameter error: why a file or folder can't be read.
@@ -35,6 +51,7 @@ package struct Finding: Hashable, Sendable, Encodable {
         return Finding(
             severity: .error, keyset: keyset, code: "unreadable", message: cause?.fault ?? "\(error)",
             advice: cause?.correction
+                ?? cause?.owner.map { "work as user \($0)" }
                 ?? (isRefused ? "work as a user who may read it" : "find out why the system can't read it"))
     }
 
@@ -104,7 +121,9 @@ extension Verification {
 
 extension PublicCondition {
     /// The fault and how to correct it; the case's name if there is no fault.
-    func description(_ snapshot: KeysetSnapshot) -> (message: String, advice: String) {
+    ///
+    /// - Parameter restore: the advice for a keyset that is an earlier copy; nil for another one.
+    func description(_ snapshot: KeysetSnapshot, restore: String? = nil) -> (message: String, advice: String) {
         let name = KeysetFolder.publicName
         let verify = Verification.verify(snapshot)
         switch self {
@@ -114,7 +133,8 @@ extension PublicCondition {
         case .newer(let sequence):
             return (
                 "\(name) is from a later change, seq \(sequence): the keyset is an old copy",
-                "restore the newest copy; without it, keys that were made later are lost"
+                restore
+                    ?? "\(Verification.restore(snapshot.path)); without it, keys that were made later are lost"
             )
         case .foreign(let flaw):
             let file = ShellArgument.quoted(snapshot.path + "/" + name)

@@ -67,7 +67,10 @@ extension KeysetExamination {
         guard access.owner != user else { return }
         add(
             role.isOwn && isPrivate && !access.belongs(to: user) ? .error : .warning, "owner",
-            "\(what) belongs to user \(access.owner), and you are user \(user)", advice: "chown \(user) \(path)")
+            "\(what) belongs to user \(access.owner), and you are user \(user)",
+            // A keyset isn't given to each user who looks at it.
+            advice: snapshot.folder.access.owner == user
+                ? "chown \(user) \(path)" : "work as user \(snapshot.folder.access.owner)")
     }
 
     private mutating func examineTime(_ modifiedAt: UnixTime, _ role: Role, _ what: String) {

@@ -33,9 +33,9 @@ package struct KeysetExamination {
     /// Why changes of the keyset are refused.
     package struct Refusal {
         /// As in the error of the command.
-        let reason: String
-        /// The host that changes the keyset; nil if the keyset or its secret has an error, which is a finding.
-        let host: String?
+        package let reason: String
+        /// The host that changes the keyset; nil if the keyset, its secret or the clock has a fault, which is a finding.
+        package let host: String?
     }
 
     package let snapshot: KeysetSnapshot
@@ -53,12 +53,13 @@ package struct KeysetExamination {
     package init(_ snapshot: KeysetSnapshot, _ context: Context) {
         self.snapshot = snapshot
         self.context = context
-        let head = try? snapshot.keyset.get().metadata.audit
-        logCondition = head.flatMap { head in (try? snapshot.log.get())?.condition(head) }
+        logCondition = snapshot.logCondition
         examineFiles()
         switch snapshot.keyset {
         case .success(let file): examine(file)
-        case .failure(let error): examine(error)
+        case .failure(let error):
+            refusal = Refusal(reason: "\(error)", host: nil)
+            examine(error)
         }
     }
 
@@ -76,36 +77,45 @@ package struct KeysetExamination {
     }
 
     /// Why `rotate` refuses the keyset; nil if it doesn't. It refuses another host only if a step is due.
-    package func rotationRefusal(_ plan: RotationPlan) -> String? {
-        guard let refusal, refusal.host == nil || plan.blocked.contains(where: isRefused) else {
-            return plan.clockObjection
+    ///
+    /// - Parameter plan: nil if the keyset's file can't be read.
+    package func rotationRefusal(_ plan: RotationPlan?) -> Refusal? {
+        guard let refusal, refusal.host == nil || plan?.blocked.contains(where: isRefused) == true else {
+            return plan?.clockObjection.map { Refusal(reason: $0, host: nil) }
         }
-        return refusal.reason
+        return refusal
     }
 
     private func isRefused(_ step: RotationPlan.Step) -> Bool { refusal != nil && step.blockedBy == refusal?.reason }
 
-    mutating func add(_ severity: Finding.Severity, _ code: String, _ message: String, advice: String) {
+    /// - Parameter dueAt: when the step of `rotate` was due that the finding is about.
+    mutating func add(
+        _ severity: Finding.Severity, _ code: String, _ message: String, advice: String, dueAt: UnixTime? = nil
+    ) {
         findings.append(
-            Finding(severity: severity, keyset: snapshot.path, code: code, message: message, advice: advice))
+            Finding(
+                severity: severity, keyset: snapshot.path, code: code, message: message, advice: advice, dueAt: dueAt))
     }
 
     func command(_ text: String) -> String { "pushcrypt \(text) \(ShellArgument.quoted(snapshot.path))" }
 
     /// As in ``Context/secretArguments``, if the keyset needs them.
-    private var secretArguments: String {
+    var secretArguments: String {
         (try? snapshot.keyset.get().protection) == .plaintext ? "" : context.secretArguments
     }
 
     /// The command that changes the keyset, and where or when it is accepted.
     func change(_ text: String, then rest: String = "") -> String {
-        switch refusal {
-        case nil: command(text) + secretArguments + rest
-        case let refusal?:
-            (refusal.host.map { "on \($0): " } ?? "first correct the keyset's error, then: ") + command(text)
-                + secretArguments + rest
+        let condition: String
+        if let refusal {
+            condition = refusal.host.map { "on \($0): " } ?? "first correct the keyset's error, then: "
+        } else {
+            condition = clockObjection == nil ? "" : "first correct the clock, then: "
         }
+        return condition + command(text) + secretArguments + rest
     }
+
+    private var clockObjection: String? { metadata.flatMap { $0.timeline.clockObjection(to: now, $0.policy) } }
 
     private mutating func examine(_ file: KeysetFile) {
         examineContent(file)
@@ -119,16 +129,14 @@ package struct KeysetExamination {
         if !isEarlierCopy {
             examineLifecycles(file.metadata.timeline)
             if !snapshot.isDemo { examineRotation(file.metadata) }
-            if let set = file.metadata.signedSet { examineSignedSet(set) }
+            if let set = file.metadata.signedSet { examineSignedSet(set, file.metadata) }
             examineHook(file.metadata)
         }
         examineLog(file.metadata)
         if !snapshot.isDemo { examinePublic(file.metadata) }
     }
 
-    private var isEarlierCopy: Bool {
-        if case .newer? = logCondition { true } else { false }
-    }
+    private var isEarlierCopy: Bool { logCondition?.isEarlierCopy ?? false }
 
     private mutating func examine(_ error: any Error) {
         if let error = error as? KeyError, error.code == .unsupportedVersion {
@@ -281,12 +289,13 @@ package struct KeysetExamination {
     }
 
     private mutating func examineHook(_ metadata: KeysetMetadata) {
-        guard let done = snapshot.hook?.sequence, done != metadata.sequence else { return }
+        guard let record = snapshot.hook, record.sequence != metadata.sequence else { return }
+        let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
         add(
             isLate ? .warning : .note, "hook-unfinished",
-            "the program that runs after changes succeeded for seq \(done), and the keyset has seq \(metadata.sequence)",
+            "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)",
             advice: change(
                 "rotate", then: " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault"))
     }
@@ -297,6 +306,8 @@ package struct KeysetExamination {
         let (message, advice) = condition.description(snapshot)
         switch condition {
         case .unneeded, .whole, .plausible: break
+        // The log's finding says more.
+        case .newer where isEarlierCopy: break
         case .missing: add(.warning, "public-missing", message, advice: advice)
         case .stale: add(.warning, "unfinished", message, advice: advice)
         case .newer: add(.error, "rolled-back", message, advice: advice)
@@ -322,7 +333,7 @@ extension KeysetExamination {
             add(
                 isLate ? .warning : .note, "expired",
                 "key \(key.kid) opens nothing \(expiresAt), and its material is still there",
-                advice: change("keys prune"))
+                advice: change("keys prune"), dueAt: key.lifecycle.expiresAt)
         }
         for key in timeline.keys(in: .primary, .retiring, at: now) {
             guard let expiresAt = key.lifecycle.expiresAt, expiresAt <= now + Self.soonInSeconds else { continue }
@@ -333,7 +344,7 @@ extension KeysetExamination {
     }
 
     mutating func examineRotation(_ metadata: KeysetMetadata) {
-        if let objection = metadata.timeline.clockObjection(to: now, metadata.policy) {
+        if let objection = clockObjection {
             add(.warning, "clock", objection, advice: "date -u")
         }
         if metadata.policy.publishLeadInSeconds == 0 {
@@ -353,7 +364,8 @@ extension KeysetExamination {
             let isLate = step.dueAt + Self.graceInSeconds < now
             add(
                 isLate ? .warning : .note, isLate ? "rotation-overdue" : "rotation-due",
-                "it has been due since \(step.dueAt) \(step.description)", advice: change("rotate"))
+                "it has been due since \(step.dueAt) \(step.description)", advice: change("rotate"),
+                dueAt: step.dueAt)
         }
         for step in plan.blocked where !isReported(step) {
             let isRefused = isRefused(step)
@@ -366,16 +378,21 @@ extension KeysetExamination {
             add(
                 isWaiting ? .note : .warning, "rotation-blocked",
                 "it has been due since \(step.dueAt) \(step.description), \(objection)",
-                advice: isRefused ? change("rotate") : command("rotate --dry-run"))
+                advice: isRefused ? change("rotate") : command("rotate --dry-run"), dueAt: step.dueAt)
         }
     }
 
-    mutating func examineSignedSet(_ set: SenderSetPublication) {
+    mutating func examineSignedSet(_ set: SenderSetPublication, _ metadata: KeysetMetadata) {
         let issued = "the signed set was issued at \(set.issuedAt) and"
-        let advice = change("rotate", then: ", then publish the set")
+        let advice = change(
+            "rotate", then: "  # then publish the set: \(PublishedSet.command(snapshot.path, secretArguments))")
+        let plan = plan(metadata)
+        let dueAt = (plan.due + plan.blocked).map(\.dueAt).min()
         switch set.condition(at: now) {
         case .valid: break
-        case .expiring: add(.warning, "set-expiring", "\(issued) is valid until \(set.validUntil)", advice: advice)
+        case .expiring:
+            add(
+                .warning, "set-expiring", "\(issued) is valid until \(set.validUntil)", advice: advice, dueAt: dueAt)
         case .expired:
             add(
                 .error, "set-expired", "\(issued) was valid until \(set.validUntil): apps verify nothing with it",

@@ -57,12 +57,25 @@ package struct KeysetSnapshot: Sendable {
         }
     }
 
+    /// Whether the audit log matches the keyset; nil if one of them can't be read.
+    package var logCondition: AuditLog.Condition? {
+        guard let head = try? keyset.get().metadata.audit else { return nil }
+        return (try? log.get())?.condition(head)
+    }
+
     package var leftovers: [String] { files.keys.filter(Folder.isLeftover).sorted() }
 
     /// Whether all its keys are published demo keys, so that it contains no secret.
     package var isDemo: Bool {
         guard let file = try? keyset.get() else { return false }
         return DemoKeys.covers(file.keyIDs)
+    }
+}
+
+extension AuditLog.Condition {
+    /// Whether the log has later changes than the keyset.
+    var isEarlierCopy: Bool {
+        if case .newer = self { true } else { false }
     }
 }
 

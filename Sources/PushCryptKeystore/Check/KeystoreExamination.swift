@@ -9,8 +9,8 @@ package struct KeystoreExamination {
     package private(set) var findings: [Finding] = []
     /// The keysets whose folders can be read.
     package private(set) var keysets: [KeysetExamination] = []
-    /// The paths of the other keysets: the folder can't be read, has no `keyset.json`, or is a link.
-    package private(set) var unreadable: [String] = []
+    /// The other keysets: the folder can't be read, has no `keyset.json`, or is a link.
+    package private(set) var unreadable: [(path: String, reason: String)] = []
     /// The keysets and keystores that were examined, in the form that two paths of the same folder share.
     package private(set) var examined: Set<String>
     /// Whether the path names or contains what was known before.
@@ -61,7 +61,7 @@ package struct KeystoreExamination {
             findings += keyset.findings
             keysets.append(keyset)
         } catch {
-            unreadable.append(path)
+            unreadable.append((path, "\(error)"))
             guard FileStatus(path)?.kind == .symbolicLink else { return findings.append(.unreadable(path, error)) }
             add(.error, path, "symbolic-link", "\(error)", advice: "name the folder itself")
         }
@@ -128,8 +128,9 @@ package struct KeystoreExamination {
     }
 
     private mutating func reportMissing(_ path: String) {
-        unreadable.append(path)
-        add(.error, path, "missing", "there is no \(KeysetFolder.keysetName)", advice: Verification.restore(path))
+        let reason = "there is no \(KeysetFolder.keysetName)"
+        unreadable.append((path, "\(path): \(reason)"))
+        add(.error, path, "missing", reason, advice: Verification.restore(path))
     }
 
     /// `Keystore` lists the folders of the keystore whose names don't begin with a dot.
@@ -155,10 +156,10 @@ package struct KeystoreExamination {
 
     private mutating func examineStray(_ path: String, _ kind: FileStatus.Kind) {
         if kind == .symbolicLink, (try? KeysetFolder(path).exists) == true {
-            unreadable.append(path)
+            let reason = "a symbolic link to a keyset; a keystore contains only files and folders"
+            unreadable.append((path, "\(path): \(reason)"))
             return add(
-                .error, path, "symbolic-link",
-                "a symbolic link to a keyset; a keystore contains only files and folders",
+                .error, path, "symbolic-link", reason,
                 advice: "replace the link with the folder")
         }
         add(.note, path, "foreign-file", "not a file of a keystore", advice: KeysetExamination.moveForeignFile)

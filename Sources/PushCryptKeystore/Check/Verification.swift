@@ -48,12 +48,18 @@ package struct Verification: Sendable {
         let metadata = file.metadata
         let count = metadata.timeline.keys.count
         add("metadata", .ok, "\(count) \(metadata.kind.rawValue) key\(count == 1 ? "" : "s"), seq \(metadata.sequence)")
-        checkLifecycles(metadata, at: time)
+        let condition = snapshot.logCondition
+        let isEarlierCopy = condition?.isEarlierCopy ?? false
+        checkLifecycles(metadata, isEarlierCopy: isEarlierCopy, at: time)
         let stored = try checkKeys(file, secret)
-        if let log = try readable(snapshot.log, "log") {
-            checkLog(log, metadata, file.protection == .plaintext ? "" : secret.arguments, at: time)
+        let secretArguments = file.protection == .plaintext ? "" : secret.arguments
+        if let log = try readable(snapshot.log, "log"), let condition {
+            checkLog(log, condition, metadata, secretArguments, at: time)
         }
-        if let published = try readable(snapshot.published, "public") { checkPublic(published, metadata, stored) }
+        if let published = try readable(snapshot.published, "public") {
+            let restore = isEarlierCopy ? Self.restoreOlder(snapshot, secretArguments) : nil
+            checkPublic(published, metadata, stored, restore: restore)
+        }
         checkLeftovers()
     }
 
@@ -97,7 +103,10 @@ package struct Verification: Sendable {
             "\(KeysetFolder.keysetName) has no digest: it was made or edited by hand; the next change adds one")
     }
 
-    mutating func checkLifecycles(_ metadata: KeysetMetadata, at time: UnixTime) {
+    mutating func checkLifecycles(_ metadata: KeysetMetadata, isEarlierCopy: Bool, at time: UnixTime) {
+        guard !isEarlierCopy else {
+            return add("lives", .unchecked, "the keyset is an earlier copy: no command uses its keys")
+        }
         do throws(LifecycleError) {
             try Invariants.check(standing: metadata.timeline, at: time)
             let kid = metadata.timeline.primary(at: time).map { "key \($0.kid)" } ?? "a key"
@@ -127,9 +136,10 @@ package struct Verification: Sendable {
     }
 
     mutating func checkLog(
-        _ log: AuditLog, _ metadata: KeysetMetadata, _ secretArguments: String, at time: UnixTime
+        _ log: AuditLog, _ condition: AuditLog.Condition, _ metadata: KeysetMetadata, _ secretArguments: String,
+        at time: UnixTime
     ) {
-        switch log.condition(metadata.audit) {
+        switch condition {
         case .whole where log.lines.isEmpty:
             add("log", .ok, "there is no audit log yet; the first change starts it")
         case .whole:
@@ -149,7 +159,9 @@ package struct Verification: Sendable {
         }
     }
 
-    mutating func checkPublic(_ published: [UInt8]?, _ metadata: KeysetMetadata, _ stored: StoredKeyset?) {
+    mutating func checkPublic(
+        _ published: [UInt8]?, _ metadata: KeysetMetadata, _ stored: StoredKeyset?, restore: String?
+    ) {
         let name = KeysetFolder.publicName
         guard !snapshot.isDemo else { return add("public", .ok, "the demo keys are published with pushcrypt") }
         let condition = PublicCondition(published, metadata, stored?.records)
@@ -162,7 +174,7 @@ package struct Verification: Sendable {
                 "public", .unchecked, "\(name) matches the metadata; the private keys were not compared",
                 advice: Self.giveTheSecret)
         default:
-            let (message, advice) = condition.description(snapshot)
+            let (message, advice) = condition.description(snapshot, restore: restore)
             let needsSecret = condition.isUnfinished && stored == nil
             add("public", .bad, message, advice: needsSecret ? Self.giveTheSecret : advice)
         }

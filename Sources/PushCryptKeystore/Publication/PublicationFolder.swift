@@ -147,8 +147,8 @@ package struct PublicationFolder {
     fileprivate static func newer(_ path: String, _ served: Int64, _ own: Int64) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(path) has seq \(served), and the keyset has seq \(own): it is an old copy. Restore the newest one; if there is "
-                + "none, see docs/rotation.md on restoring a backup")
+            "\(path) has seq \(served), and the keyset has seq \(own): it is an old copy. Restore the newest backup with "
+                + "`pushcrypt keys restore --from FILE`; if there is none, see docs/rotation.md on restoring a backup")
     }
 
     private struct Names {

@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 
 /// The files of a signed sender set (PROTOCOL section 10), made of a sender keyset and a publisher keyset.
@@ -29,6 +30,15 @@ package struct PublishedSet {
         // Apps may still pin a publisher that was destroyed here.
         try keyset.requirePublishable(without: timeline.keys.map(\.kid))
         publication = try policy.publication(sequence: senders.metadata.sequence, issuedAt: issuedAt)
+    }
+
+    /// The command that publishes the set of a sender keyset, with the places to fill in in capitals. The publisher keyset has a
+    /// secret of its own where the sender keyset has one.
+    ///
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    package static func command(_ path: String, _ secretArguments: String) -> String {
+        "pushcrypt keys publish \(ShellArgument.quoted(path)) --to FOLDER --signed-by Publisher/NAME\(secretArguments)"
+            + (secretArguments.isEmpty ? "" : " --publisher-passphrase-file FILE")
     }
 
     private static func require(_ keyset: StoredKeyset, _ kind: KeyKind, _ role: String) throws(KeyError) {

@@ -10,7 +10,8 @@ import PushCryptPrimitives
 /// ```
 /// The file has the `seq` of the keyset and the length of its audit log for which the program last succeeded. Whenever `seq`
 /// differs, the program is still to run. So a crash at any point, a failure and a change without this program are noticed
-/// at the next run, and without the file the program runs.
+/// at the next run, and without the file the program runs. The first attempt writes {"seq": null, "lines": 0}, so that a
+/// program that never succeeds is noticed too.
 package struct ChangeHook: Sendable {
     private let program: String
     private let arguments: [String]
@@ -30,8 +31,15 @@ package struct ChangeHook: Sendable {
 
     /// The state for which a program last succeeded.
     package struct Record: Hashable, Sendable {
-        package let sequence: Int64
+        /// nil if a program ran and none has succeeded.
+        package let sequence: Int64?
         let lineCount: Int64
+
+        static let firstAttempt = Record(sequence: nil, lineCount: 0)
+
+        private init(sequence: Int64?, lineCount: Int64) {
+            (self.sequence, self.lineCount) = (sequence, lineCount)
+        }
 
         init(_ keyset: KeysetMetadata) {
             sequence = keyset.sequence
@@ -39,18 +47,20 @@ package struct ChangeHook: Sendable {
         }
 
         init?(json: [UInt8]) {
-            guard let root = try? JSONText(json).root, let sequence = root["seq"]?.protocolInteger,
-                let lineCount = root["lines"]?.protocolInteger
+            guard let root = try? JSONText(json).root, let lineCount = root["lines"]?.protocolInteger,
+                let sequence = root["seq"], sequence.kind == .null || sequence.protocolInteger != nil
             else { return nil }
-            self.sequence = sequence
-            self.lineCount = lineCount
+            self.init(sequence: sequence.protocolInteger, lineCount: lineCount)
         }
 
-        var json: [UInt8] { Array("{\"seq\": \(sequence), \"lines\": \(lineCount)}\n".utf8) }
+        var json: [UInt8] {
+            Array("{\"seq\": \(sequence.map { "\($0)" } ?? "null"), \"lines\": \(lineCount)}\n".utf8)
+        }
 
-        /// The changes after this state, as in `added:KID renewed`.
+        /// The changes after this state, as in `added:KID renewed`; empty if no program has succeeded.
         func changes(in log: AuditLog, _ head: AuditHead) -> String {
-            log.history(head).entries.filter { $0.number > lineCount }.suffix(maximumChangeCount)
+            guard sequence != nil else { return "" }
+            return log.history(head).entries.filter { $0.number > lineCount }.suffix(maximumChangeCount)
                 .compactMap { entry in
                     // The log isn't authenticated, so that only known words get into the environment.
                     guard let action = AuditEvent.Action(rawValue: entry.what) else { return nil }
@@ -67,7 +77,7 @@ package struct ChangeHook: Sendable {
         var process = HelperProcess.Program(path: program, arguments: arguments)
         process.variables = [
             "PUSHCRYPT_KEYSET": path, "PUSHCRYPT_KIND": keyset.kind.rawValue, "PUSHCRYPT_SEQ": "\(keyset.sequence)",
-            "PUSHCRYPT_PREVIOUS_SEQ": record.map { "\($0.sequence)" } ?? "",
+            "PUSHCRYPT_PREVIOUS_SEQ": record?.sequence.map { "\($0)" } ?? "",
             "PUSHCRYPT_CHANGES": record?.changes(in: log, keyset.audit) ?? "",
         ]
         do throws(FileError) {
@@ -103,7 +113,12 @@ extension KeysetStore {
     package func run(_ hook: ChangeHook, after keyset: KeysetMetadata) throws -> Bool {
         let record = try hookRecord()
         guard record?.sequence != keyset.sequence else { return false }
-        let log = try withLock { folder in try self.folder.auditLog(in: folder) }
+        let log = try withLock { folder in
+            if try Self.hookRecord(in: folder) == nil {
+                try folder.replace(KeysetFolder.hookName, with: ChangeHook.Record.firstAttempt.json)
+            }
+            return try self.folder.auditLog(in: folder)
+        }
         try hook.run(folder.path, keyset, after: record, log)
         FaultPoint.reach("hook-succeeded")
         try withLock { folder in
@@ -114,10 +129,11 @@ extension KeysetStore {
 
     /// The state for which a program last succeeded; nil if none ran, or the file is damaged.
     package func hookRecord() throws -> ChangeHook.Record? {
-        try KeystoreError.convertingFileErrors {
-            let folder = try Folder(self.folder.path)
-            guard folder.has(KeysetFolder.hookName) else { return nil }
-            return ChangeHook.Record(json: try folder.read(KeysetFolder.hookName, .ownerOnly).bytes)
-        }
+        try KeystoreError.convertingFileErrors { try Self.hookRecord(in: Folder(folder.path)) }
+    }
+
+    private static func hookRecord(in folder: Folder) throws(FileError) -> ChangeHook.Record? {
+        guard folder.has(KeysetFolder.hookName) else { return nil }
+        return ChangeHook.Record(json: try folder.read(KeysetFolder.hookName, .ownerOnly).bytes)
     }
 }

@@ -40,7 +40,7 @@ package enum Writer {
     /// - Parameters:
     ///   - recorded: the host that the keyset records, if it records one.
     ///   - own: the name of this host, if it has one.
-    static func refusal(_ recorded: String?, own: String?) -> String? {
+    package static func refusal(_ recorded: String?, own: String?) -> String? {
         guard let recorded, recorded != own else { return nil }
         return
             "\(recorded) changes this keyset, and \(own.map { "this is \($0)" } ?? "this host has no name: set \(variable)")"

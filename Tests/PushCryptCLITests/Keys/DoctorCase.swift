@@ -131,7 +131,8 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("2026-03-01", with: "2026-03-02") } },
         DoctorCase(
             code: "rolled-back", severity: "error", testDescription: "a keyset older than its public set",
-            words: "the keyset is an old copy", advice: "restore the newest copy"
+            words: "the keyset is an old copy",
+            advice: "pushcrypt keys restore --from FILE Keys/ios  # FILE is the newest backup; without it, keys"
         ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("\"seq\": 1", with: "\"seq\": 7") } },
         DoctorCase(
             code: "old-log", severity: "note", testDescription: "a log that was set aside",

@@ -25,6 +25,34 @@ struct KeysDoctorAdviceTests {
         #expect(!(try findings(place, name, test).codes.contains(test.code)))
     }
 
+    @Test("the advice for a signed set that has expired, or soon will, can be pasted and has the command to publish")
+    func expiredSet() throws {
+        for (day, code) in [(50, "set-expiring"), (70, "set-expired")] {
+            let place = try SignedSetPlace(secrets: (publisher: "p", sender: "s")).place
+            let time = SignedSetPlace.day(day)
+            let options = ["--at", time, "--json", "--passphrase-file", "sender.pass"]
+            let doctor = try place.run(["keys", "doctor", "Keys/senders"] + options)
+            let list = try JSONSerialization.jsonObject(with: doctor.stdout) as? [[String: String]]
+            let advice = try #require(list?.first { $0["code"] == code }?["advice"], "\(doctor)")
+            #expect(
+                advice.hasSuffix(
+                    "  # then publish the set: pushcrypt keys publish Keys/senders --to FOLDER --signed-by Publisher/NAME "
+                        + "--passphrase-file sender.pass --publisher-passphrase-file FILE"), "\(advice)")
+            let pasted = try place.shell(
+                "pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(time) </dev/null; }; \(advice)")
+            #expect(pasted.exit == 0 && pasted.text.contains("issue the signed set again"), "\(pasted)")
+        }
+    }
+
+    @Test("if the clock blocks every change, each command that is advised is to be run after the clock is corrected")
+    func clock() throws {
+        let place = try SignedSetPlace().place
+        let output = try place.run("status", "Keys/senders", "--at", SignedSetPlace.day(800))
+        let advice = "\n         first correct the clock, then: pushcrypt rotate Keys/senders"
+        #expect(output.text.contains(advice), "\(output)")
+        #expect(!output.text.contains("\n         pushcrypt rotate Keys/senders  #"), "\(output)")
+    }
+
     private func findings(
         _ place: Workplace, _ path: String, _ test: DoctorCase
     ) throws -> (codes: [String], commands: [String]) {

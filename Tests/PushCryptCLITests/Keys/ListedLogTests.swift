@@ -51,6 +51,17 @@ struct ListedLogTests {
         #expect(whole.isSuccess && !whole.text.contains("logProblem"), "\(whole)")
     }
 
+    @Test("a step that is due on a keyset with a broken log is blocked, and the list doesn't advise to run rotate")
+    func due() throws {
+        let time = Workplace.later(85 * Workplace.days)
+        let output = try place.run("keys", "list", "Keys/a", "--at", time)
+        #expect(output.text.contains("Blocked: add a key, since "), "\(output)")
+        #expect(output.text.contains(": the audit log is broken\n"), "\(output)")
+        #expect(!output.text.contains("Due:") && !output.text.contains("pushcrypt rotate"), "\(output)")
+        let whole = try place.run("keys", "list", "Keys/c", "--at", time)
+        #expect(whole.text.contains("Run: pushcrypt rotate Keys/c"), "\(whole)")
+    }
+
     @Test("the printed command starts a new log, after which the list is quiet")
     func pasted() throws {
         let command = Self.advice.replacing("WHY", with: "why").replacing("pushcrypt", with: "\"$PUSHCRYPT\"")

@@ -63,6 +63,25 @@ struct OlderThanLogTests {
         }
     }
 
+    @Test("every error of an earlier copy has the command that restores it; keys verify doesn't check the states")
+    func adviceOfAll() throws {
+        let place = try Self.restored.get().place.place()
+        try place.settle("Keys")
+        let doctor = try place.run("keys", "doctor", Self.path, "--json", "--at", Workplace.now)
+        let list = try JSONSerialization.jsonObject(with: doctor.stdout) as? [[String: String]]
+        let errors = try #require(list, "\(doctor)").filter { $0["severity"] == "error" }
+        #expect(errors.first?["message"]?.hasPrefix("the audit log has 2 changes after") == true, "\(doctor)")
+        let command = "pushcrypt keys restore Keys/app --back-in-time"
+        #expect(errors.allSatisfy { $0["advice"]?.hasPrefix(command) == true }, "\(doctor)")
+        let verify = try place.run("keys", "verify", Self.path, "--json", "--at", Workplace.now)
+        let checks = try #require(JSONSerialization.jsonObject(with: verify.stdout) as? [[String: Any]], "\(verify)")
+        let lives = checks.filter { $0["check"] as? String == "lives" }
+        #expect(lives.map { $0["outcome"] as? String } == ["unchecked"], "\(verify)")
+        let bad = checks.filter { $0["outcome"] as? String == "bad" }
+        #expect(bad.allSatisfy { ($0["advice"] as? String)?.hasPrefix(command) == true }, "\(verify)")
+        #expect(bad.contains { $0["check"] as? String == "public" }, "\(verify)")
+    }
+
     @Test(
         "the command in the message and in keys doctor restores the keyset when it is pasted, also with a space in its name",
         arguments: ["rotate", "keys doctor", "keys log --start-new --reason forget --yes"])

@@ -89,6 +89,24 @@ struct UnprivilegedTests {
     }
 
     @Test(
+        "a user who looks at a keyset of root is advised to work as root, and not to take the keyset",
+        .enabled(if: geteuid() == 0, "only root can give files away"),
+        arguments: readers + ["keys doctor Keys", "status Keys"])
+    func rootsKeyset(_ command: String) throws {
+        let place = try makeKeystore()
+        for (mode, path) in [(0o700, "Keys/senders"), (0o755, "Keys/senders/keyset.json")] {
+            _ = try place.shell("chown -R 0 Keys/senders")
+            try place.setMode(mode, of: "Keys/senders")
+            let output = try runUnprivileged(command, place)
+            let text = output.text + output.stderr
+            #expect(text.contains("\(path) belongs to user 0: work as that user"), "\(output)")
+            #expect(!text.contains("chown"), "\(output)")
+            guard command.hasPrefix("status") || command.hasPrefix("keys doctor") else { continue }
+            #expect(output.text.contains("\n         work as user 0\n"), "\(output)")
+        }
+    }
+
+    @Test(
         "for a keystore's folder of root, the next step is to work as root",
         .enabled(if: geteuid() == 0, "only root can give files away"))
     func rootsFolder() throws {

@@ -246,7 +246,8 @@ struct ChangeHookTests {
             Data("#!/bin/sh\n[ \"$PUSHCRYPT_KEYSET\" = Keys/b ] && echo >done\n".utf8), to: "hook", mode: 0o700)
         let output = try place.run("rotate", "--all", "--exec-on-change", "./hook", "--at", Workplace.newYear)
         #expect(output.exit == 69 && place.has("done"), "\(output)")
-        #expect(place.has("Keys/b/hook.json") && !place.has("Keys/app/hook.json"))
+        #expect(try place.read("Keys/b/hook.json") == Data("{\"seq\": 1, \"lines\": 1}\n".utf8))
+        #expect(try place.read("Keys/app/hook.json") == Data("{\"seq\": null, \"lines\": 0}\n".utf8))
     }
 
     @Test("keys doctor reports a program that hasn't succeeded: a note for a day, then a warning")
@@ -262,6 +263,25 @@ struct ChangeHookTests {
         }
         #expect(try rotate(at: "2026-01-03T00:00:00Z").exit == 0)
         #expect(!(try place.run("keys", "doctor", "Keys/app", "--json").text.contains("hook")))
+    }
+
+    @Test("status and keys doctor say that a program has never succeeded, a day after the change; a success ends this")
+    func neverSucceeded() throws {
+        try place.write(Data("3".utf8), to: "status")
+        for time in [Workplace.newYear, "2026-01-02T00:00:00Z"] { #expect(try rotate(at: time).exit == 69) }
+        #expect(try runs == ["Keys/app shared ->1 [] 0:", "Keys/app shared ->1 [] 0:"])
+        try place.settle("Keys", at: 1_767_225_600)
+        let options = ["--at", "2026-01-03T00:00:00Z"]
+        let words = "the program that runs after changes has never succeeded, and the keyset has seq 1"
+        let doctor = try place.run(["keys", "doctor", "Keys/app"] + options)
+        #expect(doctor.text.contains("warning  Keys/app: \(words)"), "\(doctor)")
+        let status = try place.run(["status", "Keys", "--ignore", "plain-text"] + options)
+        #expect(status.exit == 1 && status.text.hasPrefix("PUSHCRYPT WARNING: Keys/app: \(words)"), "\(status)")
+        try place.write(Data("0".utf8), to: "status")
+        #expect(try rotate(at: "2026-01-03T00:00:00Z").exit == 0)
+        #expect(try runs.last == "Keys/app shared ->1 [] 0:")
+        try place.settle("Keys", at: 1_767_225_600)
+        #expect(try place.run(["status", "Keys", "--ignore", "plain-text"] + options).isSuccess)
     }
 
     @Test("a damaged file of the program's state runs the program again")

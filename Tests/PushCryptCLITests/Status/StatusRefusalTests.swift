@@ -108,6 +108,51 @@ struct StatusRefusalTests {
             output.text.contains("\n         first correct the keyset's error, then: pushcrypt rotate"), "\(output)")
     }
 
+    @Test(
+        "a keyset whose file is damaged or lost is blocked, in the text, in JSON and in the metrics",
+        arguments: [
+            "head -c 300 Keys/fleet/keyset.json >x; cat x >Keys/fleet/keyset.json", "rm Keys/fleet/keyset.json",
+        ])
+    func unusable(_ damage: String) throws {
+        _ = try place.shell(damage)
+        let output = try run("status Keys --prometheus push.prom")
+        #expect(output.exit == 2 && output.text.contains(" due=0 blocked=1 "), "\(output)")
+        let metrics = String(decoding: try place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains("pushcrypt_keyset_blocked_steps{keyset=\"Keys/fleet\"} 1\n"), "\(metrics)")
+        let json = try keyset("Keys/fleet", run("status Keys --json"))
+        #expect((json["refusal"] as? String)?.isEmpty == false, "\(json)")
+    }
+
+    @Test("if no problem says so, a line says which host is to carry out a step that is due")
+    func otherHostOfSet() throws {
+        let signed = try SignedSetPlace().place
+        try signed.settle("Keys")
+        let line = "\nblocked  Keys/senders: tests changes this keyset, and this is host-b\n"
+        func status(_ writer: String) throws -> Output {
+            let arguments = ["status", "Keys", "--at", SignedSetPlace.day(50)]
+            return try CLI.start(arguments, in: signed.folder.url, environment: ["PUSHCRYPT_WRITER": writer]).wait()
+        }
+        let output = try status("host-b")
+        #expect(output.text.contains(line) && output.text.contains(" blocked=1 "), "\(output)")
+        #expect(!(try status(CLI.writer).text.contains("blocked  ")))
+    }
+
+    @Test("keys list blocks what another host is to do, and what the clock blocks, as status and rotate do")
+    func listed() throws {
+        func list(_ path: String, _ writer: String, _ time: String) throws -> Output {
+            try run("keys list \(path)", as: writer, at: time)
+        }
+        let time = StatusTests.day(85)
+        let other = try list("Keys/fleet", "host-b", time)
+        #expect(other.text.contains("Blocked: add a key, since "), "\(other)")
+        #expect(!other.text.contains("pushcrypt rotate"), "\(other)")
+        #expect(try list("Keys", "host-b", time).text.contains("blocked: add a key"))
+        #expect(try list("Keys", CLI.writer, time).text.contains("due: add a key"))
+        let past = try list("Keys", CLI.writer, StatusTests.day(-3))
+        #expect(past.exit == 0 && past.text.contains("blocked: every step"), "\(past)")
+        #expect(past.stderr.contains("Keys/fleet: the clock is at ") && !past.text.contains("in 8"), "\(past)")
+    }
+
     @Test("a keyset that rotate accepts has no refusal in JSON")
     func accepted() throws {
         #expect(try keyset("Keys/fleet", run("status Keys --json", Self.secret))["refusal"] is NSNull)

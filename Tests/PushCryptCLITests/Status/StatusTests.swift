@@ -211,6 +211,39 @@ struct StatusTests {
         try #require((try output.object()["keysets"] as? [[String: Any]])?.first)
     }
 
+    @Test("a step that is late by more than 7 days is an error, and the first line names it before warnings")
+    func lateStepFirst() throws {
+        try place.create("Keys/a", "shared")
+        let output = try status("--no-check-secret", "--prometheus", "push.prom", at: Self.day(91))
+        let words = "it has been due since 2026-05-23T09:00:00Z to add the next key; this is late by more than 7 days"
+        let start = "PUSHCRYPT CRITICAL: Keys/a: \(words) (and 2 more) | "
+        #expect(output.exit == 2 && firstLine(output).hasPrefix(start), "\(output)")
+        #expect(firstLine(output).hasSuffix(" warnings=1 errors=2"), "\(output)")
+        let metrics = String(decoding: try place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains(#"problems{keyset="Keys/fleet",severity="critical"} 1"#), "\(metrics)")
+        let early = try status("--no-check-secret", at: Self.day(89))
+        #expect(early.exit == 1 && firstLine(early).hasSuffix(" warnings=3 errors=0"), "\(early)")
+    }
+
+    @Test("a file of reports that is missing is unknown, and everything else is still shown and written")
+    func missingReports() throws {
+        let output = try status(
+            "--no-check-secret", "--reports", "none", "--prometheus", "push.prom", at: Self.day(91))
+        #expect(output.exit == 2 && firstLine(output).hasPrefix("PUSHCRYPT CRITICAL: Keys/fleet: "), "\(output)")
+        #expect(output.text.contains("\nunknown  can't read none: "), "\(output)")
+        #expect(String(decoding: try place.read("push.prom"), as: UTF8.self).contains("keyset_seq"))
+        #expect(try status("--no-check-secret", "--reports", "none").exit == 3)
+    }
+
+    @Test("the first line names a step that is due before one that will be due")
+    func dueBeforeNext() throws {
+        try place.createAtNewYear("Keys/b", "shared")
+        let output = try status("--no-check-secret", "--ignore", "plain-text", at: "2026-03-25T12:00:00Z")
+        #expect(output.exit == 0, "\(output)")
+        let start = "PUSHCRYPT OK: 2 keysets; due in Keys/b: add a key since 2026-03-25T00:00:00Z | "
+        #expect(firstLine(output).hasPrefix(start), "\(output)")
+    }
+
     @Test("--json has the state of each keyset, the problems, and the validity of a signed set")
     func json() throws {
         let signed = try SignedSetPlace()

@@ -54,7 +54,7 @@ struct NextSteps {
         case .sender where signsSet:
             return (
                 "Sign and publish the new set: apps refuse the revoked key when they have it.",
-                [PublicationStatus.command(path, secrets)]
+                [PublishedSet.command(path, secret)]
             )
         case .sender:
             return (

@@ -39,13 +39,10 @@ struct KeysList: ParsableCommand {
         }
         let view = try KeysetView(path, pins: pins, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
-        let logProblem = try view.folder.flatMap { try KeySource.logProblem(of: $0.path, view.metadata) }
-        if let logProblem { StandardStreams.writeNote("\(view.path): \(logProblem)") }
-        let rows = view.rows.map { $0.adding(ifKnown: ["logProblem": logProblem]) }
+        if let logProblem = view.logProblem { StandardStreams.writeNote("\(view.path): \(logProblem)") }
+        let rows = view.rows.map { $0.adding(ifKnown: ["logProblem": view.logProblem]) }
         try StandardStreams.write(rows, asJSON: json) { terminal in
-            KeysetDescription(
-                view: view, logProblem: logProblem, terminal: terminal, width: StandardStreams.columns
-            ).text
+            KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
     }
 }
@@ -53,8 +50,6 @@ struct KeysList: ParsableCommand {
 /// The output of `keys list` for one keyset: a table, the steps of the policy, and the timeline.
 struct KeysetDescription {
     let view: KeysetView
-    /// Why changes refuse the audit log; nil if they don't.
-    var logProblem: String? = nil
     let terminal: TerminalText
     let width: Int
 
@@ -96,7 +91,7 @@ struct KeysetDescription {
             view.clock < view.now
             ? labelled("Note", .due, "\(view.clock) is before the last change; the states at that change are shown")
             : []
-        if let problem = view.problem ?? logProblem { lines += labelled("Problem", .bad, problem) }
+        if let problem = view.problem ?? view.logProblem { lines += labelled("Problem", .bad, problem) }
         if let signedSet = view.signedSet { lines += labelled("Set", signedSet.style, signedSet.text) }
         guard let plan = view.plan else { return lines }
         if let exemption = plan.exemption { lines += labelled("Note", .heading, exemption) }
@@ -193,15 +188,13 @@ struct KeystoreList {
     private struct Content {
         let view: KeysetView
         let protection: String
-        /// Why changes refuse the audit log; nil if they don't.
-        let logProblem: String?
     }
 
     /// What stderr says of the keysets.
     private var failures: [Failure] {
         keysets.compactMap { path, content in
             switch content {
-            case .success(let content): content.logProblem.map { Failure(.dataError, "\(path): \($0)") }
+            case .success(let content): content.view.logProblem.map { Failure(.dataError, "\(path): \($0)") }
             case .failure(let problem):
                 problem.failure.message.contains(path)
                     ? problem.failure : Failure(problem.failure.status, "\(path): \(problem.failure.message)")
@@ -230,11 +223,12 @@ struct KeystoreList {
     private static func content(_ path: String, at time: UnixTime) -> Result<Content, Problem> {
         do {
             let file = try KeysetFolder(path).file()
-            let view = KeysetView(path, try file.metadata(.none), isFile: false, at: time)
+            let metadata = try file.metadata(.none)
+            let logProblem = try KeySource.logProblem(of: path, metadata)
+            let view = KeysetView(path, metadata, isFile: false, logProblem: logProblem, at: time)
             let isDemo = DemoKeys.covers(file.keyIDs)
             let protection = isDemo ? "published demo" : file.protection.name
-            let logProblem = try KeySource.logProblem(of: path, file.metadata)
-            return .success(Content(view: view, protection: protection, logProblem: logProblem))
+            return .success(Content(view: view, protection: protection))
         } catch {
             return .failure(Problem(error))
         }
@@ -244,6 +238,10 @@ struct KeystoreList {
     func print(asJSON: Bool, width: Int) throws {
         try StandardStreams.write(keysets.map(Self.json), asJSON: asJSON) { terminal in
             table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
+        }
+        for (path, content) in keysets {
+            guard let objection = try? content.get().view.plan?.clockObjection else { continue }
+            StandardStreams.writeNote("\(path): \(objection)")
         }
         for failure in failures { StandardStreams.writeError(failure.message) }
         if let failure = failures.first { throw ExitCode(failure.status.rawValue) }
@@ -273,7 +271,7 @@ struct KeystoreList {
                     }
                         ?? "none",
                     .init(text: content.protection),
-                    content.logProblem == nil
+                    view.logProblem == nil
                         ? step(of: view, terminal)
                         : .init(text: "the log is broken") { terminal.styled($0, .bad) },
                 ]
@@ -286,6 +284,9 @@ struct KeystoreList {
             return .init(text: "blocked: \(step.action.text)") { terminal.styled($0, .bad) }
         }
         if let step = plan.due.first { return .init(text: "due: \(step.action.text)") { terminal.styled($0, .due) } }
+        guard plan.clockObjection == nil else {
+            return .init(text: "blocked: every step") { terminal.styled($0, .bad) }
+        }
         guard let step = plan.next else { return "-" }
         let objection = step.blockedBy == nil ? "" : ", blocked"
         return .init(text: "\(step.action.text) \(TimeDistance.text(step.dueAt, from: view.now))\(objection)")
@@ -303,7 +304,7 @@ struct KeystoreList {
                 "writer": view.metadata.writer,
                 "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
                 "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
-                "logProblem": content.logProblem,
+                "logProblem": view.logProblem,
             ]
         }
     }

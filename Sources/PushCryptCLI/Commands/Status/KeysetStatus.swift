@@ -18,15 +18,16 @@ struct KeysetStatus {
     let problems: [Finding]
     /// Why `rotate` refuses the keyset; nil if it doesn't.
     let refusal: String?
+    /// The refusal, if it is because of another host. Other refusals are problems.
+    private let otherHost: String?
     let time: UnixTime
 
-    /// A step that has been due for longer is critical, in seconds: 7 days.
-    private static let toleranceInSeconds: Int64 = 7 * 86_400
-
-    /// - Parameter keyset: nil if the keyset's folder or file can't be read.
+    /// - Parameters:
+    ///   - keyset: nil if the keyset's folder can't be read.
+    ///   - reason: why it can't be read.
     init(
-        _ path: String, _ keyset: KeysetExamination?, _ problems: [Finding], _ reports: DeviceReports?,
-        at time: UnixTime
+        _ path: String, _ keyset: KeysetExamination?, unreadable reason: String?, _ problems: [Finding],
+        _ reports: DeviceReports?, at time: UnixTime
     ) {
         self.path = path
         self.problems = problems
@@ -35,19 +36,15 @@ struct KeysetStatus {
         protection = try? keyset?.snapshot.keyset.get().protection
         let plan = keyset.flatMap { keyset in keyset.metadata.map(keyset.plan) }
         self.plan = plan
-        refusal = plan.flatMap { keyset?.rotationRefusal($0) }
+        let refusal = keyset?.rotationRefusal(plan)
+        self.refusal = refusal?.reason ?? reason
+        otherHost = refusal?.host == nil ? nil : refusal?.reason
         secret = keyset?.secret ?? .none
         log = keyset?.logCondition
         signedSet = metadata.flatMap { PublicationStatus($0, at: $0.timeline.effective(time)) }
         coverage = metadata.flatMap { Self.coverage($0, reports, at: time) }
-        let isLate = Self.overdueInSeconds(plan, at: time) > Self.toleranceInSeconds
-        level =
-            problems.map { problem in
-                isLate && Self.codesOfSteps.contains(problem.code) ? .critical : Self.level(problem)
-            }.max() ?? .ok
+        level = problems.map(Self.level).max() ?? .ok
     }
-
-    private static let codesOfSteps: Set = ["rotation-overdue", "rotation-blocked", "expired", "set-expiring"]
 
     static func level(_ problem: Finding) -> StatusReport.Level { problem.severity == .error ? .critical : .warning }
 
@@ -67,11 +64,16 @@ struct KeysetStatus {
     var blockedCount: Int { max(blocked.count, refusal == nil ? 0 : 1) }
 
     /// How long the oldest step that is due or blocked has been due; 0 if there is none.
-    var overdueInSeconds: Int64 { Self.overdueInSeconds(plan, at: time) }
-
-    private static func overdueInSeconds(_ plan: RotationPlan?, at time: UnixTime) -> Int64 {
-        let oldest = plan.flatMap { ($0.due + $0.blocked).map(\.dueAt).min() }
+    var overdueInSeconds: Int64 {
+        let oldest = (due + blocked).map(\.dueAt).min()
         return oldest.map { max(time.seconds - $0.seconds, 0) } ?? 0
+    }
+
+    /// Why another host is to rotate the keyset; nil if none is, or a problem says so.
+    var blockedText: String? {
+        otherHost.flatMap { reason in
+            problems.contains { $0.message.contains(reason) } ? nil : "\(path): \(reason)"
+        }
     }
 
     /// Why the clock seems wrong; nil if it doesn't, or if the keyset can't be read.

@@ -10,14 +10,15 @@ struct Status: ParsableCommand {
             The first line is that of a plugin of Nagios, Icinga or a similar monitor; below it are the keysets, and then \
             each problem with what to do. It reads the files as `keys doctor` does and needs no secret; one that is given is \
             checked. Problems are the doctor's warnings and errors. A step of `rotate` that has been due or blocked for more \
-            than 7 days is critical. What `rotate` would refuse counts as blocked: a keyset with an error, or that another host \
+            than 7 days is an error. What `rotate` would refuse counts as blocked: a keyset with an error, or that another host \
             changes, or a wrong clock. The published demo keys don't count.
 
             --prometheus writes metrics for the textfile collector of the node exporter. The file is replaced atomically and \
             every user may read it.
 
-            Exit status, unlike that of other commands: 0 ok; 1 warning; 2 critical: an error, or a late step; 3 unknown: a \
-            keystore or the reports can't be read, or the metrics can't be written. Bad usage is 64.
+            Exit status, unlike that of other commands: 0 ok; 1 warning; 2 critical: an error, such as a keyset that can't be \
+            read, or a late step; 3 unknown: a keystore or the reports can't be read, or the metrics can't be written, and \
+            nothing is critical. Bad usage is 64.
 
             Example: pushcrypt status Keys --prometheus /var/lib/node_exporter/pushcrypt.prom
             """)
@@ -63,7 +64,7 @@ struct Status: ParsableCommand {
 
     private func examine(_ report: inout StatusReport) throws {
         var context = try secretCheck.context(secrets, at: report.time)
-        context.reports = try reports.map { try DeviceReports(file: $0) }
+        report.attempt { _ in context.reports = try reports.map { try DeviceReports(file: $0) } }
         var known: Set<String> = []
         for path in paths {
             report.attempt { report in

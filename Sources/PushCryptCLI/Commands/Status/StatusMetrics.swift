@@ -30,9 +30,7 @@ struct StatusMetrics {
             Family(
                 "pushcrypt_keyset_blocked_steps",
                 "Steps that are due but blocked; 1 if rotate refuses the keyset and no step is due.", keysets
-            ) { keyset in
-                keyset.plan.map { _ in "\(keyset.blockedCount)" }
-            },
+            ) { "\($0.blockedCount)" },
             Family("pushcrypt_keyset_overdue_seconds", "How long the oldest of these steps has been due.", keysets) {
                 $0.plan == nil ? nil : "\($0.overdueInSeconds)"
             },

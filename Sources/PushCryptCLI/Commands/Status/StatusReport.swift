@@ -22,6 +22,8 @@ struct StatusReport {
     /// The warnings and errors that count, the most severe ones first.
     private(set) var problems: [Finding] = []
     private(set) var unknown: [String] = []
+    /// A step that has been due for more days is critical.
+    private static let toleranceInDays: Int64 = 7
 
     init(at time: UnixTime, ignoring codes: Set<String>) {
         self.time = time
@@ -37,11 +39,14 @@ struct StatusReport {
         let demos = Set(found.keysets.filter(\.snapshot.isDemo).map(\.snapshot.path))
         let counted = found.findings.filter { finding in
             finding.severity != .note && !ignored.contains(finding.code) && !demos.contains(finding.keyset)
-        }
+        }.map { $0.raised(afterDays: Self.toleranceInDays, at: time) }
         problems = (problems + counted).sorted()
-        let examined = found.keysets.map { ($0.snapshot.path, Optional($0)) } + found.unreadable.map { ($0, nil) }
-        keysets += examined.filter { !demos.contains($0.0) }.sorted { $0.0 < $1.0 }.map { path, keyset in
-            KeysetStatus(path, keyset, counted.filter { $0.keyset == path }, reports, at: time)
+        let examined: [(path: String, keyset: KeysetExamination?, reason: String?)] =
+            found.keysets.map { ($0.snapshot.path, $0, nil) } + found.unreadable.map { ($0.path, nil, $0.reason) }
+        let shown = examined.filter { !demos.contains($0.path) }.sorted { $0.path < $1.path }
+        keysets += shown.map { path, keyset, reason in
+            KeysetStatus(
+                path, keyset, unreadable: reason, counted.filter { $0.keyset == path }, reports, at: time)
         }
     }
 
@@ -74,7 +79,12 @@ struct StatusReport {
         let table = keysets.isEmpty ? [] : KeysetStatus.table(keysets, terminal).lines(terminal, width: width)
         return "\(name): \(line) | \(numbers.joined(separator: " "))\n" + table.map { $0 + "\n" }.joined()
             + unknown.map { "unknown  \(TerminalText.harmless($0.utf8))\n" }.joined()
+            + keysets.compactMap(\.blockedText).map { "blocked  \(TerminalText.harmless($0.utf8))\n" }.joined()
             + problems.map { $0.text(terminal) }.joined()
+    }
+
+    private func first(_ steps: [(path: String, step: RotationPlan.Step)]) -> (path: String, step: RotationPlan.Step)? {
+        steps.min { $0.step.dueAt < $1.step.dueAt }
     }
 
     private var summary: String {
@@ -82,9 +92,10 @@ struct StatusReport {
         let ordered = level == .unknown ? unknown + texts : texts + unknown
         if let first = ordered.first { return ordered.count > 1 ? "\(first) (and \(ordered.count - 1) more)" : first }
         let count = NumberText.counted(keysets.count, "keyset")
-        let next = keysets.compactMap { keyset in keyset.next.map { (keyset.path, $0) } }.min {
-            $0.1.dueAt < $1.1.dueAt
+        if let (path, step) = first(keysets.flatMap { keyset in keyset.due.map { (keyset.path, $0) } }) {
+            return count + "; due in \(path): \(step.action.text) since \(step.dueAt)"
         }
+        let next = first(keysets.compactMap { keyset in keyset.next.map { (keyset.path, $0) } })
         return count + (next.map { "; next in \($0): \($1.action.text) at \($1.dueAt)" } ?? "")
     }
 }

@@ -1,6 +1,7 @@
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
+import PushCryptKeystore
 
 /// The part of a keyset that can be read without a secret.
 struct KeysetView {
@@ -13,12 +14,15 @@ struct KeysetView {
     let now: UnixTime
     /// In the order of the file, in which keys were added.
     let statuses: [KeyStatus]
-    /// nil for a FILE, for the published demo keys, which are never rotated, and for a keyset with a problem.
+    /// The plan, in which what `rotate` would refuse is blocked. nil for a FILE, for the published demo keys, which are never
+    /// rotated, and for a keyset with a problem.
     let plan: RotationPlan?
     /// nil if no set is published.
     let signedSet: PublicationStatus?
     /// Why no command uses the keyset: it is an earlier copy. nil for other keysets.
     let problem: String?
+    /// Why changes refuse the audit log; nil if they don't.
+    let logProblem: String?
 
     /// - Parameter pins: a file with what the app bundles, for a FILE that is a signed sender set.
     init(_ path: String, pins: String? = nil, at time: UnixTime) throws {
@@ -35,13 +39,15 @@ struct KeysetView {
             self.init(path, KeysetMetadata(set.keyset), isFile: true, signedSet: status, at: time)
         } else {
             let (metadata, problem) = try KeySource.notedMetadata(of: path)
-            self.init(path, metadata, isFile: !FileSystem.isFolder(path), problem: problem, at: time)
+            let isFile = !FileSystem.isFolder(path)
+            let logProblem = try isFile || problem != nil ? nil : KeySource.logProblem(of: path, metadata)
+            self.init(path, metadata, isFile: isFile, problem: problem, logProblem: logProblem, at: time)
         }
     }
 
     init(
         _ path: String, _ metadata: KeysetMetadata, isFile: Bool, signedSet: PublicationStatus? = nil,
-        problem: String? = nil, at time: UnixTime
+        problem: String? = nil, logProblem: String? = nil, at time: UnixTime
     ) {
         let timeline = metadata.timeline
         folder = isFile ? nil : KeysetFolder(path)
@@ -53,8 +59,14 @@ struct KeysetView {
             KeyStatus($0, $1, metadata, isUsed: problem == nil, at: time)
         }
         let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        plan = isFile || isDemo || problem != nil ? nil : metadata.plan(at: time)
+        var plan = isFile || isDemo || problem != nil ? nil : metadata.plan(at: time)
         self.problem = problem
+        self.logProblem = logProblem
+        let refusal =
+            logProblem == nil
+            ? Writer.refusal(metadata.writer, own: try? Writer.ofThisHost()) : "the audit log is broken"
+        if let refusal { plan?.block(refusal) }
+        self.plan = plan
         self.signedSet = signedSet ?? PublicationStatus(metadata, at: now)
     }
 
