@@ -169,15 +169,10 @@ struct KeysetChange {
         return try KeysetStore(path).run(hook, after: metadata)
     }
 
-    /// The note of a dry run, in which no program runs.
-    ///
-    /// - Returns: whether the program is still to run.
-    func noteHook(after metadata: KeysetMetadata) throws -> Bool {
-        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return false }
-        StandardStreams.writeNote(
-            "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
-        )
-        return true
+    /// What a dry run says of the program, which it doesn't run; nil if nothing is left for the program to do.
+    func pendingHook(after metadata: KeysetMetadata) throws -> String? {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return nil }
+        return "\(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata, _ members: JSONObject) throws {
