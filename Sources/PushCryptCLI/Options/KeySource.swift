@@ -194,6 +194,9 @@ struct KeySource: Sendable {
             {
                 "it is a keystore. Give one of its keysets, such as \(keyset)"
                     + (hasAll ? ", or add --all for all of them" : "")
+            } else if FileSystem.exists("\(path)/\(KeysetFolder.auditName)") {
+                throw Failure(
+                    .noInput, "\(path) has an audit log, but no \(KeysetFolder.keysetName). \(restoring(path))")
             } else {
                 "it has no keyset.json. \(list)"
             }
@@ -206,9 +209,28 @@ struct KeySource: Sendable {
             return try body()
         } catch  where error is KeyError || error is LifecycleError {
             let failure = Failure(error)
+            if let failure = unreadable(path, error) { throw failure }
             // An error in a file is bad data, even one that would be bad usage of an option.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(failure.message)")
         }
+    }
+}
+
+extension KeySource {
+    /// The error about a `keyset.json` that isn't one, with its remedy; nil if the error is another one.
+    static func unreadable(_ path: String, _ error: any Error) -> Failure? {
+        guard let error = error as? KeyError, error.code == .malformed, FileSystem.isFolder(path) else { return nil }
+        do {
+            _ = try KeysetFolder(path).file()
+            return nil
+        } catch {
+            guard let flaw = error as? KeyError, flaw.code == .malformed else { return nil }
+            return Failure(.dataError, "\(path)/\(KeysetFolder.keysetName): \(flaw.reason). \(restoring(path))")
+        }
+    }
+
+    private static func restoring(_ path: String) -> String {
+        "Restore it from a backup: `pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))`"
     }
 }
 

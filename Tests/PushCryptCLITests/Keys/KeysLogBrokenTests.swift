@@ -118,7 +118,7 @@ struct KeysLogBrokenTests {
         let place = try makePlace()
         expectRefusal(try place.run("keys", "log", "none"), 66)
         try place.write(Data("{}".utf8), to: "Keys/ios/keyset.json")
-        expectRefusal(try place.run("keys", "log", "Keys/ios"), 65, saying: "Keys/ios: ")
+        expectRefusal(try place.run("keys", "log", "Keys/ios"), 65, saying: "Keys/ios/keyset.json: ")
     }
 
     /// Three lines.

@@ -195,7 +195,7 @@ struct KeysetChange {
             return try body()
         } catch  where error is LifecycleError || error is KeyError {
             let failure = Failure(error)
-            throw Failure(failure.status, "\(path): \(failure.message)")
+            throw KeySource.unreadable(path, error) ?? Failure(failure.status, "\(path): \(failure.message)")
         }
     }
 }
