@@ -40,7 +40,7 @@ package struct LaterChanges: Hashable, Sendable, CustomStringConvertible {
         return KeystoreError(
             .olderThanLog,
             "\(path): \(self), as after a restored backup\(givenUp.joined()). To continue from it with what the log revokes and "
-                + "destroys, run: \(Self.restoreCommand(path, secretArguments)); add --dry-run to see what is lost, and --from FILE for a newer "
+                + "destroys, run: `\(Self.restoreCommand(path, secretArguments))`; add --dry-run to see what is lost, and --from FILE for a newer "
                 + "backup")
     }
 

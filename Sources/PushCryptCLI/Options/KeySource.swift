@@ -164,7 +164,7 @@ struct KeySource: Sendable {
         try requireKeyset(path)
         let file = try naming(path) { try KeysetFolder(path).file() }
         let problem = file.laterChanges.map { later in
-            "\(later). No command uses it: run pushcrypt keys doctor \(ShellArgument.quoted(path))"
+            "\(later). No command uses it: run `pushcrypt keys doctor \(ShellArgument.quoted(path))`"
         }
         if let problem { StandardStreams.writeNote("\(path): \(problem)") }
         return (file.metadata, problem)
@@ -176,7 +176,7 @@ struct KeySource: Sendable {
         let log = try KeysetFolder(path).auditLog(in: KeystoreError.convertingFileErrors { try Folder(path) })
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return nil }
         return "the audit log is broken: \(flaw). Changes of the keyset are refused: find out why, then run "
-            + AuditLog.restartCommand(path)
+            + "`\(AuditLog.restartCommand(path))`"
     }
 
     /// - Parameter hasAll: whether the command has --all.
@@ -203,7 +203,7 @@ struct KeySource: Sendable {
         throw Failure(.noInput, "\(path) is not a keyset of a keystore: \(cause)")
     }
 
-    /// Adds the file's path to an error about a key or its lifecycle.
+    /// Adds the file's path to an error about a key or its lifecycle, and the remedy for a `keyset.json` that can't be parsed.
     static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -76,7 +76,7 @@ struct KeysetChange {
 
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
         try naming {
-            try KeysetStore(path).requireUnbrokenLog(metadata())
+            try KeysetStore(path).requireUnbrokenLog(metadata(), secrets.repeatedArguments)
             return try KeysetEditor.losses(
                 of: metadata(), at: time, confirmsClock: confirmsClock, by: actor, in: KeysetFolder(path).path,
                 body)
