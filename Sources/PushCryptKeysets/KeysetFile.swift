@@ -166,7 +166,7 @@ package struct KeysetFile: Sendable {
     private static func remedy(for path: String) -> String {
         guard FileSystem.name(of: path) == KeysetFolder.keysetName else { return "Use another copy of it" }
         let folder = ShellArgument.quoted(FileSystem.parent(of: path))
-        return "Restore it from a backup: pushcrypt keys restore --from FILE \(folder). If you edited it and want to "
+        return "Restore it from a backup: `pushcrypt keys restore --from FILE \(folder)`. If you edited it and want to "
             + "keep that, remove its member \"\(digestName)\""
     }
 

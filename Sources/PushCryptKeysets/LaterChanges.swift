@@ -14,13 +14,20 @@ package struct LaterChanges: Hashable, Sendable, CustomStringConvertible {
             + "earlier copy"
     }
 
-    /// The later lines that revoke or destroy a key which the keyset has neither revoked nor destroyed.
+    /// The first later lines that revoke or destroy a key which the keyset has neither revoked nor destroyed. A log in which a
+    /// copy was restored has such a line twice.
     package func givenUp(in metadata: KeysetMetadata) -> [(kid: KeyID, entry: AuditEntry)] {
-        entries.compactMap { entry in
-            guard let kid = entry.kid.flatMap(KeyID.init),
-                let lifecycle = metadata.timeline.keys.first(where: { $0.kid == kid })?.lifecycle,
-                lifecycle.destroyedAt == nil,
-                entry.what == "destroyed" || entry.what == "revoked" && lifecycle.revokedAt == nil
+        func kids(_ isIncluded: (KeyLifecycle) -> Bool) -> Set<KeyID> {
+            Set(metadata.timeline.keys.filter { isIncluded($0.lifecycle) }.map(\.kid))
+        }
+        let all = kids { _ in true }
+        var destroyed = kids { $0.destroyedAt != nil }
+        var revoked = kids { $0.revokedAt != nil }
+        return entries.compactMap { entry in
+            guard let kid = entry.kid.flatMap(KeyID.init), all.contains(kid), !destroyed.contains(kid),
+                entry.what == "destroyed"
+                    ? destroyed.insert(kid).inserted
+                    : entry.what == "revoked" && revoked.insert(kid).inserted
             else { return nil }
             return (kid, entry)
         }
@@ -33,7 +40,7 @@ package struct LaterChanges: Hashable, Sendable, CustomStringConvertible {
         return KeystoreError(
             .olderThanLog,
             "\(path): \(self), as after a restored backup\(givenUp.joined()). To continue from it with what the log revokes and "
-                + "destroys, run: \(Self.restoreCommand(path, secretArguments)); add --dry-run to see what is lost, and --from FILE for a newer "
+                + "destroys, run: `\(Self.restoreCommand(path, secretArguments))`; add --dry-run to see what is lost, and --from FILE for a newer "
                 + "backup")
     }
 

@@ -119,7 +119,9 @@ struct SecretOptions: ParsableArguments {
 struct SecretCheckOptions: ParsableArguments {
     @Flag(
         name: .customLong("check-secret"), inversion: .prefixedNo, exclusivity: .exclusive,
-        help: "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given)")
+        help: .init(
+            "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given; rotate without "
+                + "--dry-run: always)"))
     var isChecked: Bool?
 
     /// - Parameter isDryRun: whether the command needs no secret, even without a person who could type it.

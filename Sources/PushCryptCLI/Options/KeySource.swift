@@ -164,7 +164,7 @@ struct KeySource: Sendable {
         try requireKeyset(path)
         let file = try naming(path) { try KeysetFolder(path).file() }
         let problem = file.laterChanges.map { later in
-            "\(later). No command uses it: run pushcrypt keys doctor \(ShellArgument.quoted(path))"
+            "\(later). No command uses it: run `pushcrypt keys doctor \(ShellArgument.quoted(path))`"
         }
         if let problem { StandardStreams.writeNote("\(path): \(problem)") }
         return (file.metadata, problem)
@@ -176,7 +176,7 @@ struct KeySource: Sendable {
         let log = try KeysetFolder(path).auditLog(in: KeystoreError.convertingFileErrors { try Folder(path) })
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return nil }
         return "the audit log is broken: \(flaw). Changes of the keyset are refused: find out why, then run "
-            + AuditLog.restartCommand(path)
+            + "`\(AuditLog.restartCommand(path))`"
     }
 
     /// - Parameter hasAll: whether the command has --all.
@@ -194,21 +194,43 @@ struct KeySource: Sendable {
             {
                 "it is a keystore. Give one of its keysets, such as \(keyset)"
                     + (hasAll ? ", or add --all for all of them" : "")
+            } else if FileSystem.exists("\(path)/\(KeysetFolder.auditName)") {
+                throw Failure(
+                    .noInput, "\(path) has an audit log, but no \(KeysetFolder.keysetName). \(restoring(path))")
             } else {
                 "it has no keyset.json. \(list)"
             }
         throw Failure(.noInput, "\(path) is not a keyset of a keystore: \(cause)")
     }
 
-    /// Adds the file's path to an error about a key or its lifecycle.
+    /// Adds the file's path to an error about a key or its lifecycle, and the remedy for a `keyset.json` that can't be parsed.
     static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch  where error is KeyError || error is LifecycleError {
             let failure = Failure(error)
+            if let failure = unreadable(path, error) { throw failure }
             // An error in a file is bad data, even one that would be bad usage of an option.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(failure.message)")
         }
+    }
+}
+
+extension KeySource {
+    /// The error about a `keyset.json` that isn't one, with its remedy; nil if the error is another one.
+    static func unreadable(_ path: String, _ error: any Error) -> Failure? {
+        guard let error = error as? KeyError, error.code == .malformed, FileSystem.isFolder(path) else { return nil }
+        do {
+            _ = try KeysetFolder(path).file()
+            return nil
+        } catch {
+            guard let flaw = error as? KeyError, flaw.code == .malformed else { return nil }
+            return Failure(.dataError, "\(path)/\(KeysetFolder.keysetName): \(flaw.reason). \(restoring(path))")
+        }
+    }
+
+    private static func restoring(_ path: String) -> String {
+        "Restore it from a backup: `pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))`"
     }
 }
 

@@ -113,11 +113,12 @@ struct TerminalText {
         return (["  ╭\(edge)╮"] + body + ["  ╰\(edge)╯"]).joined(separator: "\n")
     }
 
+    /// A command between backticks stays in one line, even if it is too long, so that it can be pasted.
     static func wrap(_ text: String, width: Int) -> [String] {
         var rows = [""]
-        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+        for (word, isCommand) in words(of: text) {
             var word = word
-            while word.columnCount > width {
+            while !isCommand, word.columnCount > width {
                 if rows[rows.count - 1].isEmpty { rows.removeLast() }
                 let start = word.prefix(columns: width)
                 rows.append(String(start))
@@ -134,5 +135,21 @@ struct TerminalText {
             }
         }
         return rows.count > 1 && rows.last == "" ? rows.dropLast() : rows
+    }
+
+    /// The words of a text, of which each command between backticks is one.
+    private static func words(of text: String) -> [(text: Substring, isCommand: Bool)] {
+        var words = [(text: Substring, isCommand: Bool)]()
+        var rest = text.split(separator: " ", omittingEmptySubsequences: false)[...]
+        while let word = rest.popFirst() {
+            let begins = commands.contains { word.hasSuffix("`" + $0) }
+            if begins, let end = rest.firstIndex(where: { $0.contains("`") }) {
+                words.append((text[word.startIndex..<rest[end].endIndex], true))
+                rest = rest[(end + 1)...]
+            } else {
+                words.append((word, false))
+            }
+        }
+        return words
     }
 }

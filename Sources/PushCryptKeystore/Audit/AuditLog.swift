@@ -37,12 +37,17 @@ package struct AuditLog: Sendable {
                 throw KeystoreError(.auditBroken, "line \(index + 1) of the audit log doesn't have number \(index + 1)")
             }
             guard root["prev"]?.utf8.flatMap(Base64URL.decode) == hash else {
-                throw KeystoreError(
-                    .auditBroken, "line \(index + 1) of the audit log doesn't contain the hash of the previous line")
+                throw KeystoreError(.auditBroken, Self.wrongHash(inLine: index + 1))
             }
             hash = try AuditChain.hash(Array(line.utf8))
         }
         return AuditHead(count: Int64(lines.count), hash: hash, lastLines: [])
+    }
+
+    /// The line itself may be as it was written: a change of the previous line changes that one's hash.
+    private static func wrongHash(inLine number: Int) -> String {
+        let line = "line \(number) of the audit log doesn't contain the hash of "
+        return number == 1 ? line + "a first line" : line + "line \(number - 1): one of the two was changed"
     }
 
     package static func head(

@@ -34,6 +34,7 @@ package struct Backup: Sendable {
 
     /// Far more than the keysets of one keystore.
     private static let limitInBytes = 1 << 28
+    private static let beginning = Array("{\n  \"backup\": ".utf8)
 }
 
 extension Backup {
@@ -69,7 +70,7 @@ extension Backup {
         let metadata = metadata
         var output = [UInt8]()
         output.reserveCapacity(2 * entries.count + metadata.count + 1_024)
-        output += "{\n  \"backup\": ".utf8
+        output += Self.beginning
         output += metadata
         output += ",\n  ".utf8
         if let secret {
@@ -131,7 +132,12 @@ extension Backup {
     }
 
     private init(_ bytes: [UInt8], _ path: String, _ secret: SecretSource) throws {
-        guard let root = try? JSONText(bytes).root, let member = root["backup"] else {
+        let root = try? JSONText(bytes).root
+        guard root != nil || !bytes.starts(with: Self.beginning) else {
+            throw KeystoreError(
+                .damaged, "\(path) is damaged: it ends early, or something follows its end. Use another copy of it")
+        }
+        guard let root, let member = root["backup"] else {
             throw KeyError(.malformed, "not a backup of keysets")
         }
         try KeysetFile.checkDigest(bytes, root, path)
@@ -244,7 +250,7 @@ extension KeysetStore {
         } catch let error as KeystoreError where [.auditBroken, .olderThanLog].contains(error.code) {
             throw KeystoreError(
                 error.code,
-                "\(folder.path): \(error.reason). First correct it, see: pushcrypt keys doctor \(ShellArgument.quoted(folder.path))"
+                "\(folder.path): \(error.reason). First correct it, see: `pushcrypt keys doctor \(ShellArgument.quoted(folder.path))`"
             )
         }
     }

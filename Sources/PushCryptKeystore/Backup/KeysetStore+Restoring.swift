@@ -58,10 +58,11 @@ extension KeysetStore {
             return isDryRun ? restoration.planned : try make(keyset, stored, restoration)
         }
         return try withLock { folder in
-            let present = try PresentKeyset(self.folder, in: folder)
+            let present = try PresentKeyset(self.folder, in: folder, secret.arguments)
             let keyset = try restored(present)
             guard !keyset.isCurrent(writer) else {
-                return Restoration(metadata: keyset.copy.metadata, events: [], lost: [], notices: [])
+                let metadata = try keyset.copy.metadata(secret, evenIfOlder: true)
+                return Restoration(metadata: metadata, events: [], lost: [], notices: [])
             }
             let (restoration, stored) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
@@ -144,7 +145,7 @@ struct PresentKeyset {
     }
 
     /// - Throws: `KeystoreError` with `auditBroken` for a log whose chain is broken or that doesn't belong to the keyset.
-    init(_ keyset: KeysetFolder, in folder: Folder) throws {
+    init(_ keyset: KeysetFolder, in folder: Folder, _ secretArguments: String) throws {
         let (keysetName, logName) = (KeysetFolder.keysetName, KeysetFolder.auditName)
         bytes = folder.has(keysetName) ? try folder.read(keysetName, .ownerOnly).bytes : nil
         file = bytes.flatMap { try? KeysetFile($0, path: keyset.path + "/" + keysetName) }
@@ -168,7 +169,7 @@ struct PresentKeyset {
             throw KeystoreError(
                 .auditBroken,
                 "\(keyset.path): \(flaw), so it can't be compared with the backup. If the keyset.json in the folder is whole, keep it "
-                    + "and begin another log: \(AuditLog.restartCommand(keyset.path)). "
+                    + "and begin another log: `\(AuditLog.restartCommand(keyset.path, secretArguments))`. "
                     + "Otherwise move the folder to another place and restore the keyset without it; this forgets the revocations "
                     + "after the backup, so revoke these keys again")
         }
@@ -198,15 +199,48 @@ struct RestoredKeyset {
         self.copy = copy
         let (own, other) = (present.lines, backup?.log.lines ?? present.lines)
         let count = min(own.count, other.count)
-        guard own.prefix(count) == other.prefix(count) else {
-            throw KeystoreError(
-                .otherHistory,
-                "\(path): the backup and the audit log in the folder have different histories. They are two keysets, two "
-                    + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since"
-            )
-        }
+        guard own.prefix(count) == other.prefix(count) else { throw Self.otherHistory(path, own, other) }
         lines = own.count > count ? own : other
         later = LaterChanges(lines.dropFirst(Int(copy.metadata.audit.count)).compactMap(AuditEntry.init))
+    }
+
+    private static func otherHistory(_ path: String, _ own: [String], _ other: [String]) -> KeystoreError {
+        let first = own.first.flatMap(AuditEntry.init)
+        if let first, first.what == AuditEvent.Action.logRestarted.rawValue, own.first != other.first {
+            return KeystoreError(
+                .otherHistory,
+                "\(path): a new log was started at \(first.at), after the backup, which has the old log: it can't be restored "
+                    + "over this folder")
+        }
+        return KeystoreError(
+            .otherHistory,
+            "\(path): the backup and the audit log in the folder have different histories. They are two keysets, two "
+                + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since")
+    }
+
+    /// What is not repeated if no log continues after the backup; nil if the folder's log contains all of the backup's.
+    private var forgotten: String? {
+        guard present.lines.count < copy.metadata.audit.count else { return nil }
+        let log = present.lines.isEmpty ? "no audit log" : "an audit log that ends before the backup"
+        let time = copy.metadata.timeline.updatedAt.map { "after \($0)" } ?? "since"
+        let publication =
+            copy.metadata.signedSet.map { _ in
+                "; if a set with a higher seq was published, raise seq with "
+                    + "`pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq N`"
+            } ?? ""
+        return
+            "\(path): the folder has \(log), so this restores keys that were revoked or destroyed \(time): revoke them "
+            + "again\(publication)"
+    }
+
+    /// That the restored keyset has an earlier secret; nil if it has the same one.
+    private var earlierSecret: String? {
+        guard later.entries.contains(where: { $0.what == AuditEvent.Action.protectionChanged.rawValue }) else {
+            return nil
+        }
+        return
+            "\(path): its secrets were changed after the copy, and the restored keyset has those of the copy again: to change "
+            + "them again: `pushcrypt keys passwd \(ShellArgument.quoted(path))`"
     }
 
     /// Whether the keyset in the folder is the copy, as new as its log, and stays with its host.
@@ -231,7 +265,7 @@ struct RestoredKeyset {
         try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
         if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
-        let notices = takeover(by: finished.metadata.writer).map { [$0] } ?? []
+        let notices = [takeover(by: finished.metadata.writer), forgotten, earlierSecret].compactMap(\.self)
         return (
             Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: notices), finished
         )
@@ -264,8 +298,11 @@ struct RestoredKeyset {
 
     /// - Throws: `KeystoreError` with `olderThanLog` unless `goesBack`.
     private func lostChanges(goesBack: Bool, _ metadata: KeysetMetadata) throws -> [String] {
-        let repeated = Set(later.givenUp(in: metadata).map(\.entry))
-        let lost = later.entries.filter { !repeated.contains($0) }.map(\.summary)
+        // An earlier restoration repeated them too.
+        let repeated = Set(later.givenUp(in: metadata).map(\.kid.description))
+        let lost = later.entries.filter { entry in
+            !(["revoked", "destroyed"].contains(entry.what) && entry.kid.map(repeated.contains) == true)
+        }.map(\.summary)
         guard !goesBack, !later.entries.isEmpty else { return lost }
         func list(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: "; ") }
         throw KeystoreError(
@@ -278,10 +315,16 @@ struct RestoredKeyset {
 
 extension AuditEntry {
     /// `revoked KID at TIME`
-    fileprivate var name: String { [what, kid, "at \(at)"].compactMap(\.self).joined(separator: " ") }
+    fileprivate var name: String {
+        let action = AuditEvent.Action(rawValue: what)?.text ?? what
+        return [action, kid, "at \(at)"].compactMap(\.self).joined(separator: " ")
+    }
 
-    /// With the detail of the change.
-    fileprivate var summary: String { name + (detail.map { " (\($0))" } ?? "") }
+    /// With the detail of the change. That of an earlier restoration has its own lost changes, which the log has too.
+    fileprivate var summary: String {
+        guard let detail, what != AuditEvent.Action.restored.rawValue else { return name }
+        return "\(name) (\(AuditEvent.text(ofDetail: detail)))"
+    }
 }
 
 extension KeysetEditor {

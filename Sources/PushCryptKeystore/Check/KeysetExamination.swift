@@ -217,11 +217,13 @@ package struct KeysetExamination {
             if secret == .unusable { secret = .right }
         } catch {
             refusal = Refusal(reason: "\(error)", host: nil)
-            report(secretError: error)
+            report(secretError: error, of: source, file.protection)
         }
     }
 
-    private mutating func report(secretError error: any Error) {
+    private mutating func report(
+        secretError error: any Error, of source: SecretSource?, _ protection: Protection
+    ) {
         let known = error as? KeystoreError
         switch known?.code {
         case .notEncrypted?: add(.error, "not-encrypted", "\(error)", advice: Verification.restore(snapshot.path))
@@ -231,20 +233,28 @@ package struct KeysetExamination {
             add(
                 .error, "secret",
                 "the secret of the private keys can't be used: \(known?.cause?.fault ?? "\(error)")",
-                advice: Self.advice(onSecret: known))
+                advice: Self.advice(onSecret: known, of: source, protection))
         }
     }
 
-    private static func advice(onSecret error: KeystoreError?) -> String {
+    private static func advice(
+        onSecret error: KeystoreError?, of source: SecretSource?, _ protection: Protection
+    ) -> String {
         if let file = error?.cause {
             if let correction = file.correction { return correction }
             if file.code == .notFound { return "put the passphrase into \(file.path), or name another file" }
         }
         // The command line has an error of its own for a secret that isn't given.
-        guard let error else { return Verification.giveTheSecret }
-        return error.code == .secretNeeded
-            ? Verification.giveTheSecret
-            : "give the right one: without it no key can be added, and nothing is sealed or signed"
+        guard let error, let source else { return Verification.giveTheSecret }
+        guard error.code == .secretNeeded else {
+            return "give the right one: without it no key can be added, and nothing is sealed or signed"
+        }
+        guard (try? source.secret()) != nil else { return "correct the passphrase, or name another source of it" }
+        return switch protection {
+        case .passphrase: "give its passphrase with --passphrase-file or --passphrase-fd"
+        case .command: "give its command with --wrap-command"
+        default: Verification.giveTheSecret
+        }
     }
 
     private mutating func examineProtection(_ protection: Protection) {

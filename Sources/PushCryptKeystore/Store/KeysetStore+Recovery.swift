@@ -7,9 +7,11 @@ extension KeysetStore {
     ///
     /// - Returns: messages about the files that were written or removed.
     /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
-    func finishInterruptedChange(_ folder: Folder, _ stored: StoredKeyset) throws -> [String] {
+    func finishInterruptedChange(
+        _ folder: Folder, _ stored: StoredKeyset, _ secretArguments: String
+    ) throws -> [String] {
         var notices = try discardLeftovers(folder)
-        let log = try requireUnbrokenLog(folder, stored.metadata)
+        let log = try requireUnbrokenLog(folder, stored.metadata, secretArguments)
         notices += try finishLog(log, folder, stored.metadata.audit)
         if try writePublic(stored, folder) { notices.append(Self.publicNotice(folder)) }
         return notices
@@ -20,19 +22,20 @@ extension KeysetStore {
     /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
     @discardableResult
     func requireUnbrokenLog(
-        _ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String = ""
+        _ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String
     ) throws -> AuditLog {
         let log = try self.folder.auditLog(in: folder)
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
         throw KeystoreError(
             .auditBroken,
-            "\(folder.path): \(flaw); find out why, then start a new log, which keeps the old one under another name: "
-                + AuditLog.restartCommand(folder.path, secretArguments))
+            "\(folder.path): \(flaw); \(AuditLog.restartAdvice(folder.path, secretArguments))")
     }
 
     /// As above, for a change that is only prepared: without the lock.
-    package func requireUnbrokenLog(_ metadata: KeysetMetadata) throws {
-        try KeystoreError.convertingFileErrors { _ = try requireUnbrokenLog(Folder(folder.path), metadata) }
+    package func requireUnbrokenLog(_ metadata: KeysetMetadata, _ secretArguments: String) throws {
+        try KeystoreError.convertingFileErrors {
+            _ = try requireUnbrokenLog(Folder(folder.path), metadata, secretArguments)
+        }
     }
 
     /// Finishes or discards an interrupted change. Doesn't change a file whose state can't come from a crash, so that an
@@ -108,6 +111,12 @@ extension KeysetStore {
 }
 
 extension AuditLog {
+    /// What errors advise for a broken log.
+    package static func restartAdvice(_ path: String, _ secretArguments: String) -> String {
+        "find out why, then start a new log, which keeps the old one under another name: "
+            + "`\(restartCommand(path, secretArguments))`"
+    }
+
     /// Replaces a broken log by a new one. WHY stands for the operator's reason.
     ///
     /// - Parameter secretArguments: as in `SecretSource.arguments`.

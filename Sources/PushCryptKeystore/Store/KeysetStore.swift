@@ -48,7 +48,7 @@ package struct KeysetStore: Sendable {
         _ stored: StoredKeyset, _ folder: Folder, at time: UnixTime, confirmsClock: Bool, by actor: Actor,
         _ body: (inout KeysetEditor) throws -> Result
     ) throws -> Change<Result> {
-        let notices = try finishInterruptedChange(folder, stored)
+        let notices = try finishInterruptedChange(folder, stored, actor.secretArguments)
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
         let result = try body(&editor)
         guard !editor.events.isEmpty else {

@@ -54,7 +54,7 @@ package enum Writer {
         _ recorded: String?, _ actor: Actor, _ path: String, remedy: String? = nil
     ) throws(LifecycleError) {
         guard let refusal = refusal(recorded, own: actor.writer) else { return }
-        let policy = "run: pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this\(actor.secretArguments)"
+        let policy = "run: `pushcrypt keys policy \(ShellArgument.quoted(path)) --writer this\(actor.secretArguments)`"
         throw LifecycleError(
             .blocked,
             "\(refusal). Two hosts that change copies make different keys. If this host shall change it from now on, first stop "

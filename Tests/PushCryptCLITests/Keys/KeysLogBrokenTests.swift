@@ -31,6 +31,37 @@ struct KeysLogBrokenTests {
         #expect(try place.run("keys", "log", "Keys/ios").exit == 0)
         let refused = try place.run("keys", "add", "Keys/ios", "--at", Workplace.now, "--force")
         expectRefusal(refused, 65, saying: "pushcrypt keys log Keys/ios --start-new --reason WHY")
+        expectRefusal(
+            try place.run("keys", "log", "Keys/ios", "--verify"), 65,
+            saying: "`pushcrypt keys log Keys/ios --start-new --reason WHY`")
+    }
+
+    @Test("each command that a broken log stops repeats the given secret in the line that it prints")
+    func repeatedSecret() throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/app", .shared)
+        try place.succeed("keys", "backup", "Keys/app", "--to", "backup")
+        try place.edit("Keys/app/audit.jsonl") { $0.replacing("created", with: "added") }
+        let line = "`pushcrypt keys log Keys/app --start-new --reason WHY --passphrase-file passphrase`"
+        for command in [
+            ["keys", "policy", "Keys/app", "--keep", "3"], ["keys", "restore", "--from", "backup"],
+            ["keys", "log", "Keys/app", "--verify"], ["rotate", "Keys/app"],
+        ] {
+            let output = try place.run(command + ["--passphrase-file", "passphrase", "--at", Workplace.now])
+            expectRefusal(output, 65, saying: line)
+        }
+    }
+
+    @Test("--verify of an earlier copy prints the command that restores it")
+    func earlierCopy() throws {
+        let place = try Workplace()
+        try place.create("Keys/app", "shared")
+        let copy = try place.read("Keys/app/keyset.json")
+        try place.succeed("keys", "policy", "Keys/app", "--keep", "3")
+        try place.write(copy, to: "Keys/app/keyset.json")
+        expectRefusal(
+            try place.run("keys", "log", "Keys/app", "--verify"), 75,
+            saying: "`pushcrypt keys restore Keys/app --back-in-time`")
     }
 
     @Test("the line that rotate prints for a broken log starts a new one, also in a folder with a space")
@@ -118,7 +149,7 @@ struct KeysLogBrokenTests {
         let place = try makePlace()
         expectRefusal(try place.run("keys", "log", "none"), 66)
         try place.write(Data("{}".utf8), to: "Keys/ios/keyset.json")
-        expectRefusal(try place.run("keys", "log", "Keys/ios"), 65, saying: "Keys/ios: ")
+        expectRefusal(try place.run("keys", "log", "Keys/ios"), 65, saying: "Keys/ios/keyset.json: ")
     }
 
     /// Three lines.

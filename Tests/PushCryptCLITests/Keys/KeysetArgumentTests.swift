@@ -112,6 +112,23 @@ struct KeysetArgumentTests {
         try FileManager.default.removeItem(at: place.folder.file("Keys/app/keyset.json"))
         let status = try run("status Keys/app")
         #expect(status.exit == 2 && status.text.contains("Keys/app: there is no keyset.json"), "\(status)")
-        #expect(try run("rotate --all Keys/app").exit == 66)
+        for command in ["rotate --all Keys/app", "rotate Keys/app", "keys log Keys/app"] {
+            expectRefusal(
+                try run(command), 66,
+                saying: "Keys/app has an audit log, but no keyset.json. Restore it from a backup: "
+                    + "`pushcrypt keys restore --from FILE Keys/app`")
+        }
+    }
+
+    @Test("a keyset.json that ends early is named, with the command that restores it")
+    func truncated() throws {
+        _ = try place.shell("head -c 300 Keys/app/keyset.json > k && cat k > Keys/app/keyset.json")
+        for command in ["rotate Keys/app", "keys list Keys/app", "keys policy Keys/app", "keys log Keys/app --verify"] {
+            let output = try run(command)
+            expectRefusal(output, 65, saying: "pushcrypt: Keys/app/keyset.json: not a JSON text: ")
+            #expect(
+                output.stderr.hasSuffix("Restore it from a backup: `pushcrypt keys restore --from FILE Keys/app`\n"),
+                "\(output)")
+        }
     }
 }

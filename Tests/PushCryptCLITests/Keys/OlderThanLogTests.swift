@@ -115,7 +115,7 @@ struct OlderThanLogTests {
         try place.write(backup, to: "\(Self.path)/keyset.json")
         let output = try place.run(command.split(separator: " ").map(String.init) + time)
         let text = output.stderr + output.text
-        let advised = try #require(text.firstMatch(of: /pushcrypt (keys restore [^;#\n]*)/)?.1, "\(output)")
+        let advised = try #require(text.firstMatch(of: /pushcrypt (keys restore [^`#\n]*)/)?.1, "\(output)")
         let restored = try place.shell("\"$PUSHCRYPT\" \(advised) --at \(Workplace.now) </dev/null")
         #expect(restored.exit == 0 && restored.text.contains("restored as seq"), "\(restored)")
     }

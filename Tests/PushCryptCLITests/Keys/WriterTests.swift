@@ -39,7 +39,7 @@ struct WriterTests {
         let output = try run(command.replacing("KID", with: kid), as: "host-b", place)
         #expect(output.exit == 75, "\(output)")
         #expect(output.stderr.contains("Keys/app: tests changes this keyset, and this is host-b"), "\(output)")
-        #expect(output.stderr.contains("run: pushcrypt keys policy Keys/app --writer this"), "\(output)")
+        #expect(output.stderr.contains("run: `pushcrypt keys policy Keys/app --writer this`"), "\(output)")
         #expect(try place.contents(of: Self.path) == before)
         let same = try run(command.replacing("KID", with: kid), as: "tests", place)
         #expect(same.exit == 0, "\(same)")
@@ -64,7 +64,7 @@ struct WriterTests {
         try place.createEncrypted("Keys/secret", .sender)
         let output = try run(command + " --passphrase-file passphrase", as: "host-b", place)
         #expect(output.exit == 75, "\(output)")
-        let advised = try #require(output.stderr.firstMatch(of: /run: pushcrypt (keys policy .*)/)?.1, "\(output)")
+        let advised = try #require(output.stderr.firstMatch(of: /run: `pushcrypt (keys policy [^`]*)`/)?.1, "\(output)")
         let script = "PUSHCRYPT_WRITER=host-b \"$PUSHCRYPT\" \(advised) --at \(Workplace.now) </dev/null"
         #expect(try place.shell(script).exit == 0, "\(advised)")
         #expect(try run(command + " --passphrase-file passphrase", as: "host-b", place).exit != 75)
@@ -91,7 +91,7 @@ struct WriterTests {
             ["keys", "add", "a host/copy/", "--at", Workplace.now], in: place.folder.url,
             environment: ["PUSHCRYPT_WRITER": "host-b"]
         ).wait()
-        expectRefusal(output, 75, saying: "run: pushcrypt keys policy 'a host/copy' --writer this")
+        expectRefusal(output, 75, saying: "run: `pushcrypt keys policy 'a host/copy' --writer this`")
     }
 
     @Test(

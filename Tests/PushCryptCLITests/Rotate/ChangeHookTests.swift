@@ -219,10 +219,12 @@ struct ChangeHookTests {
         #expect(output.exit == 69 && output.stderr.contains("Exec format error"), "\(output)")
     }
 
-    @Test("--dry-run runs no program, and says on stderr that it is still to run")
+    @Test("--dry-run runs no program, and says on stdout and in JSON that it is still to run")
     func dryRun() throws {
         let dry = try rotate("--dry-run", at: Workplace.newYear)
-        #expect(dry.exit == 10 && dry.stderr.contains("./hook has not succeeded for seq 1"), "\(dry)")
+        #expect(dry.exit == 10 && dry.text.contains("  program  ./hook has not succeeded for seq 1"), "\(dry)")
+        let json = try rotate("--dry-run", "--json", at: Workplace.newYear)
+        #expect(try json.exit == 10 && json.object()["program"] is String, "\(json)")
         #expect(try runs.isEmpty)
         try begin()
         #expect(try rotate("--dry-run", at: Workplace.newYear).isSuccess)

@@ -35,6 +35,8 @@ struct SecretCheckTests {
         expectRefusal(try encrypted.run("rotate Keys/ios \(Self.at)"), 77, saying: "chmod 600 pass")
         try FileManager.default.removeItem(at: place.folder.file("pass"))
         expectRefusal(try encrypted.run("rotate Keys/ios \(Self.at)"), 66, saying: Self.next)
+        let all = try encrypted.run("rotate --all Keys \(Self.at)")
+        expectRefusal(all, 66, saying: "Keys/ios: can't read pass: No such file or directory" + Self.next)
     }
 
     @Test("a wrap command that fails exits 65 on a day on which nothing is due")

@@ -163,7 +163,8 @@ struct StatusRefusalTests {
         (["--passphrase-file", "none"], "unusable", "put the passphrase into none, or name another file"),
         (["--passphrase-file", "loose file"], "unusable", "chmod 600 'loose file'"),
         (["--check-secret"], "unusable", "give --passphrase-file, --passphrase-fd or --wrap-command"),
-        (["--wrap-command", "false"], "unusable", "give --passphrase-file"),
+        (["--wrap-command", "false"], "unusable", "give its passphrase with --passphrase-file or --passphrase-fd"),
+        (["--passphrase-file", "empty"], "unusable", "correct the passphrase, or name another source of it"),
     ]
 
     @Test(
@@ -172,6 +173,7 @@ struct StatusRefusalTests {
     func secret(_ test: (options: [String], state: String, advice: String)) throws {
         try place.write(Data("wrong horse".utf8), to: "other")
         try place.write(Data("correct horse".utf8), to: "loose file", mode: 0o644)
+        try place.write(Data(), to: "empty")
         let output = try run("status Keys --prometheus push.prom", test.options)
         #expect(output.exit == 2 && output.text.contains("Keys/fleet  critical  \(test.state) "), "\(output)")
         #expect(output.text.contains("\n         \(test.advice)"), "\(output)")

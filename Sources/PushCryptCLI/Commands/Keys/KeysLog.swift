@@ -59,8 +59,13 @@ struct KeysLog: ParsableCommand {
             switch condition {
             case .whole: ("whole", "\(lines), as the keyset records", nil)
             case .interrupted(let missing): ("interrupted", Self.text(missing), nil)
-            case .newer(let later): ("newer", "\(later)", Failure(.temporary, "\(path): \(later)"))
-            case .broken(let flaw): ("broken", flaw, Failure(.dataError, "\(path): the audit log is broken: \(flaw)"))
+            case .newer(let later):
+                (
+                    "newer", "\(later)",
+                    Failure(.temporary, "\(path): \(later). Restore it: \(restoreCommand)")
+                )
+            case .broken(let flaw):
+                ("broken", flaw, Failure(.dataError, "\(path): the audit log is broken: \(flaw); \(restart)"))
             }
         if options.json || failure == nil {
             let (sequence, head) = (metadata.sequence, AuditChain.text(metadata.audit.hash))
@@ -74,6 +79,10 @@ struct KeysLog: ParsableCommand {
         if let failure { throw failure }
     }
 
+    private var restoreCommand: String { "`\(LaterChanges.restoreCommand(path, secrets.repeatedArguments))`" }
+
+    private var restart: String { AuditLog.restartAdvice(path, secrets.repeatedArguments) }
+
     private static func text(_ missing: [String]) -> String {
         let lines = "the last \(missing.count == 1 ? "line" : "\(missing.count) lines")"
         return
@@ -85,7 +94,7 @@ struct KeysLog: ParsableCommand {
             throw Failure(
                 .temporary,
                 "\(path): \(later); a new log would forget these changes. Restore the keyset: "
-                    + LaterChanges.restoreCommand(path, secrets.repeatedArguments)
+                    + restoreCommand
             )
         }
         guard case .broken(let flaw) = condition else {

@@ -65,7 +65,8 @@ struct KeysRestore: ParsableCommand {
             } catch {
                 let failure = Failure(error)
                 let message =
-                    failure.message + ownSecret(of: path, in: backup, among: paths.count, after: error)
+                    failure.message + earlierSecret(of: path, in: backup, after: error)
+                    + ownSecret(of: path, in: backup, among: paths.count, after: error)
                     + comparison(with: path, after: error)
                 StandardStreams.writeError(message)
                 if options.json {
@@ -77,6 +78,14 @@ struct KeysRestore: ParsableCommand {
         if let failure = failures.first { throw ExitCode(failure.status.rawValue) }
     }
 
+    /// Which passphrase a backup needs; empty after any other failure than a wrong one.
+    private func earlierSecret(of path: String, in backup: Backup?, after error: any Error) -> String {
+        guard let file, (error as? KeystoreError)?.code == .wrongSecret,
+            let time = (try? copy(of: path, in: backup))??.file.metadata.timeline.updatedAt
+        else { return "" }
+        return "; \(file) opens with the passphrase that the keyset had at \(time)"
+    }
+
     /// How to restore a keyset that has another secret than the others; empty after any other failure.
     private func ownSecret(of path: String, in backup: Backup?, among count: Int, after error: any Error) -> String {
         let codes: [KeystoreError.Code] = [.wrongSecret, .secretNeeded]
@@ -86,7 +95,7 @@ struct KeysRestore: ParsableCommand {
         let target = isPublisher && into == nil ? "Publisher/\(FileSystem.name(of: path))" : path
         return
             "; if this keyset has a secret of its own, restore it with that\(isPublisher ? ", in a keystore of its own" : ""): "
-            + "pushcrypt keys restore --from \(ShellArgument.quoted(file)) \(ShellArgument.quoted(target)) --passphrase-file FILE"
+            + "`pushcrypt keys restore --from \(ShellArgument.quoted(file)) \(ShellArgument.quoted(target)) --passphrase-file FILE`"
     }
 
     /// How to compare a keyset with a backup of another history; empty after any other failure.
@@ -94,8 +103,8 @@ struct KeysRestore: ParsableCommand {
         guard let file, (error as? KeystoreError)?.code == .otherHistory else { return "" }
         let target = ShellArgument.quoted("Restored/\(FileSystem.name(of: KeysetFolder(path).path))")
         return
-            ". To compare them with `pushcrypt keys log`, restore the backup beside it: pushcrypt keys restore --from "
-            + "\(ShellArgument.quoted(file)) \(target)\(backupSecret.repeatedArguments)\(secrets.repeatedArguments)"
+            ". To compare them with `pushcrypt keys log`, restore the backup beside it: `pushcrypt keys restore --from "
+            + "\(ShellArgument.quoted(file)) \(target)\(backupSecret.repeatedArguments)\(secrets.repeatedArguments)`"
     }
 
     private func names(in backup: Backup?) -> [String] {
@@ -146,10 +155,12 @@ struct KeysRestore: ParsableCommand {
         guard !restoration.events.isEmpty else {
             return try StandardStreams.write("\(name): nothing to restore, seq \(metadata.sequence)\n")
         }
-        let heading = isDryRun ? "would be restored as seq" : "restored as seq"
+        let sequence = "restored as seq \(metadata.sequence)"
+        let heading = isDryRun ? "would be \(sequence), with these changes:" : sequence
+        let publishes = !isDryRun && metadata.signedSet != nil
         try StandardStreams.write(
-            "\(name): \(heading) \(metadata.sequence)\n"
+            "\(name): \(heading)\n"
                 + restoration.events.map { TerminalText.harmless(lines: "  " + $0.line) }.joined()
-                + (metadata.signedSet.map { _ in "  publish \(PublicationStatus.publishing(path, secrets))\n" } ?? ""))
+                + (publishes ? "  publish \(PublicationStatus.publishing(path, secrets))\n" : ""))
     }
 }

@@ -76,7 +76,7 @@ struct KeysetChange {
 
     func losses(_ body: (inout KeysetEditor) throws -> Void) throws -> [String] {
         try naming {
-            try KeysetStore(path).requireUnbrokenLog(metadata())
+            try KeysetStore(path).requireUnbrokenLog(metadata(), secrets.repeatedArguments)
             return try KeysetEditor.losses(
                 of: metadata(), at: time, confirmsClock: confirmsClock, by: actor, in: KeysetFolder(path).path,
                 body)
@@ -169,15 +169,10 @@ struct KeysetChange {
         return try KeysetStore(path).run(hook, after: metadata)
     }
 
-    /// The note of a dry run, in which no program runs.
-    ///
-    /// - Returns: whether the program is still to run.
-    func noteHook(after metadata: KeysetMetadata) throws -> Bool {
-        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return false }
-        StandardStreams.writeNote(
-            "\(path): \(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
-        )
-        return true
+    /// What a dry run says of the program, which it doesn't run; nil if nothing is left for the program to do.
+    func pendingHook(after metadata: KeysetMetadata) throws -> String? {
+        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return nil }
+        return "\(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
     }
 
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata, _ members: JSONObject) throws {
@@ -200,7 +195,7 @@ struct KeysetChange {
             return try body()
         } catch  where error is LifecycleError || error is KeyError {
             let failure = Failure(error)
-            throw Failure(failure.status, "\(path): \(failure.message)")
+            throw KeySource.unreadable(path, error) ?? Failure(failure.status, "\(path): \(failure.message)")
         }
     }
 }
@@ -217,34 +212,5 @@ extension AuditEvent {
     var json: JSONObject {
         let json: JSONObject = ["what": action.rawValue]
         return json.adding(ifKnown: ["kid": kid?.description, "detail": detail])
-    }
-
-    /// A detail with the durations of a policy as they are typed, instead of its JSON.
-    static func text(ofDetail detail: String) -> String {
-        guard detail.hasPrefix("{"), let end = detail.lastIndex(of: "}"),
-            let policy = try? JSONText(Array(detail[...end].utf8)).root
-        else { return detail }
-        func text(_ value: JSONValue) -> String {
-            if value.kind == .array { return value.elements.map(text).joined(separator: " ") }
-            let text = value.string ?? String(decoding: value.rawBytes, as: UTF8.self)
-            return DurationText.seconds(text).map(DurationText.human) ?? text
-        }
-        let members = policy.members.map { "\($0.name) \(text($0.value))" }
-        return members.joined(separator: ", ") + detail[detail.index(after: end)...]
-    }
-}
-
-extension AuditEvent.Action {
-    var text: String {
-        switch self {
-        case .policyChanged: "changed the policy"
-        case .protectionChanged: "changed the protection"
-        case .logRestarted: "started a new audit log"
-        case .restored: "restored"
-        case .writerChanged: "changed the writer"
-        case .publicationChanged: "changed the signed set"
-        case .renewed: "issued the signed set again"
-        default: rawValue
-        }
     }
 }

@@ -97,7 +97,7 @@ struct Rotate: ParsableCommand {
                 requiresCoverage = requiresCoverage || rotation.metadata.policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)
-                let message = failure.message + undone(path, deviceReports, after: error)
+                let message = Self.naming(path, failure.message) + undone(path, deviceReports, after: error)
                 StandardStreams.writeError(message)
                 if options.json { try StandardStreams.writeJSON(["keyset": path, "error": message], []) }
                 statuses.append(failure.status.rawValue)
@@ -107,6 +107,11 @@ struct Rotate: ParsableCommand {
             StandardStreams.writeNote("--reports has no effect: no policy requires coverage")
         }
         if let status = statuses.max(by: Outcome.isLessSevere), status != Outcome.done { throw ExitCode(status) }
+    }
+
+    /// An error about the file of a secret has only the name of that file.
+    private static func naming(_ path: String, _ message: String) -> String {
+        message.hasPrefix(path) ? message : "\(path): \(message)"
     }
 
     private func rotate(
@@ -122,14 +127,14 @@ struct Rotate: ParsableCommand {
         let remaining =
             rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change.time, reports, isAfter: true)
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
+        let program = isDryRun ? try change.pendingHook(after: rotation.metadata) : nil
         try RotationReport(
             keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet,
-            publishing: PublicationStatus.publishing(change.path, secrets)
+            publishing: PublicationStatus.publishing(change.path, secrets), program: program
         )
         .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
-        let usesHook =
-            try isDryRun ? change.noteHook(after: rotation.metadata) : change.runHook(after: rotation.metadata)
+        let usesHook = try isDryRun ? program != nil : change.runHook(after: rotation.metadata)
         if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return (rotation, Outcome.blocked) }
         let isDue =
             isDryRun && (usesHook || !remaining.due.isEmpty) || hasExitCode && (usesHook || !rotation.done.isEmpty)
@@ -226,10 +231,11 @@ struct Rotate: ParsableCommand {
 
 /// ```
 /// {"keyset", "at", "done": [STEP], "due": [STEP], "blocked": [STEP with "because"], "next": STEP | null,
-///  ["signedSet": SET], ["exemption": TEXT], ["clock": TEXT]}
+///  ["signedSet": SET], ["program": TEXT], ["exemption": TEXT], ["clock": TEXT]}
 /// STEP = {"step": "add" | "promote" | "destroy" | "renew", "kid": KID | null, "at": TIME, "why", ["activatesAt"]}
 /// ```
-/// `PublicationStatus` defines SET. With an exemption the keyset is never rotated. "clock" says why the clock seems wrong.
+/// `PublicationStatus` defines SET. "program" says that a dry run left the program of --exec-on-change
+/// to run. With an exemption the keyset is never rotated. "clock" says why the clock seems wrong.
 struct RotationReport {
     let keyset: String
     let plan: RotationPlan
@@ -237,6 +243,7 @@ struct RotationReport {
     let signedSet: PublicationStatus?
     /// How to publish the set after a change.
     let publishing: String
+    let program: String?
 
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
         if asJSON { return try StandardStreams.writeJSON(json, []) }
@@ -256,6 +263,7 @@ struct RotationReport {
             lines += row("set", signedSet.text, signedSet.style)
             if !done.isEmpty { lines += row("publish", publishing) }
         }
+        if let program { lines += row("program", program, .placeholder) }
         if let next = plan.next { lines += row("next", "\(next.dueAt): \(next.text())") }
         try StandardStreams.write(lines.joined(separator: "\n") + "\n")
     }
@@ -266,7 +274,7 @@ struct RotationReport {
             "due": plan.due.map { $0.json() }, "blocked": plan.blocked.map { $0.json() }, "next": plan.next?.json(),
         ]
         return json.adding(ifKnown: [
-            "signedSet": signedSet?.json, "exemption": plan.exemption, "clock": plan.clockObjection,
+            "signedSet": signedSet?.json, "program": program, "exemption": plan.exemption, "clock": plan.clockObjection,
         ])
     }
 

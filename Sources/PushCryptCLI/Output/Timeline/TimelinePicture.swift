@@ -10,7 +10,7 @@ struct TimelinePicture {
     private let problems: [(path: String, reason: String)]
     private let isKeystore: Bool
 
-    static let earlierCopy = "an earlier copy, which no command uses: run pushcrypt keys doctor"
+    static let earlierCopy = "an earlier copy, which no command uses: run `pushcrypt keys doctor`"
     static let width = 960.0
     static let left = 28.0
     private static let firstTop = 68.0

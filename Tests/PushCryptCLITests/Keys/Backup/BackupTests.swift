@@ -68,7 +68,7 @@ struct BackupTests {
             "--at", Workplace.now)
         #expect(output.exit == 77 && place.has("Re stored/senders"), "\(output)")
         let match = output.stderr.firstMatch(of: /pushcrypt (keys restore --from .*)FILE/)
-        #expect(output.stderr.contains("in a keystore of its own: pushcrypt keys restore"), "\(output)")
+        #expect(output.stderr.contains("in a keystore of its own: `pushcrypt keys restore"), "\(output)")
         let advised = try #require(match?.1, "\(output)")
         let restored = try place.shell("\"$PUSHCRYPT\" \(advised)publisher.pass --at \(Workplace.now)")
         #expect(restored.exit == 0 && place.has("Re stored/publisher"), "\(restored)")
@@ -156,7 +156,7 @@ struct BackupTests {
             try place.run(restore + Self.sealing), 65,
             saying: "backup is not sealed, though a secret of the backup was given")
         #expect(!place.has("Other"))
-        #expect(try place.run(restore + ["--at", Workplace.now]).isSuccess)
+        #expect(try place.run(restore + ["--at", Workplace.now]).exit == 0)
     }
 
     @Test("a sealed backup is refused without its secret, with another one, and after a change")

@@ -1,0 +1,157 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// What `keys restore` says and does beyond the first restoration.
+@Suite("keys restore, repeated and of a lost folder", .ownThreads)
+struct RepeatedRestoreTests {
+    private static let path = RestoreTests.path
+
+    @Test("the same backup and the same earlier copy can be restored again and again")
+    func again() throws {
+        let made = try RestoreTests.made.get()
+        let place = try made.place.place()
+        for damage in ["rm Keys/app/keyset.json", "rm Keys/app/keyset.json", "cp -p old/keyset.json Keys/app/"] {
+            _ = try place.shell(damage)
+            let output = try place.run(RestoreTests.restore(["--back-in-time"]))
+            #expect(output.exit == 0, "\(damage): \(output)")
+            let revocations = output.text.split(separator: "\n").count { $0.hasPrefix("  revoked \(made.leaked)") }
+            #expect(revocations == 1 && !output.text.contains("revoked \(made.leaked) at"), "\(output)")
+            #expect(try place.run("keys", "verify", Self.path, "--at", Workplace.now).exit == 0)
+        }
+        #expect(try place.keys(Self.path, at: Workplace.now).first { $0.kid == made.leaked }?.state == "revoked")
+        _ = try place.shell("cp -p old/keyset.json Keys/app/")
+        let doctor = try place.run("keys", "doctor", Self.path, "--at", Workplace.now)
+        #expect(doctor.text.split(separator: "revokes key \(made.leaked)").count == 2, "\(doctor)")
+    }
+
+    @Test("a copy whose destroyed key was destroyed by an earlier restoration too is restored again")
+    func destroyedTwice() throws {
+        let place = try Workplace()
+        let first = try place.create("Keys/fleet", "shared")
+        let copy = try place.read("Keys/fleet/keyset.json")
+        try place.succeed("keys", "revoke", "Keys/fleet", first, "--yes")
+        try place.succeed("keys", "destroy", "Keys/fleet", first, "--force")
+        for _ in 0..<2 {
+            try place.write(copy, to: "Keys/fleet/keyset.json")
+            let output = try place.run(["keys", "restore", "Keys/fleet", "--back-in-time"] + RestoreTests.at)
+            #expect(output.exit == 0, "\(output)")
+            #expect(try place.states("Keys/fleet", at: Workplace.now).sorted() == ["destroyed", "primary"])
+        }
+    }
+
+    @Test(
+        "a restored keyset without a log of the time after the backup says that later revocations are not repeated",
+        arguments: [
+            ("rm -r Keys/app", "no audit log"), ("rm Keys/app/keyset.json Keys/app/audit.jsonl", "no audit log"),
+            ("rm -r Keys/app && cp -a old Keys/app", "an audit log that ends before the backup"),
+        ], [[], ["--dry-run"]])
+    func forgotten(_ test: (damage: String, words: String), _ options: [String]) throws {
+        let place = try RestoreTests.made.get().place.place()
+        _ = try place.shell(test.damage)
+        let output = try place.run(RestoreTests.restore(options))
+        #expect(output.exit == 0, "\(output)")
+        #expect(
+            output.stderr.contains(
+                "pushcrypt: Keys/app: the folder has \(test.words), so this restores keys that were revoked or destroyed after "
+                    + "\(Workplace.now): revoke them again"), "\(output)")
+    }
+
+    @Test("a signed set that comes from a lost folder's backup may be older than the served one, and the note says so")
+    func servedSet() throws {
+        let place = try Workplace()
+        try place.createEncrypted(Self.path, .sender)
+        let secret = ["--passphrase-file", "passphrase"]
+        try place.succeed("keys", "policy", Self.path, "--publish-topic", "com.example.app", secret[0], secret[1])
+        try place.succeed("keys", "backup", Self.path, "--to", "backup")
+        _ = try place.shell("rm -r Keys/app")
+        let output = try place.run(["keys", "restore", "--from", "backup"] + secret + RestoreTests.at)
+        #expect(
+            output.stderr.contains(
+                "if a set with a higher seq was published, raise seq with `pushcrypt keys policy Keys/app --publish-seq N`"
+            ),
+            "\(output)")
+    }
+
+    @Test("a keyset whose log goes on after the backup, or ends with it, gets no such note")
+    func remembered() throws {
+        let place = try RestoreTests.made.get().place.place()
+        _ = try place.shell("rm Keys/app/keyset.json")
+        let output = try place.run(RestoreTests.restore(["--back-in-time"]))
+        #expect(output.exit == 0 && !output.stderr.contains("revoke them again"), "\(output)")
+    }
+
+    @Test("nothing to restore is not said with a wrong passphrase")
+    func wrongPassphrase() throws {
+        let place = try Workplace()
+        try place.createEncrypted(Self.path, .sender)
+        try place.succeed("keys", "backup", Self.path, "--to", "backup")
+        try place.write(Data("another horse".utf8), to: "other")
+        let command = ["keys", "restore", "--from", "backup", Self.path] + RestoreTests.at
+        expectRefusal(
+            try place.run(command + ["--passphrase-file", "other"]), 77, saying: "the passphrase is wrong")
+        let output = try place.run(command + ["--passphrase-file", "passphrase"])
+        #expect(output.exit == 0 && output.text.contains("nothing to restore"), "\(output)")
+    }
+
+    @Test("a backup from before keys passwd asks for the passphrase of its time")
+    func earlierPassphrase() throws {
+        let place = try Workplace()
+        try place.createEncrypted(Self.path, .sender)
+        try place.succeed("keys", "backup", Self.path, "--to", "backup")
+        try place.write(Data("another horse".utf8), to: "other")
+        try place.succeed(
+            "keys", "passwd", Self.path, "--passphrase-file", "passphrase", "--new-passphrase-file", "other")
+        let command = ["keys", "restore", "--from", "backup", Self.path, "--back-in-time"] + RestoreTests.at
+        expectRefusal(
+            try place.run(command + ["--passphrase-file", "other"]), 77,
+            saying: "backup opens with the passphrase that the keyset had at \(Workplace.now)")
+        let output = try place.run(command + ["--passphrase-file", "passphrase"])
+        #expect(output.exit == 0, "\(output)")
+        #expect(
+            output.stderr.contains(
+                "the restored keyset has those of the copy again: to change them again: `pushcrypt keys passwd Keys/app`"
+            ),
+            "\(output)")
+    }
+
+    @Test("a dry run says what would be done, and what is lost in the words of keys log")
+    func dryRun() throws {
+        let place = try RestoreTests.made.get().place.place()
+        try place.succeed("keys", "policy", Self.path, "--publish-topic", "com.example.app")
+        _ = try place.shell("rm Keys/app/keyset.json")
+        let refused = try place.run(RestoreTests.restore())
+        expectRefusal(refused, 75, saying: "changed the policy at \(Workplace.now) (")
+        #expect(!refused.stderr.contains("{"), "\(refused)")
+        let output = try place.run(RestoreTests.restore(["--back-in-time", "--dry-run"]))
+        #expect(output.text.hasPrefix("Keys/app: would be restored as seq "), "\(output)")
+        #expect(output.text.contains(", with these changes:\n  restored: "), "\(output)")
+        #expect(!output.text.contains("publish the new set now"), "\(output)")
+    }
+
+    @Test(
+        "a backup that ends early, or has bytes after its end, is damaged, and another file is not a backup",
+        arguments: [
+            ("head -c 500 backup > bad", "bad is damaged: it ends early, or something follows its end"),
+            ("(cat backup; echo x) > bad", "bad is damaged: it ends early, or something follows its end"),
+            ("echo '{}' > bad", "bad: not a backup of keysets"), ("echo text > bad", "bad: not a backup of keysets"),
+        ])
+    func damagedBackup(_ test: (damage: String, words: String)) throws {
+        let place = try RestoreTests.made.get().place.place()
+        _ = try place.shell(test.damage)
+        expectRefusal(
+            try place.run(["keys", "restore", "--from", "bad"] + RestoreTests.sealing + RestoreTests.at), 65,
+            saying: test.words)
+    }
+
+    @Test("a backup from before keys log --start-new is refused with that cause")
+    func startedNew() throws {
+        let place = try RestoreTests.made.get().place.place()
+        try place.edit("Keys/app/audit.jsonl") { $0.replacing("created", with: "added") }
+        try place.succeed("keys", "log", Self.path, "--start-new", "--reason", "drill", "--yes")
+        expectRefusal(
+            try place.run(RestoreTests.restore()), 65,
+            saying: "a new log was started at \(Workplace.now), after the backup")
+    }
+}
