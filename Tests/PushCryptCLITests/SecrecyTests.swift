@@ -78,7 +78,7 @@ struct SecrecyTests {
             #expect(failure.status == .dataError && !failure.message.contains(secret.dropFirst(4)), "\(failure)")
         }
         let output = try place.run("keys", "list", "Keys/ios")
-        expectRefusal(output, 65, saying: "Keys/ios: ")
+        expectRefusal(output, 65, saying: "Keys/ios/keyset.json: ")
         #expect(!output.stderr.contains(secret.dropFirst(4)), "\(output)")
     }
 }

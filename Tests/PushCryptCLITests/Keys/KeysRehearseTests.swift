@@ -135,7 +135,7 @@ struct KeysRehearseTests {
     func badPolicy() throws {
         expectRefusal(try rehearse(Self.fleet + ["--publish-lead", "90d"]), 64, saying: "shorter than rotateEvery")
         try write(policy: #"{"rotateEvery":"P60D"}"#)
-        expectRefusal(try rehearse(Self.fleet), 65, saying: "Keys/app: the policy lacks")
+        expectRefusal(try rehearse(Self.fleet), 65, saying: "Keys/app/keyset.json: the policy lacks")
     }
 
     @Test(

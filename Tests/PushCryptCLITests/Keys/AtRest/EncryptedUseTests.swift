@@ -102,7 +102,9 @@ struct EncryptedUseTests {
         let text = try place.readForEditing("Keys/ios/keyset.json")
         try place.write(
             Payload.replacing("\"n\": 1024", with: "\"n\": 1073741824", in: text), to: "Keys/ios/keyset.json")
-        expectRefusal(try place.run("keys", "list", "Keys/ios"), 65, saying: "Keys/ios: sealed.passphrase: scrypt's N")
+        expectRefusal(
+            try place.run("keys", "list", "Keys/ios"), 65,
+            saying: "Keys/ios/keyset.json: sealed.passphrase: scrypt's N")
     }
 
     /// An old copy of the file can be unlocked. Only the newer audit log reveals it.
