@@ -96,7 +96,8 @@ final class MLKEM768Key: @unchecked Sendable {
         }
     }
 
-    /// ML-KEM.Decaps (FIPS 203 algorithm 21). A ciphertext that wasn't made for this key gives a secret that nobody knows.
+    /// ML-KEM.Decaps (FIPS 203 algorithm 21). A ciphertext that was made for another key, or changed,
+    /// gives another secret (implicit rejection).
     ///
     /// - Parameters:
     ///   - ciphertext: 1,088 bytes.
