@@ -5,7 +5,7 @@ import PushCryptPrimitives
 //
 // The draft says nothing about an X25519 secret of zeros. Here it is refused, as in DHKEM (RFC 9180 section 7.1.4).
 
-/// draft-connolly-cfrg-xwing-kem sections 5.2 to 5.4.
+/// draft-connolly-cfrg-xwing-kem sections 5.2 to 5.5.
 ///
 /// ```
 /// def expandDecapsulationKey(sk):

@@ -5,7 +5,7 @@ import PushCryptTestSupport
 import Testing
 
 /// HPKE with X-Wing, HKDF-SHA256 and AES-256-GCM, the ciphersuite of suite 3, by three implementations of its KEM: OpenSSL's
-/// parts, CryptoKit's interface, and the Python package cryptography with its own OpenSSL.
+/// parts, CryptoKit's interface, and the Python package cryptography with its own OpenSSL. And this project's Python package.
 @Suite("X-Wing and Python", .enabled(if: XWingPeer.isAvailable, XWingPeer.missing)) struct XWingTests {
     private static let makers = Backends.supporting(.xWing).map(\.backend)
     /// Messages that each implementation makes.
@@ -65,6 +65,25 @@ import Testing
             message.sealed = [UInt8](hex: try #require(answer["sealed"]))
             for opener in Self.makers {
                 #expect(try message.opened(by: opener) == message.plaintext, "Python to \(opener.name)")
+            }
+        }
+    }
+
+    @Test(
+        "a push to an X-Wing key that Python generated opens in both, whichever of them seals", arguments: makers,
+        [false, true])
+    func pushes(_ backend: any CryptoBackend, isSigned: Bool) throws {
+        for psk in [false, true] {
+            let made = try Reference.ask(Request.Generate(kind: "xwing", psk: psk))
+            let trusted = isSigned ? [JWK.named("sender").withoutPrivateKey] : nil
+            let channel = Channel("X-Wing", try #require(made.private), trusted: trusted)
+            #expect(made.public == channel.key.withoutPrivateKey)
+            let push = Push(description: "")
+            let python = Array(try #require(push.reference(channel).payload).utf8)
+            for payload in [try push.seal(channel, backend), python] {
+                let opened = try Outcome.swift(payload, channel, backend)
+                #expect(opened.inner == push.inner)
+                #expect(try Outcome.python(payload, channel) == opened)
             }
         }
     }

@@ -28,7 +28,7 @@ func fuzzKeySet(_ input: [UInt8]) throws {
     let published = try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
     guard case .array(let keys) = SlowJSON(published)?["keys"] else { throw Violation(description: "no keys") }
     for key in keys {
-        try require(["d", "k", "psk"].allSatisfy { key[$0] == nil }, "a published set contains no secret")
+        try require(["d", "priv", "k", "psk"].allSatisfy { key[$0] == nil }, "a published set contains no secret")
     }
     let read = try Keyset(json: published)
     try require(read.keyIDs == keyset.keyIDs && read.sequence == keyset.sequence, "a published set is read again")

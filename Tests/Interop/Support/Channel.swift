@@ -37,7 +37,7 @@ extension JWK {
     }
 
     /// The record that the other side gets. For a shared key it is the same.
-    var withoutPrivateKey: JWK { filter { $0.key != "d" } }
+    var withoutPrivateKey: JWK { filter { !["d", "priv"].contains($0.key) } }
 
     var json: [UInt8] {
         let members = sorted { $0.key < $1.key }.map { "\"\($0.key)\":\"\($0.value)\"" }

@@ -15,7 +15,7 @@ from ._keys import Key, lp16
 from .errors import undecryptable
 
 SALT_SIZE, TAG_SIZE, SIGNATURE_SIZE = 16, 16, 64
-HPKE_SUITES = {1: _hpke.P256_AES256, 2: _hpke.X25519_AES128}
+HPKE_SUITES = {1: _hpke.P256_AES256, 2: _hpke.X25519_AES128, 3: _hpke.XWING_AES256}
 PSK_BIT, SIGNED_BIT, CHALLENGE_BIT = 1, 2, 4
 
 
@@ -92,7 +92,7 @@ def _psk(key: Key) -> tuple[bytes, bytes]:
 
 
 def encrypt(key: Key, info: bytes, plaintext: bytes) -> bytes:
-    """enc ‖ ct in suites 1 and 2, salt(16) ‖ ct in suite 4. The aad is empty."""
+    """enc ‖ ct in suites 1 to 3, salt(16) ‖ ct in suite 4. The aad is empty."""
     if key.suite == 4:
         return encrypt_with_salt(key, info, plaintext, os.urandom(SALT_SIZE))
     return _hpke.seal(HPKE_SUITES[key.suite], key.public_object, key.public, info, plaintext, *_psk(key))

@@ -1,4 +1,4 @@
-"""HPKE (RFC 9180), single-shot, modes Base and PSK, over the primitives of pyca/cryptography.
+"""HPKE (RFC 9180, draft-ietf-hpke-pq), single-shot, modes Base and PSK, over the primitives of pyca/cryptography.
 
 The text above a line is that of the RFC's section.
 """
@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-from ._points import P256_CURVE, DHPrivateKey, DHPublicKey, dh_public, serialised
+from ._points import P256_CURVE, DHPrivateKey, DHPublicKey, PrivateObject, PublicObject, dh_public, serialised
+from ._xwing import CIPHERTEXT_SIZE, XWingPrivateKey, XWingPublicKey
 
 HASH_SIZE, NONCE_SIZE = 32, 12  # Nh of HKDF-SHA256, Nn of AES-GCM
 MODE_BASE, MODE_PSK = 0, 1
@@ -24,7 +25,7 @@ MODE_BASE, MODE_PSK = 0, 1
 class Suite:
     """The algorithms of one suite. The KDF is HKDF-SHA256, 0x0001."""
 
-    kind: str  # "p256" or "x25519"
+    kind: str  # "p256", "x25519" or "xwing"
     kem_id: int
     aead_id: int
     key_size: int  # Nk
@@ -43,6 +44,7 @@ class Suite:
 
 P256_AES256 = Suite("p256", 0x0010, 0x0002, 32, 65)
 X25519_AES128 = Suite("x25519", 0x0020, 0x0001, 16, 32)
+XWING_AES256 = Suite("xwing", 0x647A, 0x0002, 32, CIPHERTEXT_SIZE)
 
 
 # 4.  def LabeledExtract(salt, label, ikm):
@@ -63,7 +65,7 @@ def labeled_expand(suite_id: bytes, prk: bytes, label: bytes, info: bytes, lengt
     return HKDFExpand(SHA256(), length, labeled_info).derive(prk)
 
 
-def _dh(private: DHPrivateKey, public: DHPublicKey) -> bytes:
+def _dh(private: PrivateObject, public: PublicObject) -> bytes:
     """4.1. and 7.1.4.: ValueError if the points don't fit, or if the X25519 secret is all zeros."""
     if isinstance(private, EllipticCurvePrivateKey) and isinstance(public, EllipticCurvePublicKey):
         return private.exchange(ECDH(), public)
@@ -88,8 +90,14 @@ def _extract_and_expand(suite: Suite, dh: bytes, kem_context: bytes) -> bytes:
 #         kem_context = concat(enc, pkRm)
 #         shared_secret = ExtractAndExpand(dh, kem_context)
 #         return shared_secret, enc
-def encap(suite: Suite, recipient: DHPublicKey, recipient_bytes: bytes, ephemeral: DHPrivateKey) -> tuple[bytes, bytes]:
-    """Only tests pass an `ephemeral` key that isn't fresh: with it, two messages would have one key and nonce."""
+def encap(
+    suite: Suite, recipient: PublicObject, recipient_bytes: bytes, ephemeral: DHPrivateKey | None = None
+) -> tuple[bytes, bytes]:
+    """Only tests pass an `ephemeral` key that isn't fresh: with it, two messages would have one key and nonce. X-Wing makes
+    its own (draft-ietf-hpke-pq: X-Wing's Encapsulate is Encap)."""
+    if isinstance(recipient, XWingPublicKey):
+        return recipient.encapsulate()
+    ephemeral = ephemeral or generate(suite.kind)
     enc = serialised(ephemeral.public_key())
     return _extract_and_expand(suite, _dh(ephemeral, recipient), enc + recipient_bytes), enc
 
@@ -100,7 +108,9 @@ def encap(suite: Suite, recipient: DHPublicKey, recipient_bytes: bytes, ephemera
 #         pkRm = SerializePublicKey(pk(skR))
 #         kem_context = concat(enc, pkRm)
 #         shared_secret = ExtractAndExpand(dh, kem_context)
-def decap(suite: Suite, enc: bytes, private: DHPrivateKey, public_bytes: bytes) -> bytes:
+def decap(suite: Suite, enc: bytes, private: PrivateObject, public_bytes: bytes) -> bytes:
+    if isinstance(private, XWingPrivateKey):
+        return private.decapsulate(enc)
     return _extract_and_expand(suite, _dh(private, dh_public(suite.kind, enc)), enc + public_bytes)
 
 
@@ -126,7 +136,7 @@ def key_schedule(suite: Suite, shared_secret: bytes, info: bytes, psk: bytes, ps
 
 
 def generate(kind: str) -> DHPrivateKey:
-    """A fresh key from the library's own source of random bytes."""
+    """A fresh P-256 or X25519 key from the library's own source of random bytes."""
     return generate_p256(P256_CURVE) if kind == "p256" else X25519PrivateKey.generate()
 
 
@@ -135,11 +145,11 @@ def generate(kind: str) -> DHPrivateKey:
 #         ct = ctx.Seal(aad, pt)
 # 5.2.  The nonce of sequence number 0 is base_nonce.
 def seal(
-    suite: Suite, recipient: DHPublicKey, recipient_bytes: bytes, info: bytes, plaintext: bytes,
+    suite: Suite, recipient: PublicObject, recipient_bytes: bytes, info: bytes, plaintext: bytes,
     psk: bytes = b"", psk_id: bytes = b"", aad: bytes = b"", ephemeral: DHPrivateKey | None = None,
 ) -> bytes:
     """enc ‖ ct. Only tests pass an `ephemeral` key."""
-    shared_secret, enc = encap(suite, recipient, recipient_bytes, ephemeral or generate(suite.kind))
+    shared_secret, enc = encap(suite, recipient, recipient_bytes, ephemeral)
     key, nonce = key_schedule(suite, shared_secret, info, psk, psk_id)
     return enc + AESGCM(key).encrypt(nonce, plaintext, aad)
 
@@ -148,7 +158,7 @@ def seal(
 #         ctx = Setup<MODE>R(enc, skR, info, ...)
 #         return ctx.Open(aad, ct)
 def open_(
-    suite: Suite, private: DHPrivateKey, public_bytes: bytes, info: bytes, sealed: bytes,
+    suite: Suite, private: PrivateObject, public_bytes: bytes, info: bytes, sealed: bytes,
     psk: bytes = b"", psk_id: bytes = b"", aad: bytes = b"",
 ) -> bytes:
     """The plaintext of enc ‖ ct. ValueError or InvalidTag if it can't be decrypted."""

@@ -15,16 +15,18 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from . import _hpke
 from ._json import b64, unb64
-from ._points import DHPrivateKey, DHPublicKey, check_public, dh_private, dh_public, public_of, serialised
+from ._points import PrivateObject, PublicObject, check_public, private_object, public_object, public_of, serialised
+from ._xwing import PUBLIC_SIZE
 from .errors import Flaw, KeyRecordError
 
 KINDS: dict[str, tuple[str, str | None, str, int]] = {  # kind: (kty, crv, alg, suite)
     "p256": ("EC", "P-256", "HPKE-7", 1),
     "x25519": ("OKP", "X25519", "HPKE-3", 2),
+    "xwing": ("AKP", None, "pushcrypt-3", 3),
     "oct": ("oct", None, "HKDF-A256GCM", 4),
     "ed25519": ("OKP", "Ed25519", "Ed25519", 0),
 }
-RECIPIENT_KINDS = ("p256", "x25519")
+RECIPIENT_KINDS = ("p256", "x25519", "xwing")
 _DEVICE_ID = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _TOPIC = re.compile("[A-Za-z0-9.-]{1,155}", re.ASCII)
 
@@ -47,16 +49,16 @@ class Key:
 
     @property
     def has_private_part(self) -> bool:
-        """Whether it has a `d`, which a sender doesn't need. A shared key's `k` is for both sides."""
+        """Whether it has a `d` or `priv`, which a sender doesn't need. A shared key's `k` is for both sides."""
         return self.kind != "oct" and self.secret is not None
 
     @cached_property
-    def public_object(self) -> DHPublicKey:
-        return dh_public(self.kind, self.public)
+    def public_object(self) -> PublicObject:
+        return public_object(self.kind, self.public)
 
     @cached_property
-    def private_object(self) -> DHPrivateKey:
-        return dh_private(self.kind, self.material)
+    def private_object(self) -> PrivateObject:
+        return private_object(self.kind, self.material)
 
     @cached_property
     def _signing_object(self) -> Ed25519PrivateKey:
@@ -72,17 +74,17 @@ class Key:
 
     @property
     def material(self) -> bytes:
-        """d or k, where the caller has checked that there is one."""
+        """d, priv or k, where the caller has checked that there is one."""
         if self.secret is None:
             raise KeyRecordError("wrongKind", f"key {self.kid} is public, and the private key is needed here")
         return self.secret
 
     def record(self, private: bool = True) -> dict[str, str]:
-        """The JWK. If `private` is False, without `d`. A shared key has no public form and keeps `k`."""
+        """The JWK. If `private` is False, without `d` and `priv`. A shared key has no public form and keeps `k`."""
         jwk = _thumbprint_members(self.kind, self.public, self.secret)
         jwk.update(alg=KINDS[self.kind][2], kid=self.kid)
         if private and self.kind != "oct" and self.secret is not None:
-            jwk["d"] = b64(self.secret)
+            jwk[_private_member(self.kind)] = b64(self.secret)
         if self.psk is not None:
             jwk["psk"] = b64(self.psk)
         if self.device is not None:
@@ -93,13 +95,19 @@ class Key:
 
 
 def _thumbprint_members(kind: str, public: bytes, secret: bytes | None) -> dict[str, str]:
-    """The members of the thumbprint (RFC 7638, RFC 8037), in canonical form."""
-    kty, crv, _, _ = KINDS[kind]
+    """The members of the thumbprint (RFC 7638, RFC 8037, RFC 9964), in canonical form."""
+    kty, crv, alg, _ = KINDS[kind]
+    if kind == "xwing":
+        return {"kty": kty, "alg": alg, "pub": b64(public)}
     if crv is None:
         return {"kty": kty, "k": b64(secret or b"")}
     if kind == "p256":
         return {"kty": kty, "crv": crv, "x": b64(public[1:33]), "y": b64(public[33:])}
     return {"kty": kty, "crv": crv, "x": b64(public)}
+
+
+def _private_member(kind: str) -> str:
+    return "priv" if kind == "xwing" else "d"
 
 
 def thumbprint(kind: str, public: bytes, secret: bytes | None = None) -> bytes:
@@ -116,7 +124,8 @@ def key_id(kind: str, public: bytes, secret: bytes | None = None) -> str:
 def load_key(jwk: Any, require_kid: bool = True) -> Key:
     """Reads a record: the exact alg, coordinates of full length on the curve, the right kid, and a `d` that fits.
 
-    Raises KeyRecordError: `malformed`, `unsupportedKey` (kty, crv, alg), `invalidKey`, `kidMismatch`, `invalidDeviceID`.
+    Raises KeyRecordError: `malformed`, `unsupportedKey` (kty, crv, alg), `invalidKey`, `kidMismatch`, `invalidDeviceID`,
+    `unsupportedSuite`.
     """
     try:
         return _load(jwk, require_kid)
@@ -153,29 +162,34 @@ def _kind(jwk: Mapping[str, Any], require_alg: bool) -> str:
             if require_alg and jwk.get("alg") != alg:
                 raise KeyRecordError("unsupportedKey", f"the key record of kty {kty} needs the alg {alg}")
             return kind
-    raise KeyRecordError("unsupportedKey", "the key record's kty and crv aren't those of P-256, X25519, Ed25519 or oct")
+    raise KeyRecordError("unsupportedKey", "the key record's kty and crv aren't those of P-256, X25519, X-Wing, Ed25519 or oct")
 
 
 def _material(kind: str, jwk: Mapping[str, Any]) -> tuple[bytes, bytes | None]:
-    """(serialised public key, d or k)"""
+    """(serialised public key, d, priv or k)"""
     if kind == "oct":
         return b"", unb64(jwk.get("k"), 32, "k")
-    public = unb64(jwk.get("x"), 32, "x")
-    if kind == "p256":
-        public = b"\x04" + public + unb64(jwk.get("y"), 32, "y")
+    public, member = _public(kind, jwk), _private_member(kind)
     try:
         check_public(kind, public)
-        secret = unb64(jwk["d"], 32, "d") if "d" in jwk else None
+        secret = unb64(jwk[member], 32, member) if member in jwk else None
         fits = secret is None or public_of(kind, secret) == public
     except ValueError:
-        raise KeyRecordError("invalidKey", "the key record: its coordinates or its d aren't a valid key") from None
+        raise KeyRecordError("invalidKey", f"the key record: its public key or its {member} isn't a valid key") from None
     if not fits:
-        raise KeyRecordError("invalidKey", "the key record: its d isn't the private key of its coordinates")
+        raise KeyRecordError("invalidKey", f"the key record: its {member} isn't the private key of its public key")
     return public, secret
 
 
+def _public(kind: str, jwk: Mapping[str, Any]) -> bytes:
+    if kind == "xwing":
+        return unb64(jwk.get("pub"), PUBLIC_SIZE, "pub")
+    x = unb64(jwk.get("x"), 32, "x")
+    return b"\x04" + x + unb64(jwk.get("y"), 32, "y") if kind == "p256" else x
+
+
 def generate(kind: str, psk: bool = False) -> Key:
-    """A fresh key. `psk` adds a fresh secret of 32 bytes (suites 1 and 2)."""
+    """A fresh key. `psk` adds a fresh secret of 32 bytes (suites 1 to 3)."""
     shared_secret = os.urandom(32) if psk else None
     if kind == "p256":
         private = _hpke.generate(kind)

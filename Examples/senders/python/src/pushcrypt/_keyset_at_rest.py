@@ -29,7 +29,7 @@ DATA_KEY_AAD, KEYS_AAD = b"pushcrypt/1 data key", b"pushcrypt/1 keyset\0"
 KEYSET_KEY_AAD = b"pushcrypt/2 keyset key"
 DATA_KEY_AAD_2, KEYS_AAD_2 = b"pushcrypt/2 data key", b"pushcrypt/2 keyset\0"
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
-SUITES = ("p256", "x25519", "shared", "ed25519")
+SUITES = ("p256", "x25519", "xwing", "shared", "ed25519")
 MEMORY = 2**31 - 1  # more than any allowed parameters need
 
 

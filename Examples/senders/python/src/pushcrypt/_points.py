@@ -1,4 +1,4 @@
-"""The curves: private and public keys as objects of pyca/cryptography, and the checks of points (PROTOCOL section 3)."""
+"""The recipients' keys as objects, mostly of pyca/cryptography, and the checks of public keys (PROTOCOL section 3)."""
 from __future__ import annotations
 
 from typing import Union
@@ -9,8 +9,12 @@ from cryptography.hazmat.primitives.asymmetric.ec import (
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
+from ._xwing import MLKEM_PUBLIC_SIZE, XWingPrivateKey, XWingPublicKey
+
 DHPrivateKey = Union[EllipticCurvePrivateKey, X25519PrivateKey]
 DHPublicKey = Union[EllipticCurvePublicKey, X25519PublicKey]
+PrivateObject = Union[DHPrivateKey, XWingPrivateKey]
+PublicObject = Union[DHPublicKey, XWingPublicKey]
 
 P256_CURVE = SECP256R1()
 FIELD_25519 = 2**255 - 19
@@ -43,16 +47,32 @@ def serialised(key: DHPublicKey) -> bytes:
     return b"\x04" + numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big")
 
 
+def public_object(kind: str, public: bytes) -> PublicObject:
+    """The object of a serialised key to seal to. ValueError: not a valid key."""
+    return XWingPublicKey(public) if kind == "xwing" else dh_public(kind, public)
+
+
+def private_object(kind: str, secret: bytes) -> PrivateObject:
+    """The object of a private key to open with. ValueError: not a valid key."""
+    return XWingPrivateKey(secret) if kind == "xwing" else dh_private(kind, secret)
+
+
 def public_of(kind: str, secret: bytes) -> bytes:
-    """The serialised public key of a private P-256, X25519 or Ed25519 key."""
+    """The serialised public key of a private P-256, X25519, X-Wing or Ed25519 key."""
+    if kind == "xwing":
+        return XWingPrivateKey(secret).public_bytes()
     if kind == "ed25519":
         return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
     return serialised(dh_private(kind, secret).public_key())
 
 
 def check_public(kind: str, public: bytes) -> None:
-    """Refuses (ValueError) points off the curve, coordinates that aren't canonical, and points of small order."""
-    if kind == "p256":
+    """Refuses (ValueError) points off the curve, coordinates that aren't canonical, and points of small order; for X-Wing
+    also an ML-KEM key that isn't reduced."""
+    if kind == "xwing":
+        XWingPublicKey(public)
+        check_public("x25519", public[MLKEM_PUBLIC_SIZE:])
+    elif kind == "p256":
         dh_public(kind, public)
     elif kind == "x25519":
         if int.from_bytes(public, "little") >= FIELD_25519:

@@ -41,7 +41,7 @@ class KeyRecordError(PushCryptError):
     """A key record, a key set or a signed set of sender keys can't be used.
 
     Keys: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
-    `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`. Sets at rest: `wrongSecret`, `damaged`. Signed sets:
+    `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`, `unsupportedSuite`. Sets at rest: `wrongSecret`, `damaged`. Signed sets:
     `tooLarge`, `notSigned`, `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
     """
 

@@ -9,7 +9,7 @@ from ._keys import RECIPIENT_KINDS, Key
 from .errors import KeyRecordError
 from .keysets import Entry, Keyset, RecordText, always, kind_of
 
-_SUITES = {1: "p256", 2: "x25519", 4: "oct"}
+_SUITES = {1: "p256", 2: "x25519", 3: "xwing", 4: "oct"}
 
 
 class _KeyHolder:
@@ -93,9 +93,12 @@ class RecipientKey(_KeyHolder):
 
     @classmethod
     def generate(cls, suite: int = 1, *, psk: bool = True) -> RecipientKey:
-        """A fresh key: suite 1 is P-256, 2 is X25519, 4 is a shared secret, which has no psk."""
+        """A fresh key: suite 1 is P-256, 2 is X25519, 3 is X-Wing, 4 is a shared secret, which has no psk.
+
+        Raises KeyRecordError: `unsupportedSuite` if the package cryptography has no ML-KEM.
+        """
         if suite not in _SUITES:
-            raise KeyRecordError("unsupportedKey", "the suite isn't 1, 2 or 4")
+            raise KeyRecordError("unsupportedKey", "the suite isn't 1, 2, 3 or 4")
         return cls(_keys.generate(_SUITES[suite], psk and suite != 4))
 
     @classmethod
@@ -199,8 +202,8 @@ def _sealing_key(entry: Entry) -> Key:
     if key.kind not in (*RECIPIENT_KINDS, "oct"):
         raise KeyRecordError("wrongKind", f"key {key.kid} is a sender's: nothing is sealed to it")
     if key.has_private_part:
-        raise KeyRecordError("wrongKind", f"the record of key {key.kid} has the recipient's private key d, which only the device "
-                             "may have: export the registration record")
+        raise KeyRecordError("wrongKind", f"the record of key {key.kid} has the recipient's private key, which only the device may "
+                             "have: export the registration record")
     if entry.demands_psk and key.psk is None:
         raise KeyRecordError("pskMissing", f"key {key.kid} needs a psk, which only the registration record has")
     return key

@@ -18,7 +18,7 @@ RecordText = Union[Mapping[str, Any], str, bytes]
 MOMENTS = ("createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt", "destroyedAt")
 _YEARS_0_TO_9999 = range(-62_167_219_200, 253_402_300_800)  # Unix seconds
 _FOUR_CENTURIES = 146_097  # days
-_KIND = {"p256": "recipient", "x25519": "recipient", "oct": "shared", "ed25519": "sender"}
+_KIND = {"p256": "recipient", "x25519": "recipient", "xwing": "recipient", "oct": "shared", "ed25519": "sender"}
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)
 
 
