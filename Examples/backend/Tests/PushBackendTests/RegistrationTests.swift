@@ -30,6 +30,20 @@ import Testing
         #expect(delivery.map(\.kid) == ["kid-3"] && delivery.map(\.token) == ["cc"])
     }
 
+    @Test("a key of a lower suite doesn't renew an installation, by its token or its name")
+    func lowerSuite() async throws {
+        let first = try await test.register("zoe", token: "aa", kid: "kid-1", key: .shared)
+        for (token, name) in [("aa", nil), ("bb", first.name)] as [(String, String?)] {
+            let error = await #expect(throws: StoreError.self) {
+                try await test.register("zoe", token: token, kid: "kid-2", key: .p256, name: name)
+            }
+            #expect(error?.code == .conflict && error?.reason.contains("ranks below") == true)
+        }
+        #expect(try await test.store.registration(named: first.name, of: "zoe")?.kid == "kid-1")
+        #expect(try await test.register("zoe", token: "cc", kid: "kid-3", key: .p256).name != first.name)
+        #expect(try await test.register("amara", token: "aa", kid: "kid-4", key: .p256).kid == "kid-4")
+    }
+
     @Test("a user can't renew, read or remove another user's installation")
     func otherUser() async throws {
         let first = try await test.register("zoe")

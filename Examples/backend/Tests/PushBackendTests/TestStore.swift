@@ -30,14 +30,25 @@ final class TestStore: Sendable {
         current.withLockedValue { $0 = store }
     }
 
-    /// Registers an installation.
+    /// Records of suites 1 and 4, which ranks higher. The keys are those of the published test vectors.
+    enum Key: String {
+        case p256 = """
+            {"alg":"HPKE-7","crv":"P-256","kid":"jWNm9kJQc8Y","kty":"EC","x":"Gb6gu6pKrHifxtFLE2Mb9Iqnvo2LERFnEE4dvaeApIo",\
+            "y":"S7urvkxvMFNV2p0ydBdb4RSnXdFBxgy7BzBSu6jAII8"}
+            """
+        case shared = """
+            {"alg":"HKDF-A256GCM","k":"eTEklzj22yyCnIY8q271pDuk2tBSvDCVQGmrBu-Z4Vk","kid":"7-8reZIqSl4","kty":"oct"}
+            """
+    }
+
+    /// Registers an installation. Each `kid` stands for another key of the same suite.
     @discardableResult
     func register(
-        _ user: String, token: String = "aa", kid: String = "kid-1", environment: APNsEnvironment = .production,
-        name: String? = nil, at time: Int64 = 1_000
+        _ user: String, token: String = "aa", kid: String = "kid-1", key: Key = .p256,
+        environment: APNsEnvironment = .production, name: String? = nil, at time: Int64 = 1_000
     ) async throws -> RegistrationState {
         var upload = RegistrationUpload(
-            user: user, token: token, environment: environment, record: Data("record of \(kid)".utf8), kid: kid)
+            user: user, token: token, environment: environment, record: Data(key.rawValue.utf8), kid: kid)
         upload.name = name
         return try await register(upload, at: time)
     }

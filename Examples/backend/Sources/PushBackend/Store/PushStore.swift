@@ -19,7 +19,7 @@ public protocol PushStore: Sendable {
     ///
     /// - Parameter check: checks the answer. If it throws, the upload is removed and nothing is registered.
     /// - Throws: what `check` throws; `ChallengeError` if the upload doesn't wait; `StoreError` with `missing` if the user has no installation of the name, `conflict` if
-    ///   another key has the same id, which is never replaced.
+    ///   another key has the same id, which is never replaced, or if the user's installation has a key whose suite ranks higher.
     func register(
         pending id: String, of user: String, at time: Int64, check: @escaping @Sendable (PendingUpload) throws -> Void
     ) async throws -> RegistrationState
@@ -93,7 +93,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// The database is locked, or the disk is full: try again later.
         public static let unavailable = Code(description: "unavailable")
-        /// The idempotency key was used for another message, or the id of a key for another key.
+        /// The idempotency key was used for another message, or the id of a key for another key, or the suite of an upload ranks
+        /// below that of the key that it would replace.
         public static let conflict = Code(description: "conflict")
         /// There is nothing of this name.
         public static let missing = Code(description: "missing")

@@ -58,6 +58,7 @@ extension SQLiteStore {
                 throw StoreError(code: .conflict, reason: "another key has this id")
             }
         }
+        for row in same where row["user"] == upload.user { try checkSuite(upload.record, replacing: row["record"]) }
         let own = same.first { $0["user"] == upload.user && (upload.name == nil || $0["name"] == upload.name) }
         guard own != nil || upload.name == nil else {
             throw StoreError(code: .missing, reason: "there is no installation of this name")
@@ -120,6 +121,15 @@ extension SQLiteStore {
     private static func isSameKey(_ stored: Data, _ uploaded: Data) throws -> Bool {
         if stored == uploaded { return true }
         return try Registration(json: stored, requiring: []).hasSameKey(as: Registration(json: uploaded, requiring: []))
+    }
+
+    private static func checkSuite(_ uploaded: Data, replacing stored: Data) throws {
+        if stored == uploaded { return }
+        let earlier = try Registration(json: stored, requiring: [])
+        let registration = try Registration(json: uploaded, requiring: [])
+        do { try registration.checkSuite(replacing: earlier) } catch {
+            throw StoreError(code: .conflict, reason: error.reason)
+        }
     }
 
     static func remove(_ installation: Int64, reason: String, at time: Int64, _ db: Database) throws {
