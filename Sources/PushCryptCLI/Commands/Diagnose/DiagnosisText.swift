@@ -30,10 +30,10 @@ struct DiagnosisText {
         let title = faults.isEmpty ? "Nothing wrong was found in what was given." : "No error in what was given."
         let checked = coverage.checked.joined(separator: "; ")
         var lines = terminal.wrapped("", title, indent: 0, width: width)
-        lines += terminal.wrapped("checked  ", checked, indent: 9, width: width)
         if let postQuantum = coverage.postQuantum {
             lines += terminal.wrapped("", "post-quantum: \(postQuantum)", indent: 9, width: width)
         }
+        lines += terminal.wrapped("checked  ", checked, indent: 9, width: width)
         let options = coverage.missingOptions
         guard !options.isEmpty else { return lines }
         lines += terminal.wrapped(
