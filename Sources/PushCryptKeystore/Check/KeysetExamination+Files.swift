@@ -15,7 +15,7 @@ extension KeysetExamination {
         guard examineKind(name, status.kind, role) else { return }
         switch role {
         case .leftover:
-            add(.warning, "unfinished", "an interrupted change left \(name)", advice: Verification.verify(snapshot))
+            add(.warning, "unfinished", "an interrupted change left \(name)", advice: verify)
         case .brokenLog:
             add(
                 .note, "old-log", "\(name) is an audit log that `keys log --start-new` replaced",

@@ -104,6 +104,9 @@ package struct KeysetExamination {
         (try? snapshot.keyset.get().protection) == .plaintext ? "" : context.secretArguments
     }
 
+    private var restore: String { Verification.restore(snapshot.path, secretArguments) }
+    var verify: String { Verification.verify(snapshot, secretArguments) }
+
     /// The command that changes the keyset, and where or when it is accepted.
     func change(_ text: String, then rest: String = "") -> String {
         let condition: String
@@ -145,18 +148,18 @@ package struct KeysetExamination {
         guard let error = error as? KeystoreError else {
             return add(
                 .error, "malformed", "\(KeysetFolder.keysetName) is not a keyset: \(error)",
-                advice: Verification.restore(snapshot.path))
+                advice: restore)
         }
         switch error.code {
         case .notFound:
             add(
                 .error, "missing", "there is no \(KeysetFolder.keysetName)",
-                advice: Verification.restore(snapshot.path))
+                advice: restore)
         case .damaged:
-            add(.error, "damaged", Verification.digestMismatch, advice: Verification.restore(snapshot.path))
+            add(.error, "damaged", Verification.digestMismatch, advice: restore)
         case .notAKeyset where snapshot.files[KeysetFolder.keysetName]?.kind == .symbolicLink:
             break  // Reported by examineFiles().
-        case .notAKeyset: add(.error, "malformed", error.reason, advice: Verification.restore(snapshot.path))
+        case .notAKeyset: add(.error, "malformed", error.reason, advice: restore)
         default: findings.append(.unreadable(snapshot.path, error))
         }
     }
@@ -226,8 +229,8 @@ package struct KeysetExamination {
     ) {
         let known = error as? KeystoreError
         switch known?.code {
-        case .notEncrypted?: add(.error, "not-encrypted", "\(error)", advice: Verification.restore(snapshot.path))
-        case .damaged?: add(.error, "damaged", "\(error)", advice: Verification.restore(snapshot.path))
+        case .notEncrypted?: add(.error, "not-encrypted", "\(error)", advice: restore)
+        case .damaged?: add(.error, "damaged", "\(error)", advice: restore)
         default:
             if known?.code == .wrongSecret { secret = .wrong }
             add(
@@ -272,8 +275,9 @@ package struct KeysetExamination {
                 .warning, "weak-scrypt",
                 "the passphrase\(name.map { " \($0)" } ?? "") is cheap to guess: scrypt with N \(parameters.n), "
                     + "r \(parameters.r), p \(parameters.p)",
-                advice: name.map { "add it again under another name, and remove \($0): " + command("keys secrets") }
-                    ?? change("keys passwd"))
+                advice: name.map {
+                    change("keys secrets add", then: " --name NAME  # then remove \($0) with keys secrets remove")
+                } ?? change("keys passwd"))
         }
     }
 
@@ -286,7 +290,7 @@ package struct KeysetExamination {
         switch logCondition {
         case .whole?, nil: break
         case .interrupted(let missing)?:
-            add(.warning, "unfinished", Verification.missingLines(missing.count), advice: Verification.verify(snapshot))
+            add(.warning, "unfinished", Verification.missingLines(missing.count), advice: verify)
         case .newer(let later)?:
             let advice = Verification.restoreOlder(snapshot, secretArguments)
             add(.error, "rolled-back", "\(later)", advice: advice)
@@ -313,7 +317,7 @@ package struct KeysetExamination {
     private mutating func examinePublic(_ metadata: KeysetMetadata) {
         guard case .success(let published) = snapshot.published else { return }
         let condition = PublicCondition(published, metadata, stored?.records)
-        let (message, advice) = condition.description(snapshot)
+        let (message, advice) = condition.description(snapshot, secretArguments)
         switch condition {
         case .unneeded, .whole, .plausible: break
         // The log's finding says more.
@@ -388,7 +392,7 @@ extension KeysetExamination {
             add(
                 isWaiting ? .note : .warning, "rotation-blocked",
                 "it has been due since \(step.dueAt) \(step.description), \(objection)",
-                advice: isRefused ? change("rotate") : command("rotate --dry-run"), dueAt: step.dueAt)
+                advice: isRefused ? change("rotate") : command("rotate --dry-run") + secretArguments, dueAt: step.dueAt)
         }
     }
 

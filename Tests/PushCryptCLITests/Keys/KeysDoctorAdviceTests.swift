@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("the advice of keys doctor", .ownThreads)
@@ -42,6 +43,31 @@ struct KeysDoctorAdviceTests {
                 "pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(time) </dev/null; }; \(advice)")
             #expect(pasted.exit == 0 && pasted.text.contains("issue the signed set again"), "\(pasted)")
         }
+    }
+
+    static let faults = [
+        "rm Keys/ios/public.jwks.json", "touch Keys/ios/keyset.json.new-AAAAAAAAAAAA", "rm Keys/ios/keyset.json",
+        "echo { > Keys/ios/keyset.json", "sed -i 's/\"seq\": 1/\"seq\": 7/' Keys/ios/public.jwks.json",
+        "sed -i 's/\"seq\": 1/\"seq\": 7/' Keys/ios/keyset.json", "sed -i 's/}/ }/' Keys/ios/public.jwks.json",
+        "sed -i s/created/added/ Keys/ios/audit.jsonl", "echo '{' > Keys/ios/hook.json",
+        "\"$PUSHCRYPT\" keys add Keys/ios --at \(Workplace.now) --passphrase-file passphrase; "
+            + "sed -i '$d' Keys/ios/audit.jsonl",
+    ]
+
+    @Test(
+        "each advised command for an encrypted keyset repeats the given secret, in status, keys doctor and keys verify",
+        arguments: faults, ["status", "keys doctor", "keys verify"])
+    func secret(_ fault: String, _ command: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", .recipient)
+        #expect(try place.shell(fault).isSuccess)
+        try place.settle("Keys")
+        let output = try place.run(
+            command.split(separator: " ").map(String.init)
+                + ["Keys/ios", "--at", Workplace.now, "--passphrase-file", "passphrase"])
+        let advised = output.text.split(separator: "\n").filter { $0.contains("pushcrypt keys ") }
+        #expect(advised.allSatisfy { $0.contains(" --passphrase-file passphrase") }, "\(output)")
+        #expect(command == "keys verify" || !advised.isEmpty, "\(output)")
     }
 
     @Test("if the clock blocks every change, each command that is advised is to be run after the clock is corrected")

@@ -32,11 +32,7 @@ struct KeysetChange {
     var time: UnixTime { options.time }
 
     var actor: Actor {
-        get throws {
-            var actor = try options.actor
-            actor.secretArguments = secrets.repeatedArguments
-            return actor
-        }
+        get throws { try options.actor(secrets) }
     }
 
     /// The metadata as of the first call. No secret is needed; with one the metadata is authenticated.

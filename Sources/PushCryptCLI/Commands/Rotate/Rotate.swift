@@ -150,7 +150,8 @@ struct Rotate: ParsableCommand {
         let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
         StandardStreams.writeNote(
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
-                + "`pushcrypt keys promote \(ShellArgument.quoted(path)) \(ShellArgument.last(pending.kid))`")
+                + "`pushcrypt keys promote \(ShellArgument.quoted(path))\(secrets.repeatedArguments) "
+                + "\(ShellArgument.last(pending.kid))`")
     }
 
     private func plan(
