@@ -1,6 +1,7 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptPrimitives
 
 /// One keyset that a command changes: preview, confirmation, change and report.
 struct KeysetChange {
@@ -189,7 +190,7 @@ struct KeysetChange {
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch  where error is LifecycleError || error is KeyError {
+        } catch  where error is LifecycleError || error is KeyError || error is CryptoError {
             let failure = Failure(error)
             throw KeySource.unreadable(path, error) ?? Failure(failure.status, "\(path): \(failure.message)")
         }
