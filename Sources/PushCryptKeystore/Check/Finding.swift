@@ -58,13 +58,10 @@ package struct Finding: Hashable, Sendable, Encodable {
     /// All codes.
     package static let codes: Set = [
         "audit-broken", "clock", "clock-skew", "damaged", "demo-keys", "expired", "expiring", "foreign-file",
-        "future-file",
-        "hook-unfinished", "later-version", "lives", "loose-mode", "malformed", "misplaced", "missing", "no-digest",
-        "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted", "old-log", "other-writer", "owner",
-        "plain-text",
-        "public-differs", "public-missing", "replaced-keyset", "rolled-back", "rotation-blocked", "rotation-due",
-        "rotation-overdue", "secret",
-        "set-expired",
+        "future-file", "hook-damaged", "hook-unfinished", "later-version", "lives", "loose-mode", "malformed",
+        "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
+        "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
+        "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "set-expired",
         "set-expiring", "symbolic-link", "unfinished", "unknown-member", "unreadable", "weak-scrypt",
     ]
 }

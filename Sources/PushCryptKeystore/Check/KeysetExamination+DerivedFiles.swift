@@ -24,7 +24,23 @@ extension KeysetExamination {
     }
 
     mutating func examineHook(_ metadata: KeysetMetadata) {
-        guard let record = snapshot.hook, record.sequence != metadata.sequence else { return }
+        do {
+            if let record = try snapshot.hook.get() { examine(record, metadata) }
+        } catch let error as KeystoreError where error.code == .damaged {
+            add(
+                .warning, "hook-damaged",
+                "\(error): whether the program that runs after changes has succeeded is unknown",
+                advice: change(
+                    "rotate", then: " --exec-on-change PROGRAM  # as in your cron job: it runs the program again"))
+        } catch {
+            // examineFiles() reports a link or a folder.
+            guard snapshot.files[KeysetFolder.hookName]?.kind == .file else { return }
+            findings.append(.unreadable(snapshot.path, error))
+        }
+    }
+
+    private mutating func examine(_ record: ChangeHook.Record, _ metadata: KeysetMetadata) {
+        guard record.sequence != metadata.sequence else { return }
         let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
