@@ -61,7 +61,7 @@ package struct Finding: Hashable, Sendable, Encodable {
         "future-file", "hook-damaged", "hook-unfinished", "later-version", "lives", "loose-mode", "malformed",
         "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
-        "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "set-expired",
+        "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "set-expired",
         "set-expiring", "symbolic-link", "unfinished", "unknown-member", "unreadable", "weak-scrypt",
     ]
 }

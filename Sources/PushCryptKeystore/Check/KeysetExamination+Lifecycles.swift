@@ -15,19 +15,27 @@ extension KeysetExamination {
                 add(.error, "lives", error.reason, advice: command("keys list"))
             }
         }
-        for key in timeline.keys(in: .expired, at: now) {
-            let expiresAt = key.lifecycle.expiresAt.map { "since \($0)" } ?? ""
-            let isLate = key.lifecycle.expiresAt.map { $0 + Self.graceInSeconds < now } ?? true
-            add(
-                isLate ? .warning : .note, "expired",
-                "key \(key.kid) opens nothing \(expiresAt), and its material is still there",
-                advice: change("keys prune"), dueAt: key.lifecycle.expiresAt)
-        }
+        examineErasures(timeline)
         for key in timeline.keys(in: .primary, .retiring, at: now) {
             guard let expiresAt = key.lifecycle.expiresAt, expiresAt <= now + Self.soonInSeconds else { continue }
             add(
                 .note, "expiring", "key \(key.kid) opens until \(expiresAt)",
                 advice: "nothing, unless devices still lack its successor: \(command("keys list"))")
+        }
+    }
+
+    private mutating func examineErasures(_ timeline: KeyTimeline) {
+        for key in timeline.keys(in: .expired, .revoked, at: now) {
+            // The material of a revoked key stays for `reseal` until then.
+            guard let expiresAt = key.lifecycle.expiresAt, expiresAt <= timeline.effective(now) else { continue }
+            let revokedAt = timeline.state(of: key.kid, at: now) == .revoked ? key.lifecycle.revokedAt : nil
+            add(
+                expiresAt + Self.graceInSeconds < now ? .warning : .note, revokedAt == nil ? "expired" : "revoked",
+                revokedAt.map {
+                    "key \(key.kid) was revoked at \($0), and its material, which nothing has needed since "
+                        + "\(expiresAt), is still there"
+                } ?? "key \(key.kid) opens nothing since \(expiresAt), and its material is still there",
+                advice: change("keys prune"), dueAt: expiresAt)
         }
     }
 

@@ -118,6 +118,25 @@ extension DoctorCase {
             others: ["rotation-overdue"], time: Workplace.later(110 * Workplace.days)
         ) { try $0.succeed("keys", "add", "Keys/ios") },
         DoctorCase(
+            code: "revoked", severity: "warning", testDescription: "the material of a key that was revoked long ago",
+            words: "was revoked at 2026-03-01T09:00:00Z, and its material, which nothing has needed "
+                + "since 2026-05-30T09:10:00Z, is still there",
+            advice: "pushcrypt keys prune Keys/ios", others: ["rotation-overdue"],
+            time: Workplace.later(92 * Workplace.days)
+        ) { place in
+            let kid = try place.keys("Keys/ios", at: Workplace.now)[0].kid
+            try place.succeed("keys", "revoke", "Keys/ios", kid, "--yes")
+        },
+        DoctorCase(
+            code: "revoked", severity: "note", testDescription: "a revoked key on the day that it can be destroyed",
+            words: "was revoked at 2026-03-01T09:00:00Z, and its material",
+            advice: "pushcrypt keys prune Keys/ios", others: ["rotation-overdue"],
+            time: Workplace.later(90 * Workplace.days + 3_600)
+        ) { place in
+            let kid = try place.keys("Keys/ios", at: Workplace.now)[0].kid
+            try place.succeed("keys", "revoke", "Keys/ios", kid, "--yes")
+        },
+        DoctorCase(
             code: "expiring", severity: "note", testDescription: "a key in its last week",
             words: "opens until 2026-06-06T09:10:00Z", advice: "unless devices still lack its successor",
             others: ["rotation-overdue"], time: Workplace.later(96 * Workplace.days)
