@@ -70,6 +70,25 @@ struct KeysDoctorAdviceTests {
         #expect(command == "keys verify" || !advised.isEmpty, "\(output)")
     }
 
+    @Test("touching the files from the future, as advised, ends the warning")
+    func touched() throws {
+        let place = try Workplace()
+        try place.write(Data("correct horse".utf8), to: "passphrase")
+        for name in ["a b", "c"] {
+            let output = try place.run(
+                "keys", "create", "Keys/\(name)", "--kind", "shared", "--passphrase-file", "passphrase")
+            try #require(output.isSuccess, "\(output)")
+        }
+        _ = try place.shell("find Keys -mindepth 1 -exec touch -d '2 days' {} +")
+        let found = try place.run("keys", "doctor", "Keys")
+        let warnings = found.text.split(separator: "\n").filter { $0.hasPrefix("warning") }
+        let words = "3 files were written in the future"
+        #expect(warnings.count == 2 && warnings.allSatisfy { $0.contains(words) }, "\(found)")
+        let commands = found.text.split(separator: "\n").filter { $0.hasPrefix("         touch ") }
+        #expect(try place.shell(commands.joined(separator: "\n")).isSuccess)
+        #expect(try place.run("keys", "doctor", "Keys").text == "2 keysets: nothing found\n")
+    }
+
     @Test("if the clock blocks every change, each command that is advised is to be run after the clock is corrected")
     func clock() throws {
         let place = try SignedSetPlace().place
