@@ -11,7 +11,6 @@ from pathlib import Path
 
 from .build import Missing, run
 from .figures import Figure, divided
-from .measure import SUITES
 from .runners import Runner
 
 TOPIC = "com.example.app"
@@ -42,7 +41,7 @@ def check_is_there(tool: Path) -> None:
 
 
 def write_input(library: Path, suite: int, count: int, folder: Path) -> tuple[Path, list[str]]:
-    """Writes a file of lines and returns it with its options. Suites 1 and 2 have a recipient in every line. Suite 4
+    """Writes a file of lines and returns it with its options. Suites 1 to 3 have a recipient in every line. Suite 4
     has a device of the master, which is in a file."""
     lines, key = folder / f"suite{suite}.jsonl", folder / f"suite{suite}.jwk"
     with open(lines, "wb") as target:
@@ -76,21 +75,21 @@ def batch_ratio(
 
 
 def measure_batch(
-    tool: Path, library_path: Path, library: Runner, lines: dict[int, int], rounds: int
+    tool: Path, library_path: Path, library: Runner, suites: list[int], lines: dict[int, int], rounds: int
 ) -> dict[str, tuple[Figure, float, float]]:
     check_is_there(tool)
     with tempfile.TemporaryDirectory() as name:
         return {
             f"batch.suite{suite}.over_library":
                 batch_ratio(tool, library_path, library, suite, lines[suite], rounds, Path(name))
-            for suite in SUITES
+            for suite in suites
         }
 
 
-def measure_cold_start(floor: Path, library: Path, rounds: int) -> dict[str, tuple[Figure, float, float]]:
+def measure_cold_start(floor: Path, library: Path, suites: list[int], rounds: int) -> dict[str, tuple[Figure, float, float]]:
     """From the start of a process through its first sealed payload to its end, including making a fresh key."""
     found = {}
-    for suite in SUITES:
+    for suite in suites:
         times: dict[Path, list[float]] = {library: [], floor: []}
         for _ in range(rounds):
             for program in times:

@@ -30,13 +30,27 @@ def run(command: list[str], what: str, folder: Path = REPOSITORY, input: str | N
     return result.stdout
 
 
+# Whether to use the programs that an earlier run built.
+skip = False
+
+
 def floor() -> Path:
+    if skip:
+        return found(FLOOR)
     run(["make", "-C", str(BENCHMARKS / "floor"), f"OUT={BUILD}"], "building the floor")
     return FLOOR
 
 
+def found(program: Path) -> Path:
+    if not program.exists():
+        raise Missing(f"{program.name}: not built; run this without --skip-build first")
+    return program
+
+
 def swift_product(product: str, package: Path = BENCHMARKS) -> Path:
     """The release build of a product, of a package or of those that it depends on."""
+    if skip:
+        return found(package / ".build" / "release" / product)
     command = ["swift", "build", "-c", "release", "--package-path", str(package)]
     run([*command, "--product", product], f"building {product}")
     return Path(run([*command, "--show-bin-path"], f"building {product}").strip()) / product

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .runners import Runner
 
-SUITES = (1, 2, 4)
+SUITES = (1, 2, 3, 4)
 RAW_JOBS = [f"{verb}{suite}" for suite in SUITES for verb in ("seal", "open")]
 PAYLOAD_JOBS = [f"payload{suite}{verb}" for suite in SUITES for verb in ("seal", "open")]
 EVP_JOBS = ["seal1evp", "open1evp"]
@@ -30,6 +30,11 @@ class Samples:
 
     rounds: dict[Cell, list[float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def suites(self) -> list[int]:
+        """The suites that the library has here. Suite 3 needs OpenSSL 3.5."""
+        return [suite for suite in SUITES if self.of("library", f"seal{suite}")]
 
     def of(self, runner: str, job: str, threads: int = 1) -> list[float] | None:
         return self.rounds.get(Cell(runner, job, threads))

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from . import build
 from .figures import Figure
-from .measure import SUITES
 from .places import REPOSITORY
 from .runners import Runner
 
 BACKEND = REPOSITORY / "Examples" / "backend"
+# Those of Examples/backend/Sources/push-cost.
+SUITES = (1, 2, 4)
 PROFILES = {"seal": "sealed", "sign": "sealed and signed"}
 # The processor time, in microseconds for a push, of the jobs of Examples/backend/Sources/push-cost/PushJobs.swift.
 WAYS = ["plain", "alone", "each", "ahead"]

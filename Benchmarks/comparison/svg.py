@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from .figures import Figure, divided, median_of
-from .measure import SUITES, Samples
+from .measure import Samples
 from .runners import PEER_NAMES
 
 # Without custom properties: some SVG renderers don't support them.
@@ -39,7 +39,7 @@ def style() -> str:
 WIDTH, MARGIN, TOP = 960, 24, 92
 COLUMN, LABEL, VALUE, GAP = 444, 76, 118, 24
 BAR, STEP, HEAD, BELOW = 14, 20, 26, 22
-SUITE_NAMES = {1: "suite 1 (P-256)", 2: "suite 2 (X25519)", 4: "suite 4 (shared secret)"}
+SUITE_NAMES = {1: "suite 1 (P-256)", 2: "suite 2 (X25519)", 3: "suite 3 (X-Wing)", 4: "suite 4 (shared secret)"}
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ def panel(samples: Samples, title: str, job: str) -> Panel:
 def rows_of_panels(samples: Samples) -> list[tuple[Panel, Panel]]:
     raw = [
         (panel(samples, f"Seal 256 bytes, {SUITE_NAMES[suite]}", f"seal{suite}"),
-         panel(samples, f"Open 256 bytes, {SUITE_NAMES[suite]}", f"open{suite}")) for suite in SUITES
+         panel(samples, f"Open 256 bytes, {SUITE_NAMES[suite]}", f"open{suite}")) for suite in samples.suites
     ]
     payload = [
         (panel(samples, f"Seal, JSON to JSON, {SUITE_NAMES[suite]}", f"payload{suite}seal"),
-         panel(samples, f"Open, JSON to JSON, {SUITE_NAMES[suite]}", f"payload{suite}open")) for suite in SUITES
+         panel(samples, f"Open, JSON to JSON, {SUITE_NAMES[suite]}", f"payload{suite}open")) for suite in samples.suites
     ]
     return raw + payload
 

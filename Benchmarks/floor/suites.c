@@ -1,6 +1,7 @@
 #include "suites.h"
 
 #include "aead.h"
+#include "kem.h"
 
 #include <string.h>
 
@@ -12,6 +13,8 @@ const struct suite *suite_named(const char *name)
         return &suite_1_evp;
     if (strcmp(name, "2") == 0)
         return &suite_2;
+    if (strcmp(name, "3") == 0)
+        return x_wing_is_available() ? &suite_3 : NULL;
     return strcmp(name, "4") == 0 ? &suite_4 : NULL;
 }
 

@@ -7,7 +7,7 @@
 // The primitives of pushcrypt's suites in the base profile, for one recipient key. `make` makes every object that can
 // be made once.
 
-enum { SECRET_BYTES = 32, SALT_BYTES = 16, ID_BYTES = 16, LONGEST_INFO = 197, LONGEST_OVERHEAD = 65 + 16 };
+enum { SECRET_BYTES = 32, SALT_BYTES = 16, ID_BYTES = 16, LONGEST_INFO = 197, LONGEST_OVERHEAD = 1120 + 16 };
 
 struct suite {
     size_t header_bytes;
@@ -20,13 +20,14 @@ struct suite {
     const struct hpke *hpke;
 };
 
-// The suite whose name is "1", "2", "4", or "1evp" for P-256 by the EVP layer; NULL for others.
+// The suite whose name is "1", "2", "3", "4", or "1evp" for P-256 by the EVP layer; NULL for others, and for "3" if this
+// OpenSSL has no ML-KEM.
 const struct suite *suite_named(const char *name);
 size_t suite_overhead(const struct suite *suite);
 
 // info of PROTOCOL section 4, base profile: writes at most LONGEST_INFO bytes and returns the count.
 size_t context_info(uint8_t *info, uint8_t suite, const char *kid, const char *topic);
 
-extern const struct suite suite_1, suite_1_evp, suite_2, suite_4;
+extern const struct suite suite_1, suite_1_evp, suite_2, suite_3, suite_4;
 
 #endif

@@ -9,7 +9,7 @@ package struct TestKeys {
     package let record: KeyRecord
 
     package init(suite: Suite, psk: Bool = false) throws {
-        let type: KeyPairType = suite == .x25519 ? .x25519 : .p256
+        let type = suite.keyPairType ?? .p256
         let kind: KeyKind = suite == .shared ? .shared : .recipient
         try self.init(try KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared))
     }

@@ -8,7 +8,7 @@ import RunnerProtocol
 enum Crosscheck {
     static func printSealed() throws {
         let topic = try Topic(TestMessage.topic)
-        for suite in [Suite.p256, .x25519, .shared] {
+        for suite in [Suite.p256, .x25519, .xWing, .shared] where suite.isAvailable {
             for count in [1, 64, 256, 512, 2_048] {
                 let keys = try TestKeys(suite: suite)
                 let message = try DefaultBackend.shared.randomBytes(count: count)
@@ -46,8 +46,7 @@ enum Crosscheck {
     }
 
     private static func material(_ suite: Suite, _ secret: [UInt8]) throws -> KeyRecord.Material {
-        if suite == .shared { return .shared(SecretBytes(copying: secret.span), device: nil) }
-        let type: KeyPairType = suite == .p256 ? .p256 : .x25519
+        guard let type = suite.keyPairType else { return .shared(SecretBytes(copying: secret.span), device: nil) }
         let key = try DefaultBackend.shared.privateKey(type, secret.span)
         return .recipient(publicKey: key.publicKey, privateKey: key, psk: nil)
     }

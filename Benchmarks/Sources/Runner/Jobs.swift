@@ -4,13 +4,13 @@ import PushCryptExtension
 import PushCryptSender
 import RunnerProtocol
 
-/// The jobs of the library: seal1 open1 seal2 ... (the encryption of a message of 256 bytes) and payload1seal
+/// The jobs of the library, for each suite that this OpenSSL has: seal1 open1 seal2 ... (the encryption of a message of 256 bytes) and payload1seal
 /// payload1open ... (from JSON to JSON, by the public interface). seal1.64 is for a message of 64 bytes.
 enum Jobs {
     @Sendable
     static func operation(_ job: String) throws -> Work? {
-        guard let parsed = job.wholeMatch(of: #/([a-z]+)([124])([a-z]*)(?:\.([0-9]{1,4}))?/#),
-            let suite = UInt8(parsed.2).flatMap(Suite.init(rawValue:))
+        guard let parsed = job.wholeMatch(of: #/([a-z]+)([1234])([a-z]*)(?:\.([0-9]{1,4}))?/#),
+            let suite = UInt8(parsed.2).flatMap(Suite.init(rawValue:)), suite.isAvailable
         else { return nil }
         let byteCount = parsed.4.flatMap { Int($0) } ?? 256
         switch parsed.1 + parsed.3 {

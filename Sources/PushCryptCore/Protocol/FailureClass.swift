@@ -28,6 +28,8 @@ public struct FailureClass: RawRepresentable, DescribedError, Hashable, Sendable
     public static let keyExpired = FailureClass(rawValue: "keyExpired")
     /// The key was revoked.
     public static let keyRevoked = FailureClass(rawValue: "keyRevoked")
+    /// The key is of a suite that this system doesn't have (`Suite.isAvailable`).
+    public static let unsupportedSuite = FailureClass(rawValue: "unsupportedSuite")
     /// Decryption or verification failed.
     public static let undecryptable = FailureClass(rawValue: "undecryptable")
     /// The message has expired.

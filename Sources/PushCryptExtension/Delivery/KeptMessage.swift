@@ -7,9 +7,9 @@ import PushCryptPrimitives
 /// "pushcrypt": {"v": 1, "kid": KID, "sealed": SEALED, ["skid": KID,] "status": "failed", "reason": CLASS}
 /// ```
 package enum KeptMessage {
-    /// The failures after which opening may succeed later: when keys can be read, or the app has fetched a newer set of sender
-    /// keys.
-    static let failures: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired]
+    /// The failures after which opening may succeed later: when keys can be read, the app has fetched a newer set of sender
+    /// keys, or the system is updated.
+    static let failures: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired, .unsupportedSuite]
 
     /// The members that are kept of the outer payload, with a comma after each; empty if it can't be read.
     static func members(of outer: [UInt8], _ failure: FailureClass) -> [UInt8] {

@@ -19,10 +19,12 @@ public struct DeviceKey: Sendable {
     /// Reads the output of ``jwkSet()``, UTF-8 JSON with a private key: wipe it afterwards.
     ///
     /// - Parameter kid: the id under which the key was stored.
-    /// - Throws: `DeviceKeyError` with `damaged`, also if it is another key.
+    /// - Throws: `DeviceKeyError` with `damaged`, also if it is another key; `unsupportedSuite`.
     public init(jwkSet: [UInt8], kid: KeyID) throws(DeviceKeyError) {
         do { keyset = try Keyset(json: jwkSet) } catch {
-            throw DeviceKeyError(.damaged, "the stored key \(kid) can't be read: \(error)")
+            let isUnsupported = (error as? KeyError)?.code == .unsupportedSuite
+            throw DeviceKeyError(
+                isUnsupported ? .unsupportedSuite : .damaged, "the stored key \(kid) can't be read: \(error)")
         }
         guard keyset.keyIDs == [kid] else {
             throw DeviceKeyError(.damaged, "another key is stored under the id \(kid)")
@@ -83,7 +85,7 @@ public struct DeviceKey: Sendable {
         do {
             record = try KeyRecord.generate(.recipient, type: type, psk: withPSK, backend: DefaultBackend.shared)
         } catch let error as CryptoError where error.code == .unsupportedAlgorithm {
-            throw DeviceKeyError(.unsuitable, "\(suite): \(error.reason)")
+            throw DeviceKeyError(.unsupportedSuite, "\(suite): \(error.reason)")
         } catch {
             throw DeviceKeyError(.failed, "can't make a key pair: \(error)")
         }

@@ -14,13 +14,13 @@ public protocol DeviceKeyStorage: RecipientKeyring {
 
     /// Loads one key.
     ///
-    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`.
+    /// - Throws: `DeviceKeyError` with `notFound`, `locked`, `damaged`, `unsupportedSuite`.
     func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey
 
     /// Makes and stores a key pair in one step, with or without a pre-shared key. The pair opens from now on and awaits
     /// its registration.
     ///
-    /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for another suite than `p256` and `x25519`.
+    /// - Throws: `DeviceKeyError` with `locked`, `unsuitable` for suite `shared`, `unsupportedSuite`.
     func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey
 
     /// Stores a key. A key that is already stored stays unchanged.
@@ -74,6 +74,9 @@ public struct DeviceKeyError: DescribedError, Hashable, Sendable {
         public static let insecure = Code(name: "insecure")
         /// The app has no entitlement for the keychain access group.
         public static let notEntitled = Code(name: "notEntitled")
+        /// The system doesn't have the key's suite (`Suite.isAvailable`): the key was made by a later system. A later system
+        /// opens its pushes; here, make a key of another suite.
+        public static let unsupportedSuite = Code(name: "unsupportedSuite")
         /// The key or set is of the wrong kind.
         public static let unsuitable = Code(name: "unsuitable")
         /// A newer key was registered.
@@ -111,6 +114,7 @@ public struct DeviceKeyError: DescribedError, Hashable, Sendable {
             case .rolledBack?: .rolledBack
             case .conflict?: .conflict
             case .expired?: .expired
+            case .unsupportedSuite?: .unsupportedSuite
             case .backendFailure?: .failed
             case .some: .unsuitable
             case nil: .failed
@@ -129,6 +133,7 @@ public struct DeviceKeyError: DescribedError, Hashable, Sendable {
         switch code {
         case .notFound, .damaged: .unknownKey
         case .locked: .keyLocked
+        case .unsupportedSuite: .unsupportedSuite
         default: .internalError
         }
     }

@@ -7,13 +7,13 @@ struct DeviceKeyTimelines {
     /// Device keys of shared masters. The backend determines their lifecycles.
     private(set) var adopted = KeyTimeline([])
 
-    /// Ignores damaged keys: they open nothing, and their expiry is unknown. Throws `DeviceKeyError` with `locked` if
-    /// any key can't be read.
+    /// Ignores damaged keys and those of a suite that this system doesn't have: they open nothing, and their expiry is unknown.
+    /// Throws `DeviceKeyError` with `locked` if any key can't be read.
     init(_ storage: any DeviceKeyStorage) throws(DeviceKeyError) {
         for kid in try storage.keyIDs() {
             do throws(DeviceKeyError) {
                 add(try storage.load(kid))
-            } catch  where error.code == .damaged || error.code == .notFound {}
+            } catch  where [.damaged, .unsupportedSuite, .notFound].contains(error.code) {}
         }
     }
 

@@ -5,7 +5,7 @@ public protocol RecipientKeyring: Sendable {
     /// Returns the key with the id. It never makes a key and never returns another key.
     ///
     /// - Throws: `unknownKey` if there is no such key, `keyLocked` if it can't be read before the first unlock,
-    ///   `keyExpired`, `keyRevoked`; `internalError` for failures that a new key wouldn't solve.
+    ///   `keyExpired`, `keyRevoked`, `unsupportedSuite`; `internalError` for failures that a new key wouldn't solve.
     func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey
 }
 

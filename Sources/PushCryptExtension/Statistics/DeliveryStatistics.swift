@@ -180,8 +180,7 @@ struct CounterTable {
 extension FailureClass {
     fileprivate static let protocolNames: Set<String> = Set(
         [
-            notSealed, malformed, unsupportedVersion, unknownKey, keyLocked, keyExpired, keyRevoked, undecryptable,
-            expired, notYetValid, replayed, retracted, timedOut, attachmentFailed,
-            internalError,
+            notSealed, malformed, unsupportedVersion, unknownKey, keyLocked, keyExpired, keyRevoked, unsupportedSuite,
+            undecryptable, expired, notYetValid, replayed, retracted, timedOut, attachmentFailed, internalError,
         ].map(\.rawValue))
 }

@@ -8,6 +8,7 @@ public import PushCryptCore
 /// ```
 /// unknownKey, keyExpired, keyRevoked   the device has the kid: the sender's key failed          updateSenderKeys
 ///                                      else                                                     registerKey
+/// unsupportedSuite                     make a key of a suite that the system has                registerKey
 /// undecryptable, 3 times               the keys don't match                                     registerKey
 /// unsupportedVersion                                                                            updateApp
 /// keyLocked                                                                                     unlock
@@ -51,7 +52,7 @@ public enum RecoveryAdvice {
         }
         let unlock: [Step] = lastFailure(.keyLocked) == nil ? [] : [.unlock]
         if let taken = statistics.lastAdviceTaken, isWithinInterval(now, taken) { return unlock }
-        let aboutKeys = [FailureClass.unknownKey, .keyExpired, .keyRevoked].compactMap(lastFailure)
+        let aboutKeys = [FailureClass.unknownKey, .keyExpired, .keyRevoked, .unsupportedSuite].compactMap(lastFailure)
         let undecryptableCount = lastFailure(.undecryptable)?.recentCount ?? 0
         var steps: [Step] = []
         if undecryptableCount >= undecryptableLimit || !aboutKeys.allSatisfy(isAboutSender) {

@@ -15,6 +15,7 @@ struct DiagnoseCounterTests {
         ("notSealed", "device-counted-unsealed"), ("malformed", "device-counted-malformed"),
         ("unsupportedVersion", "device-counted-newer-version"), ("unknownKey", "device-counted-unknown-key"),
         ("keyExpired", "device-counted-expired-key"), ("keyRevoked", "device-counted-revoked-key"),
+        ("unsupportedSuite", "device-counted-unsupported-suite"),
         ("undecryptable", "undecryptable"), ("expired", "push-expired"), ("notYetValid", "push-from-the-future"),
         ("replayed", "push-repeated"), ("timedOut", "extension-timed-out"), ("attachmentFailed", "attachment-failed"),
         ("internalError", "extension-set-up-failed"), ("acme.noQuota", "device-counted-other"),

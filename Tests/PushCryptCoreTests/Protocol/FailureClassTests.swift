@@ -7,11 +7,12 @@ import Testing
     func names() {
         let classes: [FailureClass] = [
             .notSealed, .malformed, .unsupportedVersion, .unknownKey, .keyLocked, .keyExpired, .keyRevoked,
-            .undecryptable, .expired, .notYetValid, .replayed, .retracted, .timedOut, .attachmentFailed, .internalError,
+            .unsupportedSuite, .undecryptable, .expired, .notYetValid, .replayed, .retracted, .timedOut,
+            .attachmentFailed, .internalError,
         ]
         let names = """
-            notSealed malformed unsupportedVersion unknownKey keyLocked keyExpired keyRevoked undecryptable expired \
-            notYetValid replayed retracted timedOut attachmentFailed internalError
+            notSealed malformed unsupportedVersion unknownKey keyLocked keyExpired keyRevoked \
+            unsupportedSuite undecryptable expired notYetValid replayed retracted timedOut attachmentFailed internalError
             """
         #expect(classes.map(\.rawValue).joined(separator: " ") == names)
         #expect(classes.map(\.description) == classes.map(\.rawValue))

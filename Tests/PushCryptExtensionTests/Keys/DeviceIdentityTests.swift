@@ -36,7 +36,7 @@ import Testing
         let old = try place.register()
         let options = DeviceIdentity.Options(suite: .xWing)
         guard Suite.xWing.isAvailable else {
-            expectDeviceKeyError(.unsuitable) { try place.identity(options).rotate() }
+            expectDeviceKeyError(.unsupportedSuite) { try place.identity(options).rotate() }
             #expect(try place.keyring.keyIDs() == [old.kid])
             return
         }

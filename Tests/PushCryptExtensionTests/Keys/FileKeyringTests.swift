@@ -44,6 +44,31 @@ import Testing
         #expect(try place.keyring.load(kid).lifecycle.revokedAt == now)
     }
 
+    @Test(
+        "a stored key of suite 3 opens where the system has the suite; elsewhere it is unsupportedSuite and kept, and makeIfNeeded makes another pair"
+    )
+    func unsupportedSuite() throws {
+        let place = try TestKeyring()
+        let backend = try #require(Backends.supporting(.xWing).last).backend
+        let record = try KeyRecord.generate(.recipient, type: .xWing, psk: false, backend: backend)
+        let lifecycle = KeyLifecycle(createdAt: TestKeyring.now, activatesAt: TestKeyring.now)
+        try place.keyring.add(DeviceKey(record, lifecycle, writtenAt: TestKeyring.now))
+        let made = try place.identity().makeIfNeeded()
+        guard !Suite.xWing.isAvailable else {
+            _ = try place.keyring.key(record.kid, at: TestKeyring.now)
+            #expect(made.kid == record.kid)
+            return
+        }
+        expectDeviceKeyError(.unsupportedSuite) { try place.keyring.load(record.kid) }
+        #expect(made.kid != record.kid)
+        #expect(try place.keyring.keyIDs() == [made.kid, record.kid].sorted())
+        let envelope = #"{"v":1,"kid":"\#(record.kid)","sealed":"AAAA"}"#
+        let alert = #"{"aps":{"alert":"-","mutable-content":1},"pushcrypt":\#(envelope)}"#
+        #expect(throws: FailureClass.unsupportedSuite) {
+            try TestPush.open(Array(alert.utf8), with: place.keyring).get()
+        }
+    }
+
     @Test("a damaged key file throws damaged and is kept", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])
     func damaged(_ text: String) throws {
         let place = try TestKeyring()

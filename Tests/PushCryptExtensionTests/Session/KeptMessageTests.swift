@@ -14,10 +14,10 @@ import Testing
                 .utf8)
     }
 
-    private static let kept: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired]
+    private static let kept: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired, .unsupportedSuite]
     private static let failures: [FailureClass] = [
         .keyLocked, .timedOut, .undecryptable, .unknownKey, .keyExpired, .keyRevoked, .expired, .replayed, .malformed,
-        .internalError,
+        .internalError, .unsupportedSuite,
     ]
 
     @Test(

@@ -37,6 +37,7 @@ import Testing
             Case("the device's key was revoked", [(.keyRevoked, 1, 1, -9, foreign)], [.registerKey]),
             Case("the sender's key was revoked", [(.keyRevoked, 1, 1, -9, own)], [.updateSenderKeys]),
             Case("unknown key without a kid", [(.unknownKey, 1, 1, -9, nil)], [.registerKey]),
+            Case("a suite that the system doesn't have", [(.unsupportedSuite, 1, 1, -9, foreign)], [.registerKey]),
             Case("undecryptable twice", [(.undecryptable, 9, 2, -9, own)], []),
             Case("undecryptable three times", [(.undecryptable, 9, 3, -9, own)], [.registerKey]),
             Case("unsupported version", [(.unsupportedVersion, 1, 1, -9, nil)], [.updateApp]),

@@ -52,6 +52,10 @@ struct DeviceEffect {
             advice: "Seal to the newest record of the device, and sign with the current sender key.",
             isOfKey: true),
         DeviceEffect(
+            failure: .unsupportedSuite, name: "device-counted-unsupported-suite",
+            cause: "The device has a key of a suite that its system doesn't have: suite 3 needs iOS 26.",
+            advice: "Let the app make a key of another suite and register again."),
+        DeviceEffect(
             failure: .retracted, name: "device-counted-retracted",
             cause: "The sender took the message back before it was shown.", advice: "Nothing: this was asked for.",
             isNormal: true),

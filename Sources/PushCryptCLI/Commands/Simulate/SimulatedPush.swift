@@ -68,7 +68,9 @@ struct SimulatedPush {
         switch reception.failure {
         case .unknownKey: return findings.settings.hasKeys
         case .malformed: return findings.missingTexts.isEmpty
-        case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked: return true
+        case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked,
+            .unsupportedSuite:
+            return true
         default: return false
         }
     }
@@ -226,6 +228,7 @@ extension FailureClass {
         .keyLocked: "Keys can't be read until the phone is unlocked once after its start.",
         .keyExpired: "The key has expired.",
         .keyRevoked: "The key was revoked.",
+        .unsupportedSuite: "The key is of a suite that this system doesn't have: suite 3 needs OpenSSL 3.5, or iOS 26.",
         .undecryptable:
             "Decryption or verification failed. pushcrypt diagnose can say why.",
         .expired: "The message has expired.",

@@ -4,7 +4,9 @@ import GRDB
 extension SQLiteStore {
     /// The classes that a new seal can help: with a new registration, with the next signing key, or because the device was
     /// unlocked or its clock was corrected meanwhile.
-    private static let sealableAgain: Set<String> = ["unknownKey", "keyRevoked", "keyExpired", "undecryptable"]
+    private static let sealableAgain: Set<String> = [
+        "unknownKey", "keyRevoked", "keyExpired", "undecryptable", "unsupportedSuite",
+    ]
     /// How long a device gets to fetch the sender keys, before a push is sealed again.
     private static let patience: Int64 = 2_000
 
