@@ -217,6 +217,16 @@ struct ChangeHookTests {
         #expect(try place.contents(of: "Keys") == before)
     }
 
+    @Test("rotate of several keysets refuses a program that isn't there once, before it changes any of them")
+    func missingForSeveral() throws {
+        try place.createAtNewYear("Keys/other")
+        let before = try place.contents(of: "Keys")
+        let output = try place.run("rotate", "--all", "Keys", "--at", Self.due, "--exec-on-change", "./none")
+        #expect(output.exit == 66 && output.text.isEmpty, "\(output)")
+        #expect(output.stderr == "pushcrypt: ./none is not a program: there is no such file\n", "\(output)")
+        #expect(try place.contents(of: "Keys") == before)
+    }
+
     @Test("a script without an interpreter's line fails")
     func format() throws {
         try place.write(Data("echo hello\n".utf8), to: "hook", mode: 0o700)
