@@ -36,6 +36,7 @@ struct MessageSealing {
     /// - Throws: `SenderError`; what the options' plan for payloads that don't fit throws.
     func push(_ payload: EncodedPayload) throws -> SealedPush {
         do {
+            if let minimum = options.minimumSuite { try recipient.requireSuite(atLeast: minimum) }
             return try push(payload.inner, header(parts.extras), parts.extras, options.oversize.minimumBodyLength)
         } catch let error as SenderError {
             throw error

@@ -46,13 +46,16 @@ extension Sealer {
         public var badgeIncrement: Int?
         /// What to do with a payload that doesn't fit.
         public var oversize: OversizePlan
+        /// The lowest suite of a recipient's key; nil for no minimum. Suites 3 and 4 rank above 1 and 2, so `xWing` demands keys
+        /// that resist quantum computers. Sealing to a lower key throws `suiteTooLow`; other recipients get their pushes.
+        public var minimumSuite: Suite?
 
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
             expiresAfter: Duration = .seconds(30 * 86_400), exposed: [String] = [], campaign: String? = nil,
             retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
-            oversize: OversizePlan = .refuse
+            oversize: OversizePlan = .refuse, minimumSuite: Suite? = nil
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
@@ -63,6 +66,7 @@ extension Sealer {
             self.isQuiet = isQuiet
             self.badgeIncrement = badgeIncrement
             self.oversize = oversize
+            self.minimumSuite = minimumSuite
         }
 
         /// The header's extras of a push with these options.

@@ -25,6 +25,9 @@ public struct SenderError: DescribedError, Hashable, Sendable {
         /// The push retracts others, is quiet, adds to the badge or has an avatar, and it is neither signed nor sealed with a
         /// psk or a shared key. The recipient would ignore all of these.
         public static let notAuthenticated = Code("notAuthenticated")
+        /// The suite of the recipient ranks below ``Sealer/Options/minimumSuite``, or the suite of an uploaded record below that of
+        /// the registration that it would replace.
+        public static let suiteTooLow = Code("suiteTooLow")
         /// The payload lacks a member to expose, or its value has the wrong type.
         public static let notExposable = Code("notExposable")
         /// The payload is too large, see ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable``.
@@ -126,6 +129,7 @@ extension SenderError {
         case let flaw as InnerPayload.Flaw: self.init(.invalidPayload, flaw.reason)
         case let error as JSONError: self.init(.invalidPayload, "the payload is not strict JSON: \(error)")
         case let error as KeyError where error.code == .wrongDevice: self.init(.wrongDevice, error.reason)
+        case let error as KeyError where error.code == .suiteTooLow: self.init(.suiteTooLow, error.reason)
         case let error as KeyError where error.code == .noKeySeals: self.init(.noKeySeals, error.reason)
         default: self.init(.backendFailure, "\(error)")
         }

@@ -61,6 +61,16 @@ struct IdleOptionTests {
             try place.seal(to: "Keys/ios", "--expose", "nonsense"), 65, saying: "aps.nonsense can't be exposed")
     }
 
+    @Test("seal --minimum-suite of a suite that no suite ranks below", arguments: ["p256", "x25519"])
+    func minimumSuite(_ suite: String) throws {
+        try place.create("Keys/ios", "recipient")
+        expectNote(
+            try place.seal(to: "Keys/ios", "--minimum-suite", suite),
+            "--minimum-suite \(suite) has no effect: no suite ranks below it")
+        let xWing = try place.seal(to: "Keys/ios", "--minimum-suite", "xwing")
+        #expect(!xWing.stderr.contains("no effect"), "\(xWing)")
+    }
+
     @Test("--resume-from past the end says how the input ends")
     func resume() throws {
         try place.create("Keys/ios", "recipient")

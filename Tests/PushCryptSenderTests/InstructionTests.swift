@@ -8,8 +8,8 @@ import Testing
     private static let json = #"{"aps":{"alert":"x","sound":"ding.caf"}}"#
     private static let id = "AAECAwQFBgcICQoLDA0ODw"
     private static let options = Sealer.Options(retractedIDs: [id], isQuiet: true, badgeIncrement: -3)
-    private static let withProof = Channel.all.filter { $0.isSigned || !["p256", "x25519"].contains($0.key) }
-    private static let withoutProof = Channel.all.filter { !$0.isSigned && ["p256", "x25519"].contains($0.key) }
+    private static let withProof = Channel.all.filter { !$0.isWithoutProof }
+    private static let withoutProof = Channel.all.filter(\.isWithoutProof)
 
     private static func ids(_ count: Int) -> [String] {
         (0..<count).map { Base64URL.encode([UInt8](repeating: UInt8($0), count: 16)) }

@@ -40,7 +40,7 @@ import Testing
     private func shortened(seed: Int) throws -> Outcome {
         var random = SplitMix64(seed: UInt64(seed))
         let channel = Channel.all[seed % Channel.all.count]
-        let limit = Int.random(in: 600...4_096, using: &random)
+        let limit = Int.random(in: 600 + channel.extraByteCount...4_096, using: &random)
         let text = Self.text(&random, count: Int.random(in: 1...3_000, using: &random))
         let sealer = try channel.sealer(
             Sealer.Options(limitInBytes: limit, oversize: .shortenBody(toAtLeast: 1)))
@@ -88,7 +88,7 @@ import Testing
     private func anyOutcome(seed: Int) throws -> Outcome {
         var random = SplitMix64(seed: UInt64(seed))
         let channel = try #require(Channel.all.randomElement(using: &random))
-        let limit = Int.random(in: 1_200...4_096, using: &random)
+        let limit = Int.random(in: 1_200 + channel.extraByteCount...4_096, using: &random)
         let minimum = Int.random(in: 1...200, using: &random)
         let text = Self.text(&random, count: Int.random(in: 1...500, using: &random))
         let note = Self.text(&random, count: Int.random(in: 0...400, using: &random))

@@ -8,7 +8,8 @@ import Testing
     }
 
     private static func overhead(_ channel: Channel) -> Int {
-        let header = channel.key.hasPrefix("p256") ? 65 : channel.key.hasPrefix("x25519") ? 32 : 16
+        let headers = ["p256": 65, "x25519": 32, "xwing": 1_120]
+        let header = headers.first { channel.key.hasPrefix($0.key) }?.value ?? 16
         return header + 16 + (channel.isSigned ? 64 : 0)
     }
 
@@ -35,7 +36,7 @@ import Testing
     func multiples(channel: Channel, multiple: Int) throws {
         let options = Sealer.Options(padding: .multiple(of: multiple))
         let room = try Reading(channel.seal(Self.payload(1), Sealer.Options(padding: .limit)), channel)
-        for count in [1, 61, 62, 900, 2_000] {
+        for count in [1, 61, 62, 900, min(2_000, channel.bodyByteCount)] {
             let bare = try Reading(channel.seal(Self.payload(count), Sealer.Options(padding: .none)), channel)
             let padded = try Reading(channel.seal(Self.payload(count), options), channel)
             let next = (bare.message.count + multiple - 1) / multiple * multiple
@@ -47,7 +48,7 @@ import Testing
     @Test("padding to the limit gives every payload one length", arguments: Channel.all)
     func limitPadding(channel: Channel) throws {
         let options = Sealer.Options(padding: .limit)
-        let sizes = try [1, 2, 3, 4, 5, 6, 128, 500, 1_999, 2_500].map { count in
+        let sizes = try [1, 2, 3, 4, 5, 6, 128, 500, 1_499, channel.bodyByteCount].map { count in
             try channel.seal(Self.payload(count), options).byteCount
         }
         #expect(Set(sizes).count == 1)

@@ -13,7 +13,7 @@ extension Seal {
         let keys = try to.map { path in
             let source = try KeySource(path, keyAccess, allowsPublic: signWith != nil)
             let recipient = try source.recipient(device: nil, at: time)
-            if requirePSK { try KeySource.naming(path) { try recipient.requirePSK() } }
+            try checkRecipient(recipient, of: path)
             return try source.followed(allowsDemoKeys: demoKeys.isAllowed, clock: clock)
         }
         let signer = try signWith.map { path in

@@ -27,6 +27,8 @@ public struct KeyError: DescribedError, Hashable, Sendable {
         public static let wrongKind = Code(name: "wrongKind")
         /// The key requires a `psk`, which this record doesn't contain.
         public static let pskMissing = Code(name: "pskMissing")
+        /// The key's suite ranks below the required one.
+        public static let suiteTooLow = Code(name: "suiteTooLow")
         /// No key of the set seals or signs at this time.
         public static let noKeySeals = Code(name: "noKeySeals")
         /// The device id has a wrong character or length.

@@ -79,6 +79,17 @@ extension Recipient {
             "key \(kid) has no psk: everyone with the public key could seal to it. Use the whole registration record that "
                 + "the app uploaded; if its psk was removed on the way, the device can't open the push")
     }
+
+    /// Requires a suite of the rank of `minimum` or above.
+    ///
+    /// - Throws: `KeyError` with `suiteTooLow`.
+    package func requireSuite(atLeast minimum: Suite) throws(KeyError) {
+        guard !suite.isAtLeast(minimum) else { return }
+        throw KeyError(
+            .suiteTooLow,
+            "key \(kid) has suite \(suite.rawValue) (\(suite)), and at least suite \(minimum.rawValue) (\(minimum)) is required: "
+                + "seal to a key of that suite, which the device must make and register, or require less")
+    }
 }
 
 extension Keyset {

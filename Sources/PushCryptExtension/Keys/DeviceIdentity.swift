@@ -24,6 +24,9 @@ public final class DeviceIdentity: Sendable {
     public struct Options: Sendable {
         /// `p256`, `x25519` or `xWing`. Not every system has X-Wing: `Suite.xWing.isAvailable ? .xWing : .p256` makes a pair that
         /// resists quantum computers where the system can. To change the pair of an installed app over, call ``rotate()``.
+        ///
+        /// A device never goes back: while it has an X-Wing pair, new pairs are X-Wing pairs for every value, because a backend
+        /// refuses a record of a lower suite. After ``DeviceIdentity/eraseAll()`` the value counts again.
         public var suite: Suite
         /// Whether the pair has a pre-shared key, so that only backends with the registration record can seal. A backend
         /// that supports only HPKE's base mode needs a pair without it.
@@ -88,7 +91,8 @@ public final class DeviceIdentity: Sendable {
 
     private func make(_ timelines: DeviceKeyTimelines, _ now: UnixTime) throws(DeviceKeyError) -> RegistrationRecord {
         try RegistrationRecord(
-            try storage.make(options.suite, withPSK: options.withPSK, at: timelines.creationTime(now)))
+            try storage.make(
+                timelines.suite(atLeast: options.suite), withPSK: options.withPSK, at: timelines.creationTime(now)))
     }
 
     private func record(of key: KeyTimeline.Key?) throws(DeviceKeyError) -> RegistrationRecord? {

@@ -6,6 +6,8 @@ struct DeviceKeyTimelines {
     private(set) var pairs = KeyTimeline([])
     /// Device keys of shared masters. The backend determines their lifecycles.
     private(set) var adopted = KeyTimeline([])
+    /// The suites of the pairs.
+    private var suites: Set<Suite> = []
 
     /// Ignores damaged keys and those of a suite that this system doesn't have: they open nothing, and their expiry is unknown.
     /// Throws `DeviceKeyError` with `locked` if any key can't be read.
@@ -19,7 +21,12 @@ struct DeviceKeyTimelines {
 
     private mutating func add(_ key: DeviceKey) {
         let lifecycle = KeyTimeline.Key(key.kid, key.lifecycle)
-        if key.kind == .recipient { pairs.keys.append(lifecycle) } else { adopted.keys.append(lifecycle) }
+        if key.kind == .recipient {
+            pairs.keys.append(lifecycle)
+            if let suite = key.record.algorithm.suite { suites.insert(suite) }
+        } else {
+            adopted.keys.append(lifecycle)
+        }
         // The last write of any key counts for all of them.
         let writtenAt = [pairs.updatedAt, key.writtenAt].compactMap(\.self).max()
         pairs.updatedAt = writtenAt
@@ -32,6 +39,9 @@ struct DeviceKeyTimelines {
         return pairs.keys.filter { $0.lifecycle.retiresAt == nil && $0.lifecycle.state(at: now).opens }
             .max { ($0.createdAt, $0.kid) < ($1.createdAt, $1.kid) }
     }
+
+    /// The suite of a new pair: `suite`, or that of a stored pair that ranks above it.
+    func suite(atLeast suite: Suite) -> Suite { suites.first { !suite.isAtLeast($0) } ?? suite }
 
     /// The creation time of a new pair: later than all others, so that their order is unique.
     func creationTime(_ time: UnixTime) -> UnixTime {

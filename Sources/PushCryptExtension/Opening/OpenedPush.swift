@@ -8,6 +8,8 @@ public struct OpenedPush: Sendable {
     public let paddingByteCount: Int
     /// The recipient's key that opened the push.
     public let kid: KeyID
+    /// The suite of this key.
+    public let suite: Suite
     /// The pinned key that verified the signature; nil if no sender is pinned.
     public let signedBy: KeyID?
     /// The system's name of the notification, `UNNotificationRequest.identifier`: for `UNUserNotificationCenter` it names the
@@ -26,10 +28,11 @@ public struct OpenedPush: Sendable {
     /// Whether ``payload`` was fetched and isn't part of the message.
     private var isOffloaded = false
 
-    init(_ inner: InnerPayload, _ header: MessageHeader, proof: SenderProof, kid: KeyID, signedBy: KeyID?) {
+    init(_ inner: InnerPayload, _ header: MessageHeader, proof: SenderProof, key: RecipientKey, signedBy: KeyID?) {
         payload = inner.withoutHeader
         paddingByteCount = inner.paddingByteCount
-        self.kid = kid
+        kid = key.kid
+        suite = key.suite
         self.signedBy = signedBy
         profile = proof.rawValue
         message = inner.text

@@ -51,7 +51,7 @@ public struct Opener: Sendable {
             let inner = try InnerPayload(message: message)
             let proof = key.proof(isSigned: signer != nil)
             guard let header = inner.header(proof: proof) else { throw .malformed }
-            return OpenedPush(inner, header, proof: proof, kid: outer.kid, signedBy: outer.skid)
+            return OpenedPush(inner, header, proof: proof, key: key, signedBy: outer.skid)
         }
     }
 

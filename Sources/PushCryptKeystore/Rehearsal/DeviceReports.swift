@@ -134,10 +134,14 @@ extension DeviceReports {
         package var newest = [KeyID: Int]()
 
         package func coverage(of kid: KeyID, in timeline: KeyTimeline) -> ReportedCoverage {
-            let holding = newest.reduce(0) { sum, entry in
-                sum + (timeline.implies(entry.key, kid) ? entry.value : 0)
+            ReportedCoverage(holding: holding(anyOf: [kid], in: timeline), seen: seen, unseen: unseen)
+        }
+
+        /// The number of devices that have at least one of the keys.
+        package func holding(anyOf kids: [KeyID], in timeline: KeyTimeline) -> Int {
+            newest.reduce(0) { sum, entry in
+                sum + (kids.contains { timeline.implies(entry.key, $0) } ? entry.value : 0)
             }
-            return ReportedCoverage(holding: holding, seen: seen, unseen: unseen)
         }
     }
 }

@@ -87,6 +87,19 @@ public struct Registration: Sendable {
         }
     }
 
+    /// Checks that the record may replace another one of the same device: its suite must not rank below that of the other one
+    /// (PROTOCOL section 3). ``RegistrationChange`` does it; call it in a backend that decides otherwise what an upload replaces.
+    ///
+    /// - Throws: `SenderError` with `suiteTooLow`.
+    public func checkSuite(replacing earlier: Registration) throws(SenderError) {
+        guard !suite.isAtLeast(earlier.suite) else { return }
+        throw SenderError(
+            .suiteTooLow,
+            "key \(kid) has suite \(suite.rawValue) (\(suite)), which ranks below suite \(earlier.suite.rawValue) "
+                + "(\(earlier.suite)) of key \(earlier.kid), which it would replace: let the app make a key pair of that suite, "
+                + "or allow the lower one for this device")
+    }
+
     /// Whether both records have the same key, with the same psk and device. Equal kids aren't enough: an attacker can make two
     /// keys with the same 64-bit id.
     public func hasSameKey(as other: Registration) -> Bool { record.isSameKey(as: other.record) }

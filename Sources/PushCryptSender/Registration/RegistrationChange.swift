@@ -29,6 +29,7 @@ public struct StoredRegistration: Codable, Sendable {
 /// the same key of another account, not proven    refuse: otherAccount
 /// the same key                                   replace, or keep if nothing differs
 /// stored with the same device token              remove: one installation has one registration
+/// ... for the same account with a higher suite   refuse: suiteTooLow, unless a lower suite is allowed
 /// ```
 /// Read the rows, compute the change and write it in one transaction.
 public struct RegistrationChange: Hashable, Sendable {
@@ -44,10 +45,13 @@ public struct RegistrationChange: Hashable, Sendable {
     ///   - stored: the rows with the kid of the upload, and those with its device token. Other rows may be among them.
     ///   - isProven: whether the device has answered a challenge for the record: ``PendingRegistration``. Only then can a key
     ///     change its account.
+    ///   - allowsLowerSuite: whether the upload may replace a key of the same account and device whose suite ranks higher. Pass
+    ///     true only for a device that is known to have lost the suite, for example after the app went back to an earlier version.
     /// - Throws: `SenderError` with `conflict` if another key has the same kid, `otherAccount` if the key belongs to another
-    ///   account.
+    ///   account, `suiteTooLow`.
     public init(
-        storing upload: StoredRegistration, over stored: [StoredRegistration], isProven: Bool
+        storing upload: StoredRegistration, over stored: [StoredRegistration], isProven: Bool,
+        allowsLowerSuite: Bool = false
     ) throws(SenderError) {
         let present = stored.first { $0.kid == upload.kid }
         if let present {
@@ -58,8 +62,15 @@ public struct RegistrationChange: Hashable, Sendable {
                 throw SenderError(.otherAccount, "key \(upload.kid) belongs to another account")
             }
         }
+        let replaced = stored.filter { $0.deviceToken == upload.deviceToken && $0.kid != upload.kid }
+        if !allowsLowerSuite {
+            // The row of another account doesn't count: its user could keep the next user of the device from registering.
+            for row in replaced where row.account == upload.account {
+                try upload.registration.checkSuite(replacing: row.registration)
+            }
+        }
         isWritten = present.map { !$0.isSame(as: upload) } ?? true
-        removedKeyIDs = stored.filter { $0.deviceToken == upload.deviceToken && $0.kid != upload.kid }.map(\.kid)
+        removedKeyIDs = replaced.map(\.kid)
     }
 
     /// Decides what to do when a user signs out.

@@ -78,6 +78,41 @@ struct BatchRecipientsTests {
         expectRefusal(output, 65, saying: "p256.json: key \(try BatchPlace.kid("p256")) has no psk")
     }
 
+    @Test(
+        "with --minimum-suite xwing a line to a key of suite 1 or 2 is refused as suiteTooLow, and the others are sealed",
+        arguments: ["--batch", "--stream"])
+    func minimumSuite(_ mode: String) throws {
+        let batch = try Self.place()
+        let lines = try [
+            Self.line(0, to: "p256"), Self.line(1, to: "shared", device: "d"), Self.line(2, to: "x25519 psk"),
+            #"{"n":3,"to":\#(BatchPlace.registration("p256 psk")),"payload":{"aps":{"alert":"x"}}}"#,
+            Self.line(4, to: "shared", device: "e"),
+        ]
+        let errors = mode == "--batch" ? ["--errors", "errors.jsonl"] : []
+        let output = try batch.place.run(
+            ["seal", mode] + BatchPlace.seal.dropFirst(2) + [
+                "--recipients", "recipients.db", "--minimum-suite", "xwing",
+            ]
+                + errors,
+            stdin: BatchPlace.data(lines))
+        let refused = Array(repeating: "suiteTooLow", count: 3)
+        if mode == "--batch" {
+            #expect(output.exit == 65 && BatchPlace.numbers(output.stdout) == [1, 4], "\(output)")
+            #expect(try batch.refusedLines().map(\.reason) == refused)
+        } else {
+            #expect(output.exit == 0, "\(output)")
+            #expect(output.text.matches(of: /"code":"([^"]*)"/).map { String($0.1) } == refused)
+        }
+    }
+
+    @Test("with --minimum-suite xwing a batch to a key of suite 1 ends before any line is read")
+    func minimumSuiteOfAll() throws {
+        let batch = try Self.place()
+        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "p256.json", mode: 0o600)
+        let output = try batch.seal([BatchPlace.line(0)], "--to", "p256.json", "--minimum-suite", "xwing")
+        expectRefusal(output, 65, saying: "p256.json: key \(try BatchPlace.kid("p256")) has suite 1 (")
+    }
+
     /// The directory is refused, not the lines.
     @Test(
         "an unusable directory ends the command before any line is read",

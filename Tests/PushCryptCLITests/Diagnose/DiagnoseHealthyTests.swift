@@ -11,7 +11,9 @@ import Testing
 /// Nothing is found where nothing is wrong.
 @Suite("diagnose: healthy pushes", .ownThreads)
 struct DiagnoseHealthyTests {
-    @Test("a push that is restored has no finding", arguments: [Suite.p256, .x25519], [true, false])
+    @Test(
+        "a push that is restored has no finding",
+        arguments: [Suite.p256, .x25519] + (Suite.xWing.isAvailable ? [.xWing] : []), [true, false])
     func healthy(_ suite: Suite, withPSK: Bool) async throws {
         let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
         let always = KeyLifecycle(activatesAt: UnixTime(0))
@@ -36,6 +38,9 @@ struct DiagnoseHealthyTests {
             let diagnosed = try Diagnosed(app.place, push, inputs, at: app.clock.time)
             #expect(diagnosed.found.isEmpty, "\(diagnosed.text)")
             #expect(diagnosed.text.hasPrefix("Nothing wrong was found in what was given."))
+            #expect(
+                diagnosed.text.contains("\npost-quantum: \(suite == .xWing ? "yes, X-Wing" : "no, ")"),
+                "\(diagnosed.text)")
             // Each input alone, too. A record alone doesn't say whether its key has a psk.
             for index in stride(from: 0, to: inputs.count, by: 2) {
                 let one = try Diagnosed(app.place, push, Array(inputs[index...index + 1]), at: app.clock.time)

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("inspect", .ownThreads)
@@ -74,6 +75,33 @@ struct InspectTests {
         #expect(try place.run(["inspect"] + keys, stdin: padded).text.contains(/░ padding +\d+/))
         let none = try place.run(["inspect", "--json"] + keys, stdin: bare)
         #expect((try none.object()["bytes"] as? [String: Int])?["padding"] == 0)
+    }
+
+    @Test(
+        "with the keys inspect says whether the push stays secret from a quantum computer",
+        arguments: [
+            (
+                "p256", [], false,
+                "no, P-256: an attacker who records it can open it later with a large quantum computer"
+            ),
+            ("x25519", ["--psk"], false, "can open it later with a large quantum computer and the psk"),
+            ("shared", [], true, "yes, a shared secret"), ("xwing", ["--psk"], true, "yes, X-Wing"),
+        ])
+    func postQuantum(_ suite: String, _ options: [String], _ isPostQuantum: Bool, _ text: String) throws {
+        guard suite != "xwing" || PushCryptCore.Suite.xWing.isAvailable else { return }
+        let place = try Workplace()
+        let kind = suite == "shared" ? ["shared"] : ["recipient", "--suite", suite]
+        _ = try place.create("Keys/ios", kind[0], kind.dropFirst() + options, at: Workplace.now)
+        let sealed = try place.sealed(to: "Keys/ios")
+        let keys = ["--keys", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now]
+        let shown = try place.run(["inspect"] + keys, stdin: sealed)
+        let line = shown.text.replacing(/\s+/, with: " ")
+        #expect(shown.isSuccess && line.contains("post-quantum \(isPostQuantum ? "yes" : "no")"), "\(shown)")
+        #expect(line.contains(text), "\(shown)")
+        let object = try place.run(["inspect", "--json"] + keys, stdin: sealed).object()
+        #expect(object["postQuantum"] as? Bool == isPostQuantum && object["suite"] as? String == suite)
+        let observed = try place.run("inspect", "--json", stdin: sealed).object()
+        #expect(observed["postQuantum"] == nil && observed["suite"] == nil)
     }
 
     @Test("a payload that isn't sealed is reported as readable")

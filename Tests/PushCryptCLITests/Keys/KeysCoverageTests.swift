@@ -70,6 +70,8 @@ struct KeysCoverageTests {
         #expect(keys.map { $0["holding"] as? Int } == [10, 9, 4])
         #expect(keys.map { $0["newest"] as? Int } == [1, 5, 4])
         #expect(keys.map { $0["state"] as? String } == ["retiring", "primary", "pending"])
+        #expect(keys.map { $0["suite"] as? String } == ["p256", "p256", "p256"])
+        #expect(object["holdingSuite3"] == nil)
     }
 
     @Test(

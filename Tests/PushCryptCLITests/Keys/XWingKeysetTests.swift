@@ -106,6 +106,61 @@ struct XWingKeysetTests {
         #expect(keys.allSatisfy { $0["psk"] as? Bool == true })
     }
 
+    @Test(
+        "keys doctor names a keyset that changes over to suite 3, before and after, and counts no finding for it",
+        .enabled(if: isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
+    func doctor() throws {
+        let place = try Workplace()
+        try place.write(Data("correct horse".utf8), to: "passphrase")
+        let secret = ["--passphrase-file", "passphrase"]
+        for path in ["Keys/ios", "Keys/other"] {
+            let created = try place.run(
+                ["keys", "create", path, "--kind", "recipient", "--at", Workplace.now] + secret)
+            #expect(created.isSuccess, "\(created)")
+        }
+        func doctor(_ time: String) throws -> Output {
+            try place.settle("Keys")
+            return try place.run("keys", "doctor", "Keys", "--at", time)
+        }
+        #expect(try doctor(Workplace.now).text == "2 keysets: nothing found\n")
+        let added = try place.run(
+            ["keys", "add", "Keys/ios", "--suite", "xwing", "--at", "2026-03-10T09:00:00Z"] + secret)
+        #expect(added.isSuccess, "\(added)")
+        let kid = try #require(try place.keys("Keys/ios", at: Workplace.now).last?.kid)
+        #expect(
+            try doctor("2026-03-10T09:00:00Z").text
+                == "2 keysets: nothing found\nKeys/ios: post-quantum from when key \(kid) of suite 3 seals\n")
+        let after = try doctor("2026-03-20T09:00:00Z").text
+        #expect(after.hasSuffix("\nKeys/ios: post-quantum, key \(kid) of suite 3 seals\n"), "\(after)")
+    }
+
+    @Test(
+        "keys coverage counts the devices that hold a key of suite 3",
+        .enabled(if: isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
+    func coverage() throws {
+        let place = try Workplace()
+        let old = try place.create("Keys/ios", "recipient")
+        let reports = { (kids: [String]) in
+            kids.enumerated().map { #"{"device":"d\#($0)","kid":"\#($1)","seenAt":"2026-03-10T09:00:00Z"}"# + "\n" }
+                .joined()
+        }
+        let command = ["keys", "coverage", "Keys/ios", "--reports", "-", "--at", "2026-03-10T09:00:00Z"]
+        let before = try place.run(command, stdin: Data(reports([old]).utf8))
+        #expect(before.isSuccess && !before.text.contains("suite 3"), "\(before)")
+        let added = try place.run("keys", "add", "Keys/ios", "--suite", "xwing", "--at", "2026-03-10T09:00:00Z")
+        #expect(added.isSuccess, "\(added)")
+        let new = try #require(try place.keys("Keys/ios", at: Workplace.now).last?.kid)
+        let all = Data(reports([old, new, new, old, new]).utf8)
+        let shown = try place.run(command, stdin: all)
+        #expect(
+            shown.text.replacing(/\s+/, with: " ").contains(
+                "3 of the seen devices hold a key of suite 3, which resists quantum computers."), "\(shown)")
+        let object = try place.run(command + ["--json"], stdin: all).object()
+        #expect(object["holdingSuite3"] as? Int == 3)
+        let keys = try #require(object["keys"] as? [[String: Any]])
+        #expect(keys.map { $0["suite"] as? String } == ["p256", "xwing"])
+    }
+
     @Test("keys add --suite in a keyset of sender keys is refused and changes nothing")
     func suiteOfSenders() throws {
         let place = try Workplace()

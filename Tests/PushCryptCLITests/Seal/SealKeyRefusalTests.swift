@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("keys that seal refuses", .ownThreads)
@@ -36,6 +37,32 @@ struct SealKeyRefusalTests {
         for path in ["Keys/psk", "Keys/psk.json", "Keys/fleet"] {
             #expect(try place.seal(to: path, "--require-psk").isSuccess)
         }
+    }
+
+    @Test("seal --minimum-suite xwing refuses suites 1 and 2 with exit status 65, and accepts a shared key")
+    func minimumSuite() throws {
+        let place = try Workplace()
+        try place.create("Keys/fleet", "shared")
+        #expect(try place.seal(to: "Keys/fleet", "--minimum-suite", "xwing").isSuccess)
+        for suite in ["p256", "x25519"] {
+            let kid = try place.create("Keys/\(suite)", "recipient", "--suite", suite)
+            let output = try place.seal(to: "Keys/\(suite)", "--minimum-suite", "xwing")
+            expectRefusal(output, 65, saying: "Keys/\(suite): key \(kid) has suite ")
+            #expect(output.stderr.contains("at least suite 3 (HPKE X-Wing, AES-256-GCM) is required"), "\(output)")
+            #expect(try place.seal(to: "Keys/\(suite)").isSuccess)
+        }
+    }
+
+    @Test(
+        "seal --minimum-suite xwing accepts a key of suite 3, and a keyset that waits for its suite 3 key is refused until then",
+        .enabled(if: PushCryptCore.Suite.xWing.isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
+    func minimumSuiteOfXWing() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        #expect(try place.run("keys", "add", "Keys/ios", "--suite", "xwing", "--at", Workplace.now).isSuccess)
+        expectRefusal(try place.seal(to: "Keys/ios", "--minimum-suite", "xwing"), 65, saying: "has suite 1 (")
+        let later = try place.seal(to: "Keys/ios", "--minimum-suite", "xwing", "--at", "2026-03-20T09:00:00Z")
+        #expect(later.isSuccess, "\(later)")
     }
 
     @Test("a set without an active key is refused")

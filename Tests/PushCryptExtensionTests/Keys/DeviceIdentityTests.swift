@@ -47,6 +47,36 @@ import Testing
         #expect(try place.identity().current()?.kid == new.kid)
     }
 
+    @Test(
+        "a device with an X-Wing pair makes X-Wing pairs also where the options name another suite, until its keys are erased",
+        .enabled(if: Suite.xWing.isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"),
+        arguments: [Suite.p256, .x25519])
+    func neverBack(_ suite: Suite) throws {
+        let place = try TestKeyring()
+        func madeSuite(_ record: RegistrationRecord) throws -> Suite {
+            try Recipient(jwk: Array(record.jwk.bytes)).suite
+        }
+        let old = try place.register(.init(suite: .xWing))
+        let options = DeviceIdentity.Options(suite: suite)
+        let new = try place.identity(options).rotate()
+        #expect(try new.kid != old.kid && madeSuite(new) == .xWing)
+        try place.identity(options).revoke(old.kid)
+        try place.identity(options).revoke(new.kid)
+        #expect(try madeSuite(place.identity(options).makeIfNeeded()) == .xWing)
+        try place.identity(options).eraseAll()
+        #expect(try madeSuite(place.identity(options).makeIfNeeded()) == suite)
+    }
+
+    @Test("pairs of suites 1 and 2 follow each other as the options name them")
+    func equalSuites() throws {
+        let place = try TestKeyring()
+        for suite in [Suite.p256, .x25519, .p256] {
+            let record = try place.identity(.init(suite: suite)).rotate()
+            try place.identity(.init(suite: suite)).confirmRegistered(record.kid)
+            #expect(try Recipient(jwk: Array(record.jwk.bytes)).suite == suite)
+        }
+    }
+
     @Test("a shared suite is refused when a pair is made") func noPair() throws {
         let place = try TestKeyring()
         expectDeviceKeyError(.unsuitable) { try place.identity(.init(suite: .shared)).makeIfNeeded() }

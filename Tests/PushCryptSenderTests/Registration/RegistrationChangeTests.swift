@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
@@ -69,6 +70,59 @@ import Testing
         ]
         let change = try Self.change(Self.row(), over: stored)
         #expect(change.isWritten && change.removedKeyIDs == stored[..<2].map(\.kid))
+    }
+
+    /// A device key has the rank of suite 3, and every machine has it.
+    private static let rankedKeys =
+        [("device", "p256 psk"), ("shared", "x25519")]
+        + (Suite.xWing.isAvailable ? [("xwing psk", "p256 psk"), ("xwing", "x25519")] : [])
+
+    @Test(
+        "a key of a lower suite for the same account and device token is refused as suiteTooLow, proven or not",
+        arguments: rankedKeys)
+    func lowerSuite(higher: String, lower: String) throws {
+        let (row, upload) = try (Self.row(higher), Self.row(lower))
+        for isProven in [false, true] {
+            let error = expectSenderError(.suiteTooLow) {
+                try Self.change(upload, over: [Self.row("x25519 psk"), row], isProven: isProven)
+            }
+            let reason = try #require(error?.reason)
+            #expect(reason.contains("key \(upload.kid) has suite \(upload.registration.suite.rawValue) "), "\(reason)")
+            #expect(reason.contains("of key \(row.kid), which it would replace"), "\(reason)")
+        }
+    }
+
+    @Test("a key of a lower suite replaces the higher one if the caller allows it", arguments: rankedKeys)
+    func allowedLowerSuite(higher: String, lower: String) throws {
+        let (row, upload) = try (Self.row(higher), Self.row(lower))
+        let change = try RegistrationChange(storing: upload, over: [row], isProven: true, allowsLowerSuite: true)
+        #expect(change.isWritten && change.removedKeyIDs == [row.kid])
+    }
+
+    @Test("a key of the same or a higher suite replaces the earlier one of the device", arguments: rankedKeys)
+    func higherSuite(higher: String, lower: String) throws {
+        for (old, new) in [(lower, higher), ("p256", "x25519"), ("x25519", "p256 psk")] {
+            let row = try Self.row(old)
+            let change = try Self.change(Self.row(new), over: [row])
+            #expect(change.isWritten && change.removedKeyIDs == [row.kid], "\(old), \(new)")
+        }
+    }
+
+    @Test(
+        "a lower suite is written for another device token, and over the row of another account", arguments: rankedKeys)
+    func otherDevice(higher: String, lower: String) throws {
+        let row = try Self.row(higher)
+        let phone = try Self.change(Self.row(lower, token: "0b"), over: [row])
+        #expect(phone.isWritten && phone.removedKeyIDs.isEmpty)
+        let user = try Self.change(Self.row(lower, account: "b"), over: [row])
+        #expect(user.isWritten && user.removedKeyIDs == [row.kid])
+    }
+
+    @Test("after a row was stored and read again, its suite is still compared", arguments: rankedKeys)
+    func storedRow(higher: String, lower: String) throws {
+        let stored = try JSONEncoder().encode(Self.row(higher))
+        let row = try JSONDecoder().decode(StoredRegistration.self, from: stored)
+        expectSenderError(.suiteTooLow) { try Self.change(Self.row(lower), over: [row], isProven: true) }
     }
 
     @Test("a sign-out removes the account's row with that kid, and nothing of another account")

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport
@@ -11,14 +12,24 @@ struct Channel: Sendable, CustomStringConvertible {
 
     var description: String { "\(key)\(isSigned ? " signed" : "") \(backend.name)" }
 
-    static let all = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"].flatMap { key in
-        [Channel(key: key, isSigned: false), Channel(key: key, isSigned: true)]
-    }
+    private static let keys =
+        ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"]
+        + (Suite.xWing.isAvailable ? ["xwing", "xwing psk"] : [])
+    static let all = keys.flatMap { [Channel(key: $0, isSigned: false), Channel(key: $0, isSigned: true)] }
     static let allOnBoth = Backends.all.flatMap { named in
-        all.map { Channel(key: $0.key, isSigned: $0.isSigned, backend: named.backend) }
+        all.filter { !$0.isXWing || named.backend.supports(.xWing) }
+            .map { Channel(key: $0.key, isSigned: $0.isSigned, backend: named.backend) }
     }
     /// The cheapest channel, for tests that don't depend on the suite.
     static let simple = Channel(key: "shared", isSigned: false)
+
+    var isXWing: Bool { key.hasPrefix("xwing") }
+    /// Whether a push proves nothing about its sender: an unsigned one to a public key without psk.
+    var isWithoutProof: Bool { !isSigned && ["p256", "x25519", "xwing"].contains(key) }
+    /// A number of bytes that a body may have: it fits, signed or not.
+    var bodyByteCount: Int { isXWing ? 1_500 : 2_500 }
+    /// How much longer a push is than one of the other suites, in bytes and rounded up.
+    var extraByteCount: Int { isXWing ? 1_500 : 0 }
 
     static let now = UnixTime(1_800_000_000)
     static let placeholder = Placeholder.literal(title: "New message", body: nil)

@@ -1,22 +1,34 @@
+import Foundation
 import PushCryptCore
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// The keys of Tests/Vectors/pushcrypt-v1.json.
+/// The keys of Tests/Vectors/pushcrypt-v1.json and, where the machine has suite 3, two new keys `xwing` and `xwing psk`.
 struct TestKeys: Decodable {
-    let keys: [String: [String: String]]
+    private(set) var keys: [String: [String: String]]
 
     private static let shared: TestKeys = {
         do {
-            return try Vectors.loadOwn("pushcrypt-v1.json", as: TestKeys.self)
+            var shared = try Vectors.loadOwn("pushcrypt-v1.json", as: TestKeys.self)
+            guard Suite.xWing.isAvailable else { return shared }
+            shared.keys["xwing"] = try madeXWing(psk: false)
+            shared.keys["xwing psk"] = try madeXWing(psk: true)
+            return shared
         } catch {
-            preconditionFailure("pushcrypt-v1.json: \(error)")
+            preconditionFailure("the keys of the tests: \(error)")
         }
     }()
 
+    private static func madeXWing(psk: Bool) throws -> [String: String] {
+        let record = try KeyRecord.generate(.recipient, type: .xWing, psk: psk, backend: DefaultBackend.shared)
+        var json = [UInt8]()
+        try record.appendJWK(to: &json)
+        return try JSONDecoder().decode([String: String].self, from: Data(json))
+    }
+
     static func privateJWK(_ name: String) -> [UInt8] { jwk(name) { _ in true } }
 
-    static func publicJWK(_ name: String) -> [UInt8] { jwk(name) { $0 != "d" } }
+    static func publicJWK(_ name: String) -> [UInt8] { jwk(name) { !["d", "priv"].contains($0) } }
 
     static func sender(_ backend: any CryptoBackend) throws -> SenderKey {
         try Keyset(json: privateJWK("sender"), backend: backend).senderKey(at: UnixTime(0))

@@ -31,6 +31,9 @@ struct DiagnosisText {
         let checked = coverage.checked.joined(separator: "; ")
         var lines = terminal.wrapped("", title, indent: 0, width: width)
         lines += terminal.wrapped("checked  ", checked, indent: 9, width: width)
+        if let postQuantum = coverage.postQuantum {
+            lines += terminal.wrapped("", "post-quantum: \(postQuantum)", indent: 9, width: width)
+        }
         let options = coverage.missingOptions
         guard !options.isEmpty else { return lines }
         lines += terminal.wrapped(
@@ -56,6 +59,9 @@ struct Coverage {
     private(set) var checked = ["the form of the payload"]
     private(set) var missing: [(option: String, text: String)] = []
 
+    /// Whether the push stays secret from a quantum computer; nil if the key that it is sealed to wasn't given.
+    let postQuantum: String?
+
     private let given: Set<String>
 
     /// Those of ``missingOptions`` that weren't given at all.
@@ -69,6 +75,9 @@ struct Coverage {
 
     init(_ evidence: Evidence) {
         given = Set(evidence.given.map(\.option))
+        postQuantum = evidence.sealingRecord.flatMap { record in
+            record.algorithm.suite?.postQuantumText(hasPSK: record.hasPSK)
+        }
         addTopics(evidence)
         addHeaders(evidence)
         addRegistration(evidence)

@@ -91,6 +91,12 @@ struct Evidence {
         return record.kind == .shared && !record.isDeviceKey
     }
 
+    /// The given key that the payload is sealed to: from --keys, or from the record.
+    var sealingRecord: KeyRecord? {
+        let entries = [payload.kid.flatMap { keys?.entry($0) }, registration?.entry].compactMap(\.self)
+        return entries.map(\.record).first { $0.kid == payload.kid }
+    }
+
     /// The app's bundle identifier, from the best source.
     var expectedTopic: String? {
         topic ?? report.flatMap { $0.topic.isEmpty ? nil : $0.topic } ?? app?.app?.identifier

@@ -9,7 +9,8 @@ struct Inspect: ParsableCommand {
         discussion:
             """
             Reads the payload from stdin or FILE. With --keys and --topic it also opens the payload, and shows its id, \
-            padding, attachments and instructions.
+            padding, attachments and instructions, and whether a recorded push stays secret from a quantum computer: this \
+            depends on the suite of the key, which a payload doesn't contain.
 
             Example: pushcrypt inspect sealed.json
             """)

@@ -32,7 +32,8 @@ struct ObservedPayload {
         return json.adding(ifKnown: [
             "version": envelope?["v"]?.protocolInteger, "kid": envelope?["kid"]?.string,
             "skid": envelope?["skid"]?.string, "sealedByteCount": sealedByteCount,
-            "id": opened?.messageID,
+            "id": opened?.messageID, "suite": opened?.suite.name,
+            "postQuantum": opened?.suite.isPostQuantum,
             "retract": opened.flatMap { $0.retractedMessageIDs.isEmpty ? nil : $0.retractedMessageIDs },
             "quiet": opened?.isQuiet == true ? true : nil, "badgeAdd": opened?.badgeIncrement,
             "avatar": opened?.avatar == nil ? nil : true,
@@ -57,6 +58,7 @@ struct ObservedPayload {
         }
         if let opened {
             lines += ["", terminal.styled("In the message", .heading)] + row("id", Array(opened.messageID.utf8)[...])
+            lines += row("post-quantum", Array(opened.postQuantumText.utf8)[...])
             if let note = opened.note { lines.append("  " + note) }
         }
         lines += ["", terminal.styled("Byte budget", .heading)]

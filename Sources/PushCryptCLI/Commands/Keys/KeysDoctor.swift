@@ -9,7 +9,8 @@ struct KeysDoctor: ParsableCommand {
         discussion: """
             Errors are files that commands refuse or that others can read; warnings should be corrected; notes need no \
             action. Each finding says what to do. Nothing is changed, and no secret is needed. A secret that is given is checked \
-            with each encrypted keyset, and then a plain keyset is an error. `keys verify` checks one keyset with its secret.
+            with each encrypted keyset, and then a plain keyset is an error. `keys verify` checks one keyset with its secret. \
+            After the findings the text names the keysets with a key of suite 3, which resists quantum computers.
 
             Exit status: 0 no errors, perhaps warnings; 65 errors; 66 there is no keyset; anything else: see pushcrypt --help.
 
@@ -31,6 +32,7 @@ struct KeysDoctor: ParsableCommand {
         if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { $0.text(terminal) }.joined() + Self.summary(found) + "\n"
+                + found.postQuantumLines(at: timeOptions.time).map { $0 + "\n" }.joined()
         }
         let errors = found.findings.count { $0.severity == .error }
         guard errors == 0 else { throw Failure(.dataError, "\(path): \(NumberText.counted(errors, "error"))") }
@@ -61,6 +63,20 @@ extension SecretCheckOptions {
 }
 
 extension KeystoreExamination {
+    /// A line about each keyset that has a key of suite 3 which opens.
+    func postQuantumLines(at time: UnixTime) -> [String] {
+        keysets.compactMap { keyset in
+            guard let metadata = keyset.metadata else { return nil }
+            let (timeline, path) = (metadata.timeline, TerminalText.harmless(keyset.snapshot.path.utf8))
+            func isXWing(_ kid: KeyID) -> Bool { metadata.traits[kid]?.suite == .xWing }
+            guard let primary = timeline.primary(at: time), isXWing(primary.kid) else {
+                let next = timeline.keys.first { isXWing($0.kid) && timeline.state(of: $0.kid, at: time) == .pending }
+                return next.map { "\(path): post-quantum from when key \($0.kid) of suite 3 seals" }
+            }
+            return "\(path): post-quantum, key \(primary.kid) of suite 3 seals"
+        }
+    }
+
     /// The sentence about secrets that weren't checked; nil if there are none.
     var uncheckedSecrets: String? {
         let count = keysets.count { $0.secret == .unchecked }

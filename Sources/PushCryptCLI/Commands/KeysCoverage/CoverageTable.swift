@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptKeystore
 
 /// The share of the devices that hold each key that opens, for `keys coverage`.
@@ -8,26 +9,34 @@ struct CoverageTable {
         let state: KeyState
         let newest: Int
         let coverage: ReportedCoverage
+        /// nil if the keyset doesn't record it.
+        let algorithm: KeyAlgorithm?
     }
 
     let summary: DeviceReports.Summary
     let rows: [Row]
     /// The number of seen devices whose newest key no longer opens.
     let outdated: Int
+    /// The number of seen devices that hold a key of suite 3 which opens; nil if the keyset has no such key.
+    let holdingXWing: Int?
     let required: RotationPolicy.Coverage?
     let time: UnixTime
 
-    init(_ reports: DeviceReports, _ timeline: KeyTimeline, required: RotationPolicy.Coverage?, at time: UnixTime) {
+    init(_ reports: DeviceReports, _ keyset: KeysetMetadata, at time: UnixTime) {
+        let timeline = keyset.timeline
         let summary = reports.summary(in: timeline, at: time)
         self.summary = summary
-        self.required = required
+        required = keyset.policy.requiredCoverage
         self.time = timeline.effective(time)
         rows = timeline.keys.compactMap { key in
             guard let state = timeline.state(of: key.kid, at: time), state.opens else { return nil }
             return Row(
                 kid: key.kid, state: state, newest: summary.newest[key.kid] ?? 0,
-                coverage: summary.coverage(of: key.kid, in: timeline))
+                coverage: summary.coverage(of: key.kid, in: timeline),
+                algorithm: keyset.traits[key.kid]?.suite)
         }
+        let xWing = rows.filter { $0.algorithm == .xWing }.map(\.kid)
+        holdingXWing = xWing.isEmpty ? nil : summary.holding(anyOf: xWing, in: timeline)
         outdated = summary.seen - summary.unknown - rows.reduce(0) { $0 + $1.newest }
     }
 
@@ -44,6 +53,10 @@ struct CoverageTable {
         if summary.unknown > 0 {
             text +=
                 "; the newest key of \(NumberText.grouped(summary.unknown)) of the seen devices is not in the keyset"
+        }
+        if let holdingXWing {
+            text += "; \(NumberText.grouped(holdingXWing)) of the seen devices hold a key of suite 3, which resists "
+            text += "quantum computers"
         }
         return text + "."
     }
@@ -82,7 +95,7 @@ struct CoverageTable {
             "at": "\(time)", "devices": deviceCount, "seen": summary.seen, "unseen": summary.unseen,
             "ahead": summary.ahead, "outdated": outdated, "unknownKid": summary.unknown, "keys": rows.map(json),
         ]
-        return json.adding(ifKnown: ["requireCoverage": required?.description])
+        return json.adding(ifKnown: ["requireCoverage": required?.description, "holdingSuite3": holdingXWing])
     }
 
     private func json(_ row: Row) -> JSONObject {
@@ -90,7 +103,9 @@ struct CoverageTable {
             "kid": "\(row.kid)", "state": "\(row.state)", "newest": row.newest, "holding": row.coverage.holding,
             "seen": row.coverage.seen,
         ]
-        return json.adding(ifKnown: ["isCovered": required.map(row.coverage.meets)])
+        return json.adding(ifKnown: [
+            "suite": row.algorithm?.rawValue, "isCovered": required.map(row.coverage.meets),
+        ])
     }
 }
 

@@ -13,7 +13,8 @@ struct KeysCoverage: ParsableCommand {
 
             --json: at, devices, seen, unseen (for 30 days), ahead (reports from the future, which don't count), \
             outdated (seen, but the newest key no longer opens), unknownKid (seen, but the newest key is not in the \
-            keyset), keys [{kid, state, newest (devices whose newest key it is), holding, seen}]; if the policy requires \
+            keyset), keys [{kid, state, suite, newest (devices whose newest key it is), holding, seen}]; if a key of suite 3 \
+            opens, also holdingSuite3 (seen, and holds such a key, which resists quantum computers); if the policy requires \
             coverage, also requireCoverage and isCovered of each key.
 
             Example: pushcrypt keys coverage Keys/fleet --reports reports.jsonl
@@ -32,8 +33,7 @@ struct KeysCoverage: ParsableCommand {
             throw Failure(.usage, "\(path) contains publisher keys, which apps bundle and devices don't fetch")
         }
         let table = CoverageTable(
-            try DeviceReports(file: reports), keyset.timeline, required: keyset.policy.requiredCoverage,
-            at: timeOptions.time)
+            try DeviceReports(file: reports), keyset, at: timeOptions.time)
         if let file = pictureOptions.file { try CoveragePicture(table, name: path).picture.write(to: file) }
         try StandardStreams.write(table.json, asJSON: json, text: table.text)
     }

@@ -1,3 +1,4 @@
+import PushCryptCore
 import PushCryptExtension
 
 extension OpenedPush {
@@ -7,6 +8,9 @@ extension OpenedPush {
         let texts = notes.compactMap(\.self)
         return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
+
+    /// Whether the push stays secret from a quantum computer.
+    var postQuantumText: String { suite.postQuantumText(hasPSK: profile & SenderProof.secret.rawValue != 0) }
 
     private var instructionNotes: [String?] {
         [

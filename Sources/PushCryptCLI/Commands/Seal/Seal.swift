@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptPrimitives
 import PushCryptSender
 
 struct Seal: ParsableCommand {
@@ -45,6 +46,13 @@ struct Seal: ParsableCommand {
             lost its psk is sealed to otherwise, and the device can't open the push.
             """)
     var requirePSK = false
+    @Option(
+        help: .init(
+            """
+            Refuse a recipient whose suite ranks below this one. xwing demands a key that resists quantum computers: xwing or \
+            a shared key. The other suites are equal, so that p256 and x25519 refuse none.
+            """, "p256|x25519|xwing"))
+    var minimumSuite: KeyPairType?
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
@@ -124,6 +132,7 @@ struct Seal: ParsableCommand {
             )
         }
         try instructions.check()
+        noteIdleMinimum()
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
     }
 
@@ -134,7 +143,22 @@ struct Seal: ParsableCommand {
         options.retractedIDs = instructions.retract
         options.isQuiet = instructions.quiet
         options.badgeIncrement = instructions.badgeAdd
+        options.minimumSuite = minimumSuite.map(Suite.init)
         return options
+    }
+
+    private func noteIdleMinimum() {
+        guard let minimumSuite, Suite.allCases.allSatisfy({ $0.isAtLeast(Suite(minimumSuite)) }) else { return }
+        StandardStreams.writeNote(
+            "--minimum-suite \(KeyAlgorithm(minimumSuite).rawValue) has no effect: no suite ranks below it")
+    }
+
+    /// Checks the recipient of --to before the payloads are read.
+    func checkRecipient(_ recipient: Recipient, of path: String) throws {
+        try KeySource.naming(path) {
+            if requirePSK { try recipient.requirePSK() }
+            if let minimumSuite { try recipient.requireSuite(atLeast: Suite(minimumSuite)) }
+        }
     }
 
     private func sealOne(_ to: String) throws {
@@ -148,7 +172,7 @@ struct Seal: ParsableCommand {
                 "\(to) is a shared key, and everyone who has it could open the push: give the device (--device ID), or "
                     + "--bare if that is meant")
         }
-        if requirePSK { try KeySource.naming(to) { try recipient.requirePSK() } }
+        try checkRecipient(recipient, of: to)
         let signer = try signWith.map { path in try KeySource(path, keyAccess).senderKey(at: time) }
         let sealer = try Sealer(
             topic: topic, signer: signer.map(Signer.key), placeholder: placeholder.placeholder, options: options,

@@ -52,9 +52,8 @@ struct KeysetStatus {
         _ metadata: KeysetMetadata, _ reports: DeviceReports?, at time: UnixTime
     ) -> CoverageTable? {
         guard let reports, metadata.kind != .publisher else { return nil }
-        let required = metadata.policy.requiredCoverage
-        let table = CoverageTable(reports, metadata.timeline, required: required, at: time)
-        return table.summary.newest.isEmpty && required == nil ? nil : table
+        let table = CoverageTable(reports, metadata, at: time)
+        return table.summary.newest.isEmpty && table.required == nil ? nil : table
     }
 
     var due: [RotationPlan.Step] { plan?.due ?? [] }

@@ -1,0 +1,88 @@
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSender
+import Testing
+
+@Suite("the minimum suite of a sealer") struct MinimumSuiteTests {
+    private static let json = #"{"aps":{"alert":"x"}}"#
+
+    private static func isBelowXWing(_ channel: Channel) -> Bool {
+        channel.key.hasPrefix("p256") || channel.key.hasPrefix("x25519")
+    }
+
+    @Test(
+        "with a minimum of suite 3, suites 3 and 4 are sealed to", arguments: Channel.all.filter { !isBelowXWing($0) })
+    func above(channel: Channel) throws {
+        for minimum in [Suite.xWing, .shared] {
+            let push = try channel.seal(Self.json, Sealer.Options(minimumSuite: minimum))
+            #expect(try Reading(push, channel).payload == Self.json)
+        }
+    }
+
+    @Test(
+        "with a minimum of suite 3, suites 1 and 2 are refused as suiteTooLow",
+        arguments: Channel.all.filter(isBelowXWing))
+    func below(channel: Channel) throws {
+        let error = expectSenderError(.suiteTooLow) {
+            try channel.seal(Self.json, Sealer.Options(minimumSuite: .xWing))
+        }
+        let recipient = try channel.recipient()
+        let reason = try #require(error?.reason)
+        #expect(
+            reason.hasPrefix("key \(recipient.kid) has suite \(recipient.suite.rawValue) (\(recipient.suite)), "),
+            "\(reason)")
+        #expect(reason.contains("at least suite 3 (HPKE X-Wing, AES-256-GCM) is required"), "\(reason)")
+    }
+
+    @Test("without a minimum, and with suite 1 or 2 as the minimum, every suite is sealed to", arguments: Channel.all)
+    func none(channel: Channel) throws {
+        for minimum in [nil, Suite.p256, .x25519] {
+            let push = try channel.seal(Self.json, Sealer.Options(minimumSuite: minimum))
+            #expect(try Reading(push, channel).payload == Self.json)
+        }
+    }
+
+    @Test("one call can set the minimum, and another one can remove the sealer's")
+    func changed() throws {
+        let channel = Channel(key: "p256", isSigned: false)
+        let recipient = try channel.recipient()
+        expectSenderError(.suiteTooLow) {
+            try channel.sealer().seal(Self.json, to: recipient) { $0.minimumSuite = .xWing }
+        }
+        _ = try channel.sealer(Sealer.Options(minimumSuite: .xWing))
+            .seal(Self.json, to: recipient) { $0.minimumSuite = nil }
+    }
+
+    @Test("a push that is refused for its suite stores no blob, and the observer is told the suite and the error")
+    func nothingStored() throws {
+        let seen = Locked<[SealObservation]>([])
+        let sealer = try Sealer(topic: "com.example.app", observer: { seal in seen.withLock { $0.append(seal) } })
+        let long = PushNotification(title: String(repeating: "t", count: 9_000), body: "b")
+        expectSenderError(.suiteTooLow) {
+            try sealer.seal(long, to: Channel(key: "p256", isSigned: false).recipient()) {
+                $0.minimumSuite = .xWing
+                $0.oversize = .shortenBodyOrOffload(toAtLeast: 1) { _ in
+                    Issue.record("a blob was stored")
+                    return "https://a.b/c"
+                }
+            }
+        }
+        #expect(seen.withLock { $0.map(\.refusal) } == [.suiteTooLow])
+        #expect(seen.withLock { $0.map(\.suite) } == [.p256])
+    }
+
+    @Test("of several recipients those below the minimum get the error, and the others their pushes, in their order")
+    func each() throws {
+        let channels = Channel.all.filter { !$0.isSigned }
+        let sealer = try Channel.simple.sealer(Sealer.Options(minimumSuite: .xWing))
+        let results = try sealer.seal(Self.json, toEach: channels.map { try $0.recipient() })
+        #expect(results.count == channels.count)
+        for (channel, result) in zip(channels, results) {
+            if Self.isBelowXWing(channel) {
+                expectSenderError(.suiteTooLow, "\(channel)") { try result.get() }
+            } else {
+                #expect(try Reading(result.get(), channel).payload == Self.json, "\(channel)")
+            }
+        }
+    }
+}
