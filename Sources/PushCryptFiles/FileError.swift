@@ -34,7 +34,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The operation that failed; the raw value is its verb in ``reason``.
     package enum Operation: String, Sendable {
-        case read, create, write, lock, remove
+        case read, create, replace, write, lock, remove
     }
 
     package let code: Code
@@ -48,7 +48,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     package private(set) var fault: String
     /// The shell command that corrects the fault; nil if none is known.
     package private(set) var correction: String?
-    /// The owner of a file or folder that only its owner can read; nil if this user can correct it.
+    /// The owner of a file or folder that only its owner can read or write; nil if this user can correct it.
     package private(set) var owner: UInt32?
     /// What can be done in place of the correction, and what follows it.
     private var alternative = "", remark = ""
@@ -76,8 +76,7 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         systemError = number
         let parent = operation == .create && number == ENOENT ? FileSystem.parent(of: path) : ""
         let cause = parent.isEmpty ? Self.message(number) : "there is no folder \(parent)"
-        let permission =
-            operation == .read && number == EACCES ? MissingPermission(toRead: path, in: folder) : nil
+        let permission = number == EACCES ? MissingPermission(to: operation, path, in: folder) : nil
         fault = "can't \(operation.rawValue) \(path): \(cause)" + (permission?.fault ?? "")
         alternative = permission?.alternative ?? ""
         correction = permission?.correction
@@ -104,13 +103,14 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func code(_ number: Int32, _ operation: Operation) -> Code {
-        switch number {
-        case ENOENT, ENOTDIR, ENAMETOOLONG: operation == .create ? .cannotCreate : .notFound
+        let makesFile = operation == .create || operation == .replace
+        return switch number {
+        case ENOENT, ENOTDIR, ENAMETOOLONG: makesFile ? .cannotCreate : .notFound
         case EEXIST, ENOTEMPTY: .alreadyExists
         case EACCES, EPERM, EROFS: .noPermission
         case ELOOP: .symbolicLink
         case ENOSPC, EDQUOT: .noSpace
-        default: operation == .create ? .cannotCreate : .inputOutput
+        default: makesFile ? .cannotCreate : .inputOutput
         }
     }
 

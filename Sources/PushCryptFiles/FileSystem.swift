@@ -29,13 +29,16 @@ package enum FileSystem {
         try status.access.check(rule, path)
     }
 
-    /// - Throws: `FileError` with `notFound`, or `noPermission` for a file that this process may not run.
+    /// - Throws: `FileError` with `notFound`, also for a folder; `noPermission` for a file that this process may not run.
     package static func checkExecutable(_ path: String) throws(FileError) {
-        guard FileStatus(path, followingLinks: true)?.kind == .file else {
-            throw FileError(.notFound, path, "\(path) is not a program: there is no such file")
+        let kind = try FileStatus.at(path, followingLinks: true)?.kind
+        guard kind == .file else {
+            let flaw = kind.map { $0 == .folder ? "it is a folder" : "it is a pipe or a device" }
+            throw FileError(.notFound, path, "\(path) is not a program: \(flaw ?? "there is no such file")")
         }
         guard unsafe access(path, X_OK) == 0 else {
-            throw FileError(.noPermission, path, "\(path) is not executable; correct it with: chmod +x \(path)")
+            throw FileError(
+                .noPermission, path, "\(path) is not executable", correction: "chmod +x \(ShellArgument.quoted(path))")
         }
     }
 

@@ -199,7 +199,11 @@ package final class Folder: Sendable {
         step: (String) -> Void = { _ in }
     ) throws(FileError) {
         let temporary = "\(name)\(Self.temporaryMark)\(FileSystem.randomName())"
-        let file = try makeFile(temporary, mode: mode)
+        let file: OpenFile
+        do throws(FileError) { file = try makeFile(temporary, mode: mode) } catch {
+            // The caller knows nothing of the temporary name.
+            throw FileError(has(name) ? .replace : .create, path(of: name), systemError: error.systemError, in: self)
+        }
         step("created")
         do throws(FileError) {
             // Before the first byte, so that no secret is in a file with less protection.

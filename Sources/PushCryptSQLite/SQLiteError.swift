@@ -70,7 +70,7 @@ extension SQLiteError: FileErrorConvertible {
             switch operation {
             case .read: "open the folder of the store"
             case .lock: "lock the folder of the store"
-            case .create, .write, .remove: "create the store"
+            case .create, .replace, .write, .remove: "create the store"
             }
         self.init(
             extendedCode: error.code == .noSpace ? SQLITE_FULL : SQLITE_CANTOPEN, systemError: error.systemError,

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 /// An option that changes nothing says so.
@@ -22,6 +23,13 @@ struct IdleOptionTests {
             try place.run(command),
             "Keys/app: --now has no effect: key \(pending) is already pending and seals from 2026-02-08T00:00:00Z; to make it "
                 + "seal earlier: `pushcrypt keys promote Keys/app \(pending)`")
+        try place.createEncrypted("Keys/ios", .recipient)
+        let secret = ["--passphrase-file", "passphrase", "--at", "2026-03-02T00:00:00Z"]
+        #expect(try place.run(["rotate", "Keys/ios", "--now"] + secret).isSuccess)
+        let other = try #require(try place.keys("Keys/ios", at: "2026-03-02T00:00:00Z").last?.kid)
+        expectNote(
+            try place.run(["rotate", "Keys/ios", "--now"] + secret),
+            "`pushcrypt keys promote Keys/ios --passphrase-file passphrase \(other)`")
     }
 
     @Test("rotate --yes without --emergency, and --reports where the policy requires no coverage")

@@ -44,7 +44,7 @@ struct TerminalText {
             width: isCommand ? .max : StandardStreams.wrappingColumns)
     }
 
-    private static let commands = ["pushcrypt", "rm", "chmod", "chown", "date"]
+    private static let commands = ["pushcrypt", "rm", "mv", "touch", "chmod", "chown", "date"]
 
     func label(_ text: String, _ style: Style, width: Int) -> String {
         styled(text, style) + String(repeating: " ", count: max(width - text.columnCount, 0))

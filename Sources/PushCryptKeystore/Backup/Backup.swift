@@ -250,8 +250,8 @@ extension KeysetStore {
         } catch let error as KeystoreError where [.auditBroken, .olderThanLog].contains(error.code) {
             throw KeystoreError(
                 error.code,
-                "\(folder.path): \(error.reason). First correct it, see: `pushcrypt keys doctor \(ShellArgument.quoted(folder.path))`"
-            )
+                "\(folder.path): \(error.reason). First correct it, see: "
+                    + "`pushcrypt keys doctor \(ShellArgument.quoted(folder.path))\(secret.arguments)`")
         }
     }
 }

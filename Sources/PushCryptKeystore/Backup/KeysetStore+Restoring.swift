@@ -219,14 +219,16 @@ struct RestoredKeyset {
     }
 
     /// What is not repeated if no log continues after the backup; nil if the folder's log contains all of the backup's.
-    private var forgotten: String? {
+    ///
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    private func forgotten(_ secretArguments: String) -> String? {
         guard present.lines.count < copy.metadata.audit.count else { return nil }
         let log = present.lines.isEmpty ? "no audit log" : "an audit log that ends before the backup"
         let time = copy.metadata.timeline.updatedAt.map { "after \($0)" } ?? "since"
         let publication =
             copy.metadata.signedSet.map { _ in
                 "; if a set with a higher seq was published, raise seq with "
-                    + "`pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq N`"
+                    + "`pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq N\(secretArguments)`"
             } ?? ""
         return
             "\(path): the folder has \(log), so this restores keys that were revoked or destroyed \(time): revoke them "
@@ -234,13 +236,15 @@ struct RestoredKeyset {
     }
 
     /// That the restored keyset has an earlier secret; nil if it has the same one.
-    private var earlierSecret: String? {
+    ///
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    private func earlierSecret(_ secretArguments: String) -> String? {
         guard later.entries.contains(where: { $0.what == AuditEvent.Action.protectionChanged.rawValue }) else {
             return nil
         }
         return
             "\(path): its secrets were changed after the copy, and the restored keyset has those of the copy again: to change "
-            + "them again: `pushcrypt keys passwd \(ShellArgument.quoted(path))`"
+            + "them again: `pushcrypt keys passwd \(ShellArgument.quoted(path))\(secretArguments)`"
     }
 
     /// Whether the keyset in the folder is the copy, as new as its log, and stays with its host.
@@ -265,7 +269,9 @@ struct RestoredKeyset {
         try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
         if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
-        let notices = [takeover(by: finished.metadata.writer), forgotten, earlierSecret].compactMap(\.self)
+        let notices = [
+            takeover(by: finished.metadata.writer), forgotten(secret.arguments), earlierSecret(secret.arguments),
+        ].compactMap(\.self)
         return (
             Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: notices), finished
         )

@@ -58,13 +58,10 @@ package struct Finding: Hashable, Sendable, Encodable {
     /// All codes.
     package static let codes: Set = [
         "audit-broken", "clock", "clock-skew", "damaged", "demo-keys", "expired", "expiring", "foreign-file",
-        "future-file",
-        "hook-unfinished", "later-version", "lives", "loose-mode", "malformed", "misplaced", "missing", "no-digest",
-        "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted", "old-log", "other-writer", "owner",
-        "plain-text",
-        "public-differs", "public-missing", "replaced-keyset", "rolled-back", "rotation-blocked", "rotation-due",
-        "rotation-overdue", "secret",
-        "set-expired",
+        "future-file", "hook-damaged", "hook-unfinished", "later-version", "lives", "loose-mode", "malformed",
+        "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
+        "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
+        "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "set-expired",
         "set-expiring", "symbolic-link", "unfinished", "unknown-member", "unreadable", "weak-scrypt",
     ]
 }
@@ -82,8 +79,9 @@ extension Finding: Comparable {
 
 /// Advice in both `keys verify` and `keys doctor`.
 extension Verification {
-    static func restore(_ path: String) -> String {
-        "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))  # FILE is the newest backup"
+    /// - Parameter secretArguments: as in `SecretSource.arguments`, also below.
+    static func restore(_ path: String, _ secretArguments: String) -> String {
+        "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))\(secretArguments)  # FILE is the newest backup"
     }
 
     static let digestMismatch = "\(KeysetFolder.keysetName) \(KeysetFile.digestMismatch)"
@@ -105,13 +103,12 @@ extension Verification {
         return "the audit log \(verb) key \(kid) at \(entry.at), and \(use)"
     }
 
-    /// - Parameter secretArguments: as in `SecretSource.arguments`.
     static func restoreOlder(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
         LaterChanges.restoreCommand(snapshot.path, secretArguments) + "  # or with --from FILE, the newest backup"
     }
 
-    static func verify(_ snapshot: KeysetSnapshot) -> String {
-        "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))"
+    static func verify(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
+        "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))\(secretArguments)"
     }
 
     static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
@@ -122,10 +119,14 @@ extension Verification {
 extension PublicCondition {
     /// The fault and how to correct it; the case's name if there is no fault.
     ///
-    /// - Parameter restore: the advice for a keyset that is an earlier copy; nil for another one.
-    func description(_ snapshot: KeysetSnapshot, restore: String? = nil) -> (message: String, advice: String) {
+    /// - Parameters:
+    ///   - secretArguments: as in `SecretSource.arguments`.
+    ///   - restore: the advice for a keyset that is an earlier copy; nil for another one.
+    func description(
+        _ snapshot: KeysetSnapshot, _ secretArguments: String, restore: String? = nil
+    ) -> (message: String, advice: String) {
         let name = KeysetFolder.publicName
-        let verify = Verification.verify(snapshot)
+        let verify = Verification.verify(snapshot, secretArguments)
         switch self {
         case .missing: return ("\(name) is missing", verify)
         case .stale(let sequence):
@@ -134,7 +135,7 @@ extension PublicCondition {
             return (
                 "\(name) is from a later change, seq \(sequence): the keyset is an old copy",
                 restore
-                    ?? "\(Verification.restore(snapshot.path)); without it, keys that were made later are lost"
+                    ?? "\(Verification.restore(snapshot.path, secretArguments)); without it, keys that were made later are lost"
             )
         case .foreign(let flaw):
             let file = ShellArgument.quoted(snapshot.path + "/" + name)

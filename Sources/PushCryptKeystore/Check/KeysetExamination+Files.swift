@@ -8,14 +8,21 @@ extension KeysetExamination {
     mutating func examineFiles() {
         examine(".", snapshot.folder)
         for (name, status) in snapshot.files.sorted(by: { $0.key < $1.key }) { examine(name, status) }
+        examineFutureFiles()
     }
+
+    private func pathArgument(_ name: String) -> String {
+        ShellArgument.quoted(snapshot.path + (name == "." ? "" : "/" + name))
+    }
+
+    private static func description(_ name: String) -> String { name == "." ? "the folder" : name }
 
     private mutating func examine(_ name: String, _ status: FileStatus) {
         let role = Role(name)
         guard examineKind(name, status.kind, role) else { return }
         switch role {
         case .leftover:
-            add(.warning, "unfinished", "an interrupted change left \(name)", advice: Verification.verify(snapshot))
+            add(.warning, "unfinished", "an interrupted change left \(name)", advice: verify)
         case .brokenLog:
             add(
                 .note, "old-log", "\(name) is an audit log that `keys log --start-new` replaced",
@@ -31,10 +38,8 @@ extension KeysetExamination {
             add(.note, "foreign-file", "\(name) is not a file of the keyset", advice: Self.moveForeignFile)
         default: break
         }
-        let what = role == .folder ? "the folder" : name
-        examineAccess(
-            status.access, role, what, ShellArgument.quoted(snapshot.path + (role == .folder ? "" : "/" + name)))
-        examineTime(UnixTime(status.modified.components.seconds), role, what)
+        examineAccess(status.access, role, Self.description(name), pathArgument(name))
+        if role == .keyset { examineLastChange(UnixTime(status.modified.components.seconds)) }
     }
 
     /// - Returns: whether the other checks apply: it is a file, or the keyset's folder.
@@ -73,20 +78,32 @@ extension KeysetExamination {
                 ? "chown \(user) \(path)" : "work as user \(snapshot.folder.access.owner)")
     }
 
-    private mutating func examineTime(_ modifiedAt: UnixTime, _ role: Role, _ what: String) {
+    /// One finding for all files: a clock that was wrong wrote more than one.
+    private mutating func examineFutureFiles() {
         let tolerance = Freshness.toleranceInSeconds
-        if modifiedAt > now + tolerance {
-            add(
-                .warning, "future-file", "\(what) was written at \(modifiedAt), and the time is \(now)",
-                advice: "date -u")
+        let all = snapshot.files.filter { $0.value.kind == .file }.merging([".": snapshot.folder]) { file, _ in file }
+        let written = all.mapValues { UnixTime($0.modified.components.seconds) }.filter { $0.value > now + tolerance }
+        guard let last = written.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }) else { return }
+        let name = Self.description(last.key)
+        let paths = written.keys.sorted().map(pathArgument).joined(separator: " ")
+        add(
+            .warning, "future-file",
+            written.count == 1
+                ? "\(name) was written at \(last.value), and the time is \(now)"
+                : "\(written.count) files were written in the future, the last one, \(name), at \(last.value), and the time is "
+                    + "\(now)",
+            advice: "touch \(paths)  # if `date -u` prints the right time, or wait until \(last.value + -tolerance); "
+                + "otherwise correct the clock")
+    }
+
+    private mutating func examineLastChange(_ modifiedAt: UnixTime) {
+        guard let updatedAt = metadata?.timeline.updatedAt, updatedAt > modifiedAt + Freshness.toleranceInSeconds else {
+            return
         }
-        guard role == .keyset, let updatedAt = try? snapshot.keyset.get().metadata.timeline.updatedAt,
-            updatedAt > modifiedAt + tolerance
-        else { return }
         add(
             .warning, "clock-skew",
-            "\(what) was written at \(modifiedAt), but its last change is dated \(updatedAt): a clock was wrong, or "
-                + "--at set another time",
+            "\(KeysetFolder.keysetName) was written at \(modifiedAt), but its last change is dated \(updatedAt): a clock was "
+                + "wrong, or --at set another time",
             advice: "date -u")
     }
 

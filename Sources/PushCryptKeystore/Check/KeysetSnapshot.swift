@@ -13,8 +13,8 @@ package struct KeysetSnapshot: Sendable {
     package let log: Result<AuditLog, any Error>
     /// The content of `public.jwks.json`; nil if there is no such file.
     package let published: Result<[UInt8]?, any Error>
-    /// The last change after which a program ran; nil if there is none, or its file can't be read.
-    package let hook: ChangeHook.Record?
+    /// The last change after which a program ran; nil if none ran.
+    package let hook: Result<ChangeHook.Record?, any Error>
 
     /// - Parameter requiringPrivacy: whether to refuse private files that other users own or can open, as commands that use
     ///   the keys do.
@@ -48,9 +48,13 @@ package struct KeysetSnapshot: Sendable {
             guard files[KeysetFolder.auditName] != nil else { return AuditLog([]) }
             return AuditLog(try read(KeysetFolder.auditName, requiringPrivacy ? .ownerOnly : nil))
         }
-        hook =
-            files[KeysetFolder.hookName] == nil
-            ? nil : (try? read(KeysetFolder.hookName)).flatMap(ChangeHook.Record.init)
+        hook = Result {
+            guard files[KeysetFolder.hookName] != nil else { return nil }
+            guard let record = ChangeHook.Record(json: try read(KeysetFolder.hookName)) else {
+                throw KeystoreError(.damaged, "\(KeysetFolder.hookName) is damaged")
+            }
+            return record
+        }
         published = Result {
             guard files[KeysetFolder.publicName] != nil else { return nil }
             return try read(KeysetFolder.publicName)

@@ -130,7 +130,7 @@ package struct KeystoreExamination {
     private mutating func reportMissing(_ path: String) {
         let reason = "there is no \(KeysetFolder.keysetName)"
         unreadable.append((path, "\(path): \(reason)"))
-        add(.error, path, "missing", reason, advice: Verification.restore(path))
+        add(.error, path, "missing", reason, advice: Verification.restore(path, context.secretArguments))
     }
 
     /// `Keystore` lists the folders of the keystore whose names don't begin with a dot.

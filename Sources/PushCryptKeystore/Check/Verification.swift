@@ -36,6 +36,11 @@ package struct Verification: Sendable {
     /// Whether there is an interrupted change that can be finished or discarded.
     package internal(set) var isUnfinished = false
     let snapshot: KeysetSnapshot
+    /// The options that name the secret of an encrypted keyset, for commands that findings advise: each begins with a space.
+    private let secretArguments: String
+
+    private var restore: String { Self.restore(snapshot.path, secretArguments) }
+    private var verify: String { Self.verify(snapshot, secretArguments) }
 
     package var findings: [Check] { checks.filter { $0.outcome == .bad } }
 
@@ -43,6 +48,7 @@ package struct Verification: Sendable {
     /// - Throws: `KeystoreError` if the secret is wrong or is given for plain keys, or a file can't be read.
     package init(_ snapshot: KeysetSnapshot, secret: SecretSource, at time: UnixTime) throws {
         self.snapshot = snapshot
+        secretArguments = (try? snapshot.keyset.get().protection) == .plaintext ? "" : secret.arguments
         guard let file = try readableFile() else { return }
         checkDigest(file)
         let metadata = file.metadata
@@ -52,13 +58,12 @@ package struct Verification: Sendable {
         let isEarlierCopy = condition?.isEarlierCopy ?? false
         checkLifecycles(metadata, isEarlierCopy: isEarlierCopy, at: time)
         let stored = try checkKeys(file, secret)
-        let secretArguments = file.protection == .plaintext ? "" : secret.arguments
         if let log = try readable(snapshot.log, "log"), let condition {
-            checkLog(log, condition, metadata, secretArguments, at: time)
+            checkLog(log, condition, metadata, at: time)
         }
         if let published = try readable(snapshot.published, "public") {
-            let restore = isEarlierCopy ? Self.restoreOlder(snapshot, secretArguments) : nil
-            checkPublic(published, metadata, stored, restore: restore)
+            let restoreOlder = isEarlierCopy ? Self.restoreOlder(snapshot, secretArguments) : nil
+            checkPublic(published, metadata, stored, restore: restoreOlder)
         }
         checkLeftovers()
     }
@@ -73,12 +78,12 @@ package struct Verification: Sendable {
             return try snapshot.keyset.get()
         } catch let error as KeystoreError where [.damaged, .notAKeyset].contains(error.code) {
             let message = error.code == .damaged ? Self.digestMismatch : error.reason
-            add("digest", .bad, message, advice: Self.restore(snapshot.path))
+            add("digest", .bad, message, advice: restore)
         } catch let error as KeystoreError {
             throw error
         } catch {
             let advice =
-                (error as? KeyError)?.code == .unsupportedVersion ? Self.keepLaterFile : Self.restore(snapshot.path)
+                (error as? KeyError)?.code == .unsupportedVersion ? Self.keepLaterFile : restore
             add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: advice)
         }
         return nil
@@ -112,7 +117,7 @@ package struct Verification: Sendable {
             let kid = metadata.timeline.primary(at: time).map { "key \($0.kid)" } ?? "a key"
             add("lives", .ok, "\(kid) seals now, and a key seals at every later time")
         } catch {
-            add("lives", .bad, error.reason, advice: Self.restore(snapshot.path))
+            add("lives", .bad, error.reason, advice: restore)
         }
     }
 
@@ -130,14 +135,13 @@ package struct Verification: Sendable {
         } catch let error as KeystoreError where error.code != .damaged {
             throw error
         } catch {
-            add("keys", .bad, "\(error)", advice: Self.restore(snapshot.path))
+            add("keys", .bad, "\(error)", advice: restore)
             return nil
         }
     }
 
     mutating func checkLog(
-        _ log: AuditLog, _ condition: AuditLog.Condition, _ metadata: KeysetMetadata, _ secretArguments: String,
-        at time: UnixTime
+        _ log: AuditLog, _ condition: AuditLog.Condition, _ metadata: KeysetMetadata, at time: UnixTime
     ) {
         switch condition {
         case .whole where log.lines.isEmpty:
@@ -147,7 +151,7 @@ package struct Verification: Sendable {
             add("log", .ok, "the chain of hashes in the audit log is whole and matches the keyset: \(lines)")
         case .interrupted(let missing):
             isUnfinished = true
-            add("log", .bad, Self.missingLines(missing.count), advice: Self.verify(snapshot))
+            add("log", .bad, Self.missingLines(missing.count), advice: verify)
         case .newer(let later):
             let advice = Self.restoreOlder(snapshot, secretArguments)
             add("log", .bad, "\(later)", advice: advice)
@@ -174,7 +178,7 @@ package struct Verification: Sendable {
                 "public", .unchecked, "\(name) matches the metadata; the private keys were not compared",
                 advice: Self.giveTheSecret)
         default:
-            let (message, advice) = condition.description(snapshot, restore: restore)
+            let (message, advice) = condition.description(snapshot, secretArguments, restore: restore)
             let needsSecret = condition.isUnfinished && stored == nil
             add("public", .bad, message, advice: needsSecret ? Self.giveTheSecret : advice)
         }
@@ -186,7 +190,7 @@ package struct Verification: Sendable {
         isUnfinished = true
         add(
             "leftovers", .bad, "an interrupted change left \(names.joined(separator: ", "))",
-            advice: Self.verify(snapshot))
+            advice: verify)
     }
 }
 

@@ -118,6 +118,25 @@ extension DoctorCase {
             others: ["rotation-overdue"], time: Workplace.later(110 * Workplace.days)
         ) { try $0.succeed("keys", "add", "Keys/ios") },
         DoctorCase(
+            code: "revoked", severity: "warning", testDescription: "the material of a key that was revoked long ago",
+            words: "was revoked at 2026-03-01T09:00:00Z, and its material, which nothing has needed "
+                + "since 2026-05-30T09:10:00Z, is still there",
+            advice: "pushcrypt keys prune Keys/ios", others: ["rotation-overdue"],
+            time: Workplace.later(92 * Workplace.days)
+        ) { place in
+            let kid = try place.keys("Keys/ios", at: Workplace.now)[0].kid
+            try place.succeed("keys", "revoke", "Keys/ios", kid, "--yes")
+        },
+        DoctorCase(
+            code: "revoked", severity: "note", testDescription: "a revoked key on the day that it can be destroyed",
+            words: "was revoked at 2026-03-01T09:00:00Z, and its material",
+            advice: "pushcrypt keys prune Keys/ios", others: ["rotation-overdue"],
+            time: Workplace.later(90 * Workplace.days + 3_600)
+        ) { place in
+            let kid = try place.keys("Keys/ios", at: Workplace.now)[0].kid
+            try place.succeed("keys", "revoke", "Keys/ios", kid, "--yes")
+        },
+        DoctorCase(
             code: "expiring", severity: "note", testDescription: "a key in its last week",
             words: "opens until 2026-06-06T09:10:00Z", advice: "unless devices still lack its successor",
             others: ["rotation-overdue"], time: Workplace.later(96 * Workplace.days)
@@ -152,7 +171,7 @@ extension DoctorCase {
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock before the last change",
             words: "before the last change at 2026-03-01T09:00:00Z", advice: "date -u",
-            others: Array(repeating: "future-file", count: 4), time: Workplace.later(-3600)
+            others: ["future-file"], time: Workplace.later(-3600)
         ) { _ in },
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock far after the last change",
@@ -162,10 +181,25 @@ extension DoctorCase {
         DoctorCase(
             code: "future-file", severity: "warning", testDescription: "a file from the future",
             words: "public.jwks.json was written at 2026-03-01T09:10:01Z, and the time is 2026-03-01T09:00:00Z",
-            advice: "date -u", settles: false
+            advice: "touch Keys/ios/public.jwks.json  # if `date -u` prints the right time, or wait until "
+                + "2026-03-01T09:00:01Z; otherwise correct the clock",
+            settles: false
         ) { place in
             try place.settle("Keys")
             try place.setWritten(at: 1_772_355_600 + 601, "Keys/ios/public.jwks.json")
+        },
+        DoctorCase(
+            code: "future-file", severity: "warning", testDescription: "three files from the future",
+            words: "3 files were written in the future, the last one, keyset.json, at 2026-03-02T09:00:00Z, and "
+                + "the time is 2026-03-01T09:00:00Z",
+            advice: "touch Keys/ios Keys/ios/audit.jsonl Keys/ios/keyset.json  # if `date -u` prints the right time, "
+                + "or wait until 2026-03-02T08:50:00Z; otherwise correct the clock",
+            settles: false
+        ) { place in
+            try place.settle("Keys")
+            for (name, delay) in [(".", 700.0), ("audit.jsonl", 3_600), ("keyset.json", 86_400)] {
+                try place.setWritten(at: 1_772_355_600 + delay, "Keys/ios/\(name)")
+            }
         },
         DoctorCase(
             code: "clock-skew", severity: "warning", testDescription: "a file that is older than its last change",

@@ -108,6 +108,12 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
             try place.move("Keys/old", to: "Keys/.ios")
         },
         DoctorCase(
+            code: "hook-damaged", severity: "warning", testDescription: "a damaged hook.json",
+            words: "hook.json is damaged: whether the program that runs after changes has succeeded is unknown",
+            advice: "pushcrypt rotate Keys/ios --exec-on-change PROGRAM  # as in your cron job: it runs the program "
+                + "again"
+        ) { try $0.write(Data("{\"seq\": 1".utf8), to: "Keys/ios/hook.json") },
+        DoctorCase(
             code: "unfinished", severity: "warning", testDescription: "a file that a crash left",
             words: "an interrupted change left keyset.json.new-AAAAAAAAAAAA", advice: verify
         ) { try $0.write(Data(), to: "Keys/ios/keyset.json.new-AAAAAAAAAAAA") },

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("the advice of keys doctor", .ownThreads)
@@ -42,6 +43,50 @@ struct KeysDoctorAdviceTests {
                 "pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(time) </dev/null; }; \(advice)")
             #expect(pasted.exit == 0 && pasted.text.contains("issue the signed set again"), "\(pasted)")
         }
+    }
+
+    static let faults = [
+        "rm Keys/ios/public.jwks.json", "touch Keys/ios/keyset.json.new-AAAAAAAAAAAA", "rm Keys/ios/keyset.json",
+        "echo { > Keys/ios/keyset.json", "sed -i 's/\"seq\": 1/\"seq\": 7/' Keys/ios/public.jwks.json",
+        "sed -i 's/\"seq\": 1/\"seq\": 7/' Keys/ios/keyset.json", "sed -i 's/}/ }/' Keys/ios/public.jwks.json",
+        "sed -i s/created/added/ Keys/ios/audit.jsonl", "echo '{' > Keys/ios/hook.json",
+        "\"$PUSHCRYPT\" keys add Keys/ios --at \(Workplace.now) --passphrase-file passphrase; "
+            + "sed -i '$d' Keys/ios/audit.jsonl",
+    ]
+
+    @Test(
+        "each advised command for an encrypted keyset repeats the given secret, in status, keys doctor and keys verify",
+        arguments: faults, ["status", "keys doctor", "keys verify"])
+    func secret(_ fault: String, _ command: String) throws {
+        let place = try Workplace()
+        try place.createEncrypted("Keys/ios", .recipient)
+        #expect(try place.shell(fault).isSuccess)
+        try place.settle("Keys")
+        let output = try place.run(
+            command.split(separator: " ").map(String.init)
+                + ["Keys/ios", "--at", Workplace.now, "--passphrase-file", "passphrase"])
+        let advised = output.text.split(separator: "\n").filter { $0.contains("pushcrypt keys ") }
+        #expect(advised.allSatisfy { $0.contains(" --passphrase-file passphrase") }, "\(output)")
+        #expect(command == "keys verify" || !advised.isEmpty, "\(output)")
+    }
+
+    @Test("touching the files from the future, as advised, ends the warning")
+    func touched() throws {
+        let place = try Workplace()
+        try place.write(Data("correct horse".utf8), to: "passphrase")
+        for name in ["a b", "c"] {
+            let output = try place.run(
+                "keys", "create", "Keys/\(name)", "--kind", "shared", "--passphrase-file", "passphrase")
+            try #require(output.isSuccess, "\(output)")
+        }
+        _ = try place.shell("find Keys -mindepth 1 -exec touch -d '2 days' {} +")
+        let found = try place.run("keys", "doctor", "Keys")
+        let warnings = found.text.split(separator: "\n").filter { $0.hasPrefix("warning") }
+        let words = "3 files were written in the future"
+        #expect(warnings.count == 2 && warnings.allSatisfy { $0.contains(words) }, "\(found)")
+        let commands = found.text.split(separator: "\n").filter { $0.hasPrefix("         touch ") }
+        #expect(try place.shell(commands.joined(separator: "\n")).isSuccess)
+        #expect(try place.run("keys", "doctor", "Keys").text == "2 keysets: nothing found\n")
     }
 
     @Test("if the clock blocks every change, each command that is advised is to be run after the clock is corrected")

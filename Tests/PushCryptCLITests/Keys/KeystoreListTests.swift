@@ -57,11 +57,46 @@ struct KeystoreListTests {
         #expect(lines.map { $0.hasSuffix("can't be read") } == [false, true, false, true, false])
         let complaints = output.stderr.split(separator: "\n")
         #expect(complaints.count == 2)
-        #expect(complaints[0].hasPrefix("pushcrypt: Keys/aaa: not a JSON text"))
+        let alone = try place.run("keys", "list", "Keys/aaa", "--at", Workplace.now)
+        #expect(alone.stderr == complaints[0] + "\n")
+        #expect(complaints[0].hasPrefix("pushcrypt: Keys/aaa/keyset.json: not a JSON text"))
+        #expect(complaints[0].hasSuffix("`pushcrypt keys restore --from FILE Keys/aaa`"))
         #expect(complaints[1].contains("chmod 600 Keys/ios/keyset.json"))
         let rows = try place.keystoreRows("Keys")
         #expect(rows.map { $0["problem"] is String } == [true, false, true, false])
         #expect(rows[0].count == 2)
+    }
+
+    @Test("a keyset whose file is lost is reported in the words of its own list, with the command that restores it")
+    func lost() throws {
+        let (place, _) = try makePlace()
+        try place.remove("Keys/ios/keyset.json")
+        let output = try place.run("keys", "list", "Keys", "--at", Workplace.now)
+        let alone = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
+        #expect(output.exit == alone.exit && output.stderr == alone.stderr, "\(output) \(alone)")
+        #expect(output.stderr.contains("`pushcrypt keys restore --from FILE Keys/ios`"), "\(output)")
+    }
+
+    @Test("a clock that seems wrong is in the JSON of a keystore and of a keyset; otherwise it is null or missing")
+    func clockProblem() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        func problem(_ path: String, at time: String) throws -> Any? {
+            let output = try place.run("keys", "list", path, "--json", "--at", time)
+            let rows = try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]]
+            return try #require(rows?.first, "\(output)")["clockProblem"]
+        }
+        for (time, words) in [
+            (Workplace.later(-3_600), "which is before the last change at \(Workplace.now)"),
+            (Workplace.later(401 * Workplace.days), "more than 400d after the last change at \(Workplace.now)"),
+        ] {
+            for path in ["Keys", "Keys/ios"] {
+                let text = try #require(try problem(path, at: time) as? String, "\(path) \(time)")
+                #expect(text.hasPrefix("the clock is at ") && text.contains(words), "\(text)")
+            }
+        }
+        #expect(try problem("Keys", at: Workplace.now) is NSNull)
+        #expect(try problem("Keys/ios", at: Workplace.now) == nil)
     }
 
     @Test("the table in 60 columns keeps names and next steps")

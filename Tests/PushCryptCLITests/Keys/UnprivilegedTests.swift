@@ -20,6 +20,44 @@ struct UnprivilegedTests {
         #expect(try place.names(in: "locked").isEmpty)
     }
 
+    static let writers = [
+        "keys create FOLDER/ios --kind shared --insecure-plaintext",
+        "keys backup Keys/app --to FOLDER/backup --backup-passphrase-file pass",
+        "blob seal --from readable --type image/png --reference ref.json --output FOLDER/blob",
+        "blob seal --from readable --type image/png --reference FOLDER/ref.json --output blob",
+        "keys list Keys --picture FOLDER/picture.svg",
+    ]
+
+    @Test(
+        "where a user can't create a file, the error names the owner of the folder, or the chmod of an own folder",
+        arguments: writers)
+    func creating(_ command: String) throws {
+        let place = try makeKeystore()
+        try place.write(Data("content".utf8), to: "readable", mode: 0o644)
+        try place.setMode(0o555, of: "locked")
+        let own = try runUnprivileged(command.replacing("FOLDER", with: "locked"), place)
+        #expect(own.exit == 77, "\(own)")
+        #expect(own.stderr.contains("Permission denied for user "), "\(own)")
+        #expect(own.stderr.hasSuffix("; correct it with: chmod u+wx locked\n"), "\(own)")
+        #expect(try place.names(in: "locked").isEmpty)
+        guard geteuid() == 0 else { return }
+        _ = try place.shell("chown 0 locked")
+        let output = try runUnprivileged(command.replacing("FOLDER", with: "locked"), place)
+        #expect(output.exit == 77, "\(output)")
+        #expect(
+            output.stderr.hasSuffix("Permission denied for user 65534; locked belongs to user 0: work as that user\n"),
+            "\(output)")
+    }
+
+    @Test("a log that its owner may not write is named with its chmod, after the keyset was changed")
+    func readOnlyLog() throws {
+        let place = try makeKeystore()
+        try place.setMode(0o400, of: "Keys/app/audit.jsonl")
+        let output = try runUnprivileged("keys policy Keys/app --keep 3", place)
+        #expect(output.exit == 77, "\(output)")
+        #expect(output.stderr.hasSuffix("; correct it with: chmod u+w Keys/app/audit.jsonl\n"), "\(output)")
+    }
+
     @Test("keys list of an unreadable file exits 77")
     func read() throws {
         let place = try makePlace()
@@ -150,7 +188,8 @@ struct UnprivilegedTests {
     }
 
     private func runUnprivileged(_ command: String, _ place: Workplace) throws -> Output {
-        try place.shell("\(Unprivileged.prefix) \"$PUSHCRYPT\" \(command) --at \(Workplace.now) </dev/null")
+        let time = command.hasPrefix("blob") ? "" : "--at \(Workplace.now)"
+        return try place.shell("\(Unprivileged.prefix) \"$PUSHCRYPT\" \(command) \(time) </dev/null")
     }
 
     private func makePlace() throws -> Workplace {

@@ -20,6 +20,19 @@ struct XWingKeysetTests {
     }
 
     @Test(
+        "keys add --suite xwing without OpenSSL 3.5 exits 69, names the keyset, says what it needs, and changes nothing",
+        .enabled(if: !isAvailable, "this OpenSSL has X-Wing"))
+    func additionWithoutSupport() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        let before = try place.contents(of: "Keys")
+        let output = try place.run("keys", "add", "Keys/ios", "--suite", "xwing", "--at", Workplace.now)
+        expectRefusal(output, 69, saying: "pushcrypt: Keys/ios: OpenSSL ")
+        #expect(output.stderr.contains("has no ML-KEM: OpenSSL 3.5 or later is needed"), "\(output)")
+        #expect(try place.contents(of: "Keys") == before)
+    }
+
+    @Test(
         "seal to a record of suite 3 without OpenSSL 3.5 exits 69 and says what it needs",
         .enabled(if: !isAvailable, "this OpenSSL has X-Wing"))
     func sealingWithoutSupport() throws {

@@ -17,6 +17,8 @@ struct ReadOnlyTests {
         let output = try run(command.replacing("KID", with: kid), place)
         #expect(output.exit == 77, "\(output)")
         #expect(output.stderr.contains("Permission denied"), "\(output)")
+        let folder = command.contains("create") ? "Keys" : "Keys/ios"
+        #expect(output.stderr.contains("; correct it with: chmod u+wx \(folder)"), "\(output)")
         #expect(try place.contents(of: "Keys") == before)
         #expect(try place.names(in: "Keys") == ["ios"])
         #expect(try place.names(in: "Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])

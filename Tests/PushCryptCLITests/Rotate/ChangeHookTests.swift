@@ -200,15 +200,30 @@ struct ChangeHookTests {
         let before = try place.contents(of: "Keys")
         let command = ["rotate", "Keys/app", "--at", Self.due, "--exec-on-change"]
         expectRefusal(try place.run(command + ["./none"]), 66, saying: "./none is not a program: there is no such file")
-        expectRefusal(try place.run(command + ["./Keys"]), 66, saying: "./Keys is not a program")
+        expectRefusal(try place.run(command + ["./Keys"]), 66, saying: "./Keys is not a program: it is a folder")
+        expectRefusal(
+            try place.run(command + ["/dev/null"]), 66, saying: "/dev/null is not a program: it is a pipe or a device")
         try place.setMode(0o600, of: "hook")
         if geteuid() != 0 || Unprivileged.isAvailable {
             expectRefusal(try place.run(command + ["./hook"]), 77, saying: "chmod +x ./hook")
+            _ = try place.shell("mkdir 'my folder' && cp -p hook 'my folder/'")
+            let output = try place.run(command + ["./my folder/hook"])
+            expectRefusal(output, 77, saying: "correct it with: chmod +x './my folder/hook'")
         }
         expectUsageError(try place.run(command + ["hook"]))
         expectUsageError(try place.run("rotate", "Keys/app", "--exec-argument", "a"))
         expectUsageError(try place.run("keys", "policy", "Keys/app", "--exec-on-change", "./status"))
         expectUsageError(try place.run("keys", "log", "Keys/app", "--exec-on-change", "./hook"))
+        #expect(try place.contents(of: "Keys") == before)
+    }
+
+    @Test("rotate of several keysets refuses a program that isn't there once, before it changes any of them")
+    func missingForSeveral() throws {
+        try place.createAtNewYear("Keys/other")
+        let before = try place.contents(of: "Keys")
+        let output = try place.run("rotate", "--all", "Keys", "--at", Self.due, "--exec-on-change", "./none")
+        #expect(output.exit == 66 && output.text.isEmpty, "\(output)")
+        #expect(output.stderr == "pushcrypt: ./none is not a program: there is no such file\n", "\(output)")
         #expect(try place.contents(of: "Keys") == before)
     }
 

@@ -35,21 +35,23 @@ struct ChangeOptions: ParsableArguments {
     var time: UnixTime { givenTime ?? .now }
 
     /// The account that runs the command and, with sudo, the account that called it; the host.
-    var actor: Actor {
-        get throws {
-            let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
-            return Actor(
-                name: ProcessEnvironment.accountName + caller, reason: reason, writer: try Writer.ofThisHost())
-        }
+    ///
+    /// - Parameter secrets: those of the keyset.
+    func actor(_ secrets: SecretOptions) throws -> Actor {
+        let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
+        var actor = Actor(
+            name: ProcessEnvironment.accountName + caller, reason: reason, writer: try Writer.ofThisHost())
+        actor.secretArguments = secrets.repeatedArguments
+        return actor
     }
 
     /// Makes a keyset of one key and prints the key's id.
     func create(
         _ store: KeysetStore, _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection,
-        _ secret: KeysetSecret?, as action: AuditEvent.Action
+        _ secret: KeysetSecret?, _ secrets: SecretOptions, as action: AuditEvent.Action
     ) throws {
         let hook = try hook()
-        let notices = try store.create(record, policy, protection, secret, at: time, by: actor, as: action)
+        let notices = try store.create(record, policy, protection, secret, at: time, by: actor(secrets), as: action)
         for notice in notices { StandardStreams.writeNote(notice) }
         try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
             "\(record.kid)\n"

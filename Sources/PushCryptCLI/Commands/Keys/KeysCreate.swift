@@ -49,6 +49,6 @@ struct KeysCreate: ParsableCommand {
         try store.requireNewName()
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         let record = try KeyRecord.generate(kind, type: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
-        try change.create(store, record, policy, protection, secret, as: .created)
+        try change.create(store, record, policy, protection, secret, secrets, as: .created)
     }
 }

@@ -128,6 +128,6 @@ struct KeysImport: ParsableCommand {
         let policy = try policyOptions.policy(over: .standard)
         policyOptions.noteIdleOverlap(policy)
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
-        try change.create(store, record, policy, protection, secret, as: .imported)
+        try change.create(store, record, policy, protection, secret, secrets, as: .imported)
     }
 }

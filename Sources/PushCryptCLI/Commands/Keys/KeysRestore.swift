@@ -133,7 +133,7 @@ struct KeysRestore: ParsableCommand {
         let restoration = try KeySource.naming(path) {
             try KeysetStore(path).restore(
                 copy, goesBack: goesBack, isDryRun: isDryRun, writer: writer, at: options.time,
-                confirmsClock: clock.isConfirmed, by: options.actor, secret)
+                confirmsClock: clock.isConfirmed, by: options.actor(secrets), secret)
         }
         for notice in restoration.notices { StandardStreams.writeNote(notice) }
         try report(path, restoration)

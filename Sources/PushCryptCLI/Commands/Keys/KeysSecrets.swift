@@ -34,7 +34,9 @@ struct KeysSecretsList: ParsableCommand {
         let list: JSONObject = ["secrets": rows]
         try StandardStreams.write(list, asJSON: json) { _ in
             guard !secrets.isEmpty else { return "the keys are not encrypted\n" }
-            return secrets.map { "\($0.name?.description ?? "-")  \($0.protection.name)\n" }.joined()
+            let names = secrets.map { $0.name?.description ?? "-" }
+            let width = names.map(\.count).max() ?? 0
+            return zip(names, secrets).map { "\($0.padded(to: width))  \($1.protection.name)\n" }.joined()
         }
     }
 }

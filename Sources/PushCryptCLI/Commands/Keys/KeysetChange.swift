@@ -1,6 +1,7 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptPrimitives
 
 /// One keyset that a command changes: preview, confirmation, change and report.
 struct KeysetChange {
@@ -32,11 +33,7 @@ struct KeysetChange {
     var time: UnixTime { options.time }
 
     var actor: Actor {
-        get throws {
-            var actor = try options.actor
-            actor.secretArguments = secrets.repeatedArguments
-            return actor
-        }
+        get throws { try options.actor(secrets) }
     }
 
     /// The metadata as of the first call. No secret is needed; with one the metadata is authenticated.
@@ -193,7 +190,7 @@ struct KeysetChange {
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch  where error is LifecycleError || error is KeyError {
+        } catch  where error is LifecycleError || error is KeyError || error is CryptoError {
             let failure = Failure(error)
             throw KeySource.unreadable(path, error) ?? Failure(failure.status, "\(path): \(failure.message)")
         }

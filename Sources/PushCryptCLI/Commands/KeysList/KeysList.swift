@@ -40,7 +40,9 @@ struct KeysList: ParsableCommand {
         let view = try KeysetView(path, pins: pins, at: time)
         if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
         if let logProblem = view.logProblem { StandardStreams.writeNote("\(view.path): \(logProblem)") }
-        let rows = view.rows.map { $0.adding(ifKnown: ["logProblem": view.logProblem]) }
+        let rows = view.rows.map {
+            $0.adding(ifKnown: ["logProblem": view.logProblem, "clockProblem": view.clockProblem])
+        }
         try StandardStreams.write(rows, asJSON: json) { terminal in
             KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
@@ -135,7 +137,7 @@ extension KeysetView {
 /// ```
 /// {"kid", "kind", "suite", "state", "psk", "createdAt", "activatesAt", "retiresAt", "expiresAt", "revokedAt",
 ///  "destroyedAt", "ageInSeconds", "sealsNow", "opensNow", "nextChange": {"state", "at"} | null, ["problem": TEXT],
-///  ["logProblem": TEXT]}
+///  ["logProblem": TEXT], ["clockProblem": TEXT]}
 /// ```
 /// Times are RFC 3339. A member that is unknown or not set is null.
 extension KeyStatus {
@@ -155,7 +157,8 @@ extension KeyStatus {
 ///
 /// ```
 /// {"keyset", "kind", "keys": n, "primary": KID | null, "protection", "seq": n, "head": HASH, "writer": TEXT | null,
-///  "due": [STEP], "blocked": [STEP], "next": STEP | null, "signedSet": SET | null, "problem": null, "logProblem": TEXT | null}
+///  "due": [STEP], "blocked": [STEP], "next": STEP | null, "signedSet": SET | null, "problem": null, "logProblem": TEXT | null,
+///  "clockProblem": TEXT | null}
 /// {"keyset", "problem": TEXT}
 /// ```
 /// `RotationReport` defines STEP, `PublicationStatus` defines SET.
@@ -222,8 +225,11 @@ struct KeystoreList {
 
     private static func content(_ path: String, at time: UnixTime) -> Result<Content, Problem> {
         do {
-            let file = try KeysetFolder(path).file()
-            let metadata = try file.metadata(.none)
+            try KeySource.requireKeyset(path)
+            let (file, metadata) = try KeySource.naming(path) {
+                let file = try KeysetFolder(path).file()
+                return (file, try file.metadata(.none))
+            }
             let logProblem = try KeySource.logProblem(of: path, metadata)
             let view = KeysetView(path, metadata, isFile: false, logProblem: logProblem, at: time)
             let isDemo = DemoKeys.covers(file.keyIDs)
@@ -240,8 +246,8 @@ struct KeystoreList {
             table(terminal).lines(terminal, width: width).map { $0 + "\n" }.joined()
         }
         for (path, content) in keysets {
-            guard let objection = try? content.get().view.plan?.clockObjection else { continue }
-            StandardStreams.writeNote("\(path): \(objection)")
+            guard let problem = try? content.get().view.clockProblem else { continue }
+            StandardStreams.writeNote("\(path): \(problem)")
         }
         for failure in failures { StandardStreams.writeError(failure.message) }
         if let failure = failures.first { throw ExitCode(failure.status.rawValue) }
@@ -284,7 +290,7 @@ struct KeystoreList {
             return .init(text: "blocked: \(step.action.text)") { terminal.styled($0, .bad) }
         }
         if let step = plan.due.first { return .init(text: "due: \(step.action.text)") { terminal.styled($0, .due) } }
-        guard plan.clockObjection == nil else {
+        guard view.clockProblem == nil else {
             return .init(text: "blocked: every step") { terminal.styled($0, .bad) }
         }
         guard let step = plan.next else { return "-" }
@@ -304,7 +310,7 @@ struct KeystoreList {
                 "writer": view.metadata.writer,
                 "due": (plan?.due ?? []).map { $0.json() }, "blocked": (plan?.blocked ?? []).map { $0.json() },
                 "next": plan?.next?.json(), "signedSet": view.signedSet?.json, "problem": nil,
-                "logProblem": view.logProblem,
+                "logProblem": view.logProblem, "clockProblem": view.clockProblem,
             ]
         }
     }

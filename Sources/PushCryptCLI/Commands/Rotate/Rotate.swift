@@ -83,6 +83,8 @@ struct Rotate: ParsableCommand {
     func run() throws {
         if let revoke { return try replace(revoke) }
         if agreement.isAgreed { StandardStreams.writeNote("--yes has no effect: rotate asks only with --emergency") }
+        // An error about the program is said once, and not for each keyset.
+        _ = try options.hook()
         let answer = Remembered<KeysetSecret>()
         let deviceReports = try reports.map { try DeviceReports(file: $0) }
         var statuses = [Int32]()
@@ -150,7 +152,8 @@ struct Rotate: ParsableCommand {
         let time = pending.lifecycle.activatesAt.map { " and seals from \($0)" } ?? ""
         StandardStreams.writeNote(
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
-                + "`pushcrypt keys promote \(ShellArgument.quoted(path)) \(ShellArgument.last(pending.kid))`")
+                + "`pushcrypt keys promote \(ShellArgument.quoted(path))\(secrets.repeatedArguments) "
+                + "\(ShellArgument.last(pending.kid))`")
     }
 
     private func plan(

@@ -77,6 +77,9 @@ struct KeysetView {
     /// nil if there is no plan, and for publisher keys.
     var policy: RotationPolicy? { plan == nil || plan?.exemption != nil ? nil : metadata.policy }
 
+    /// Why the clock seems wrong, so that every step is blocked; nil if it doesn't.
+    var clockProblem: String? { plan?.clockObjection }
+
     func status(_ kid: KeyID) -> KeyStatus? { statuses.first { $0.kid == kid } }
 
     var primary: KeyStatus? { statuses.first { $0.state == .primary } }

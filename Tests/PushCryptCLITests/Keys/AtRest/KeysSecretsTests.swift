@@ -38,7 +38,7 @@ struct KeysSecretsTests {
         #expect(added.text == "changed the protection: added secret kms (external command)\n", "\(added)")
         let third = try encrypted.run("\(Self.adding) --name second --new-passphrase-file other", .command)
         #expect(third.text == "changed the protection: added secret second (passphrase)\n", "\(third)")
-        #expect(try list() == "safe  passphrase\nkms  external command\nsecond  passphrase\n")
+        #expect(try list() == "safe    passphrase\nkms     external command\nsecond  passphrase\n")
         for secret in ["--passphrase-file pass", "--wrap-command 'sh kms'", "--passphrase-file other"] {
             let output = try encrypted.runWithoutSecret("keys export Keys/ios \(secret)")
             #expect(Payload.replacing("\"seq\": 3", with: "\"seq\": 1", in: output.stdout) == exported, "\(output)")

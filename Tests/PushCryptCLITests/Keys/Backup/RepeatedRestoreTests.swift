@@ -69,7 +69,8 @@ struct RepeatedRestoreTests {
         let output = try place.run(["keys", "restore", "--from", "backup"] + secret + RestoreTests.at)
         #expect(
             output.stderr.contains(
-                "if a set with a higher seq was published, raise seq with `pushcrypt keys policy Keys/app --publish-seq N`"
+                "if a set with a higher seq was published, raise seq with `pushcrypt keys policy Keys/app --publish-seq N "
+                    + "--passphrase-file passphrase`"
             ),
             "\(output)")
     }
@@ -111,7 +112,8 @@ struct RepeatedRestoreTests {
         #expect(output.exit == 0, "\(output)")
         #expect(
             output.stderr.contains(
-                "the restored keyset has those of the copy again: to change them again: `pushcrypt keys passwd Keys/app`"
+                "the restored keyset has those of the copy again: to change them again: `pushcrypt keys passwd Keys/app "
+                    + "--passphrase-file passphrase`"
             ),
             "\(output)")
     }

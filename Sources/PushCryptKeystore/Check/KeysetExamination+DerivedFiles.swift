@@ -1,0 +1,68 @@
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+
+/// Compares the files that changes write beside `keyset.json` with it.
+extension KeysetExamination {
+    mutating func examineLog(_ metadata: KeysetMetadata) {
+        if case .failure(let error) = snapshot.log, snapshot.files[KeysetFolder.auditName]?.kind == .file {
+            findings.append(.unreadable(snapshot.path, error))
+        }
+        switch logCondition {
+        case .whole?, nil: break
+        case .interrupted(let missing)?:
+            add(.warning, "unfinished", Verification.missingLines(missing.count), advice: verify)
+        case .newer(let later)?:
+            let advice = Verification.restoreOlder(snapshot, secretArguments)
+            add(.error, "rolled-back", "\(later)", advice: advice)
+            for (kid, entry) in later.givenUp(in: metadata) {
+                add(.error, "rolled-back", Verification.givenUp(kid, entry, metadata, at: now), advice: advice)
+            }
+        case .broken(let flaw)?:
+            add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot, secretArguments))
+        }
+    }
+
+    mutating func examineHook(_ metadata: KeysetMetadata) {
+        do {
+            if let record = try snapshot.hook.get() { examine(record, metadata) }
+        } catch let error as KeystoreError where error.code == .damaged {
+            add(
+                .warning, "hook-damaged",
+                "\(error): whether the program that runs after changes has succeeded is unknown",
+                advice: change(
+                    "rotate", then: " --exec-on-change PROGRAM  # as in your cron job: it runs the program again"))
+        } catch {
+            // examineFiles() reports a link or a folder.
+            guard snapshot.files[KeysetFolder.hookName]?.kind == .file else { return }
+            findings.append(.unreadable(snapshot.path, error))
+        }
+    }
+
+    private mutating func examine(_ record: ChangeHook.Record, _ metadata: KeysetMetadata) {
+        guard record.sequence != metadata.sequence else { return }
+        let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
+        let changedAt = metadata.timeline.updatedAt
+        let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
+        add(
+            isLate ? .warning : .note, "hook-unfinished",
+            "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)",
+            advice: change(
+                "rotate", then: " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault"))
+    }
+
+    mutating func examinePublic(_ metadata: KeysetMetadata) {
+        guard case .success(let published) = snapshot.published else { return }
+        let condition = PublicCondition(published, metadata, stored?.records)
+        let (message, advice) = condition.description(snapshot, secretArguments)
+        switch condition {
+        case .unneeded, .whole, .plausible: break
+        // The log's finding says more.
+        case .newer where isEarlierCopy: break
+        case .missing: add(.warning, "public-missing", message, advice: advice)
+        case .stale: add(.warning, "unfinished", message, advice: advice)
+        case .newer: add(.error, "rolled-back", message, advice: advice)
+        case .foreign: add(.error, "public-differs", message, advice: advice)
+        }
+    }
+}
