@@ -119,7 +119,7 @@ struct XWingKeysetTests {
             #expect(created.isSuccess, "\(created)")
         }
         func doctor(_ time: String) throws -> Output {
-            try place.settle("Keys")
+            try place.settle("Keys", at: Double(#require(UnixTime(rfc3339: time)).seconds))
             return try place.run("keys", "doctor", "Keys", "--at", time)
         }
         #expect(try doctor(Workplace.now).text == "2 keysets: nothing found\n")
