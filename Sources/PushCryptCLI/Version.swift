@@ -11,9 +11,15 @@ enum Version {
         var lines = ["pushcrypt \(number)", "commit \(Build.commit ?? "unknown: a development build")"]
         if let swift = Build.swift { lines.append("Swift \(swift)") }
         lines.append("OpenSSL \(OpenSSLLibrary.version), \(origin(isBuiltIn: OpenSSLLibrary.isBuiltIn))")
-        lines.append("suites \(Suite.allCases.filter(\.isAvailable).map { "\($0.rawValue)" }.joined(separator: ", "))")
+        lines.append("suites \(suites)")
         lines.append("SQLite \(SQLiteLibrary.version), \(origin(isBuiltIn: SQLiteLibrary.isBuiltIn))")
         return lines.joined(separator: "\n")
+    }
+
+    /// `1, 2, 4 (3, xwing, needs OpenSSL 3.5)`
+    private static var suites: String {
+        let available = Suite.allCases.filter(\.isAvailable).map { "\($0.rawValue)" }.joined(separator: ", ")
+        return available + (Suite.xWing.isAvailable ? "" : " (3, xwing, needs OpenSSL 3.5)")
     }
 
     private static func origin(isBuiltIn: Bool) -> String { isBuiltIn ? "built in" : "the system's" }

@@ -44,10 +44,8 @@ package struct KeysetFile: Sendable {
             protection = try SealedKeys(sealed).protection
             metadata = try KeysetMetadata(member, records: [:])
         } else {
-            records = try Self.records(root)
             protection = .plaintext
-            metadata = try KeysetMetadata(member, records: records)
-            try Self.requireEveryKey(of: metadata, in: records)
+            (metadata, records) = try Self.plainKeys(root, member)
         }
         self.path = path
     }
@@ -63,17 +61,19 @@ package struct KeysetFile: Sendable {
     /// The ids in the metadata, including those of destroyed keys.
     package var keyIDs: [KeyID] { metadata.timeline.keys.map(\.kid) }
 
-    /// The ids that identify the plain keys. Empty if any is a device key, which has the id of its master.
-    var provenKeyIDs: [KeyID] { records.values.contains(where: \.isDeviceKey) ? [] : keyIDs }
+    /// The ids that identify the plain keys. Empty if any is a device key, which has the id of its master, or if the keys weren't
+    /// read.
+    var provenKeyIDs: [KeyID] { records.isEmpty || records.values.contains(where: \.isDeviceKey) ? [] : keyIDs }
 
     /// Returns the keyset with its keys. No other function returns the keys.
     ///
     /// - Parameter evenIfOlder: whether a keyset is accepted that is older than its log. For commands that examine or correct
     ///   it.
     /// - Throws: `KeystoreError` with `notEncrypted` for plain keys and a given secret, `unexpectedState`, `olderThanLog`;
-    ///   `KeyError`.
+    ///   `KeyError`, also `unsupportedSuite` before the secret is asked for.
     package func unlocked(_ source: SecretSource, evenIfOlder: Bool = false) throws -> StoredKeyset {
         try check(source, evenIfOlder)
+        try metadata.requireSuites()
         guard let sealed = text.root["sealed"], let member = text.root["pushcrypt"] else {
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
@@ -107,9 +107,11 @@ package struct KeysetFile: Sendable {
     /// Asks for the secret now, so that no person is asked while a lock is held. For encrypted keys, the result counts as a
     /// given secret: if the file contains plain keys when it is read again, they are refused.
     ///
-    /// - Throws: `KeystoreError` with `notEncrypted`, `unexpectedState`, `olderThanLog`; what the source throws.
+    /// - Throws: `KeystoreError` with `notEncrypted`, `unexpectedState`, `olderThanLog`; `KeyError` with `unsupportedSuite`; what the
+    ///   source throws.
     package func answered(_ source: SecretSource, evenIfOlder: Bool = false) throws -> SecretSource {
         try check(source, evenIfOlder)
+        try metadata.requireSuites()
         guard protection != .plaintext else { return source }
         return SecretSource(try source.secret()).expecting(source.expected).named(by: source.arguments)
     }
@@ -121,6 +123,23 @@ package struct KeysetFile: Sendable {
     }
 
     private var folderPath: String { FileSystem.parent(of: path) }
+
+    /// The records are empty if the metadata names a key of a suite that this host can't use.
+    private static func plainKeys(
+        _ root: JSONValue, _ member: JSONValue
+    ) throws -> (KeysetMetadata, [KeyID: KeyRecord]) {
+        do {
+            let records = try records(root)
+            let metadata = try KeysetMetadata(member, records: records)
+            try requireEveryKey(of: metadata, in: records)
+            return (metadata, records)
+        } catch let error as KeyError where error.code == .unsupportedSuite {
+            guard let metadata = try? KeysetMetadata(member, records: [:]), metadata.unsupportedSuite != nil else {
+                throw error
+            }
+            return (metadata, [:])
+        }
+    }
 
     private static func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {
         guard let keys = root["keys"], keys.kind == .array else {

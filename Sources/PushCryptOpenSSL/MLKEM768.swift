@@ -43,8 +43,8 @@ final class MLKEM768Key: @unchecked Sendable {
         guard let context = EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
             _ = pushcrypt_clear_errors()
             throw CryptoError(
-                .unsupportedAlgorithm, "OpenSSL \(OpenSSLLibrary.version) has no ML-KEM: OpenSSL 3.5 or later is needed"
-            )
+                .unsupportedAlgorithm,
+                "OpenSSL \(OpenSSLLibrary.version) has no ML-KEM: suite 3 (xwing) needs OpenSSL 3.5 or later")
         }
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?

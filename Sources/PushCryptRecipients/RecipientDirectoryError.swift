@@ -20,6 +20,8 @@ package struct RecipientDirectoryError: Error, Hashable, Sendable, CustomStringC
         case privateKey
         /// Not a key that can be sealed to, or not the key of its `kid`.
         case invalidRecord
+        /// A record of a suite that this host lacks.
+        case unsupportedSuite
         /// An import requires psks, and the record has none.
         case pskMissing
         /// The file can't be created, for instance because its name is taken.
@@ -82,6 +84,7 @@ extension RecipientDirectoryError: FileErrorConvertible {
 
     init(flaw: RecordFlaw, in path: String, line: Int? = nil) {
         let place = line.map { "\(path): line \($0)" } ?? path
-        self.init(flaw.isPrivateKey ? .privateKey : .invalidRecord, "\(place): \(flaw.reason)", line: line)
+        let code: Code = flaw.isUnsupported ? .unsupportedSuite : flaw.isPrivateKey ? .privateKey : .invalidRecord
+        self.init(code, "\(place): \(flaw.reason)", line: line)
     }
 }

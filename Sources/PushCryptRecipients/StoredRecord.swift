@@ -41,6 +41,8 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
 package struct RecordFlaw: Error {
     package let reason: String
     package var isPrivateKey = false
+    /// Whether this host lacks the key's suite, so that another host can use the record.
+    package var isUnsupported = false
 }
 
 /// A record of a directory, or why no message can be sealed to it.
@@ -54,7 +56,9 @@ package struct StoredRecord {
         guard let root = try? JSONText(text).root, let found = try? RecordName(root), found == name else { return nil }
         self.name = name
         result = Result { try KeyRecord(root, backend: DefaultBackend.shared) }.mapError { error in
-            RecordFlaw(reason: (error as? KeyError)?.reason ?? "key \(name.kid): \(error)")
+            RecordFlaw(
+                reason: (error as? KeyError)?.reason ?? "key \(name.kid): \(error)",
+                isUnsupported: (error as? KeyError)?.code == .unsupportedSuite)
         }.flatMap { record in
             Result { () throws(KeyError) in try record.recipient() }.map { _ in record }.mapError { error in
                 RecordFlaw(reason: error.reason, isPrivateKey: record.isPrivateAsymmetric)

@@ -79,7 +79,7 @@ struct HelpTests {
         let expected = Regex {
             #/pushcrypt \d+\.\d+\.\d+\ncommit unknown: a development build\nOpenSSL /#
             library
-            #/\nsuites 1, 2, (3, )?4\nSQLite /#
+            #/\nsuites 1, 2, (3, 4|4 \(3, xwing, needs OpenSSL 3\.5\))\nSQLite /#
             library
             "\n"
         }

@@ -42,7 +42,9 @@ package struct LineRefusal: Error {
         self.init(error.code.description, error.reason)
     }
 
-    private static let codesOfRecords: [RecipientDirectoryError.Code] = [.collision, .privateKey, .invalidRecord]
+    private static let codesOfRecords: [RecipientDirectoryError.Code] = [
+        .collision, .privateKey, .invalidRecord, .unsupportedSuite,
+    ]
 
     static func malformedLine(_ message: String) -> LineRefusal { LineRefusal("malformedLine", message) }
 

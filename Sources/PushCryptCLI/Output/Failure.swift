@@ -11,7 +11,7 @@ enum ExitStatus: Int32 {
     case usage = 64
     case dataError = 65
     case noInput = 66
-    /// The program of --exec-on-change failed, or the one that draws a PNG of --picture failed or is missing.
+    /// A key of suite 3 with an OpenSSL before 3.5; the program of --exec-on-change failed, or the one that draws a PNG of --picture failed or is missing.
     case unavailable = 69
     case software = 70
     case cannotCreate = 73
@@ -82,6 +82,7 @@ struct Failure: Error, CustomStringConvertible {
     private static let directoryStatuses: [RecipientDirectoryError.Code: ExitStatus] = [
         .notFound: .noInput, .noPermission: .noPermission, .looseMode: .noPermission, .foreignOwner: .noPermission,
         .cannotCreate: .cannotCreate, .changedMeanwhile: .temporary, .busy: .temporary, .inputOutput: .inputOutput,
+        .unsupportedSuite: .unavailable,
     ]
     private static let keystoreStatuses: [KeystoreError.Code: ExitStatus] = [
         .invalidName: .usage, .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission,

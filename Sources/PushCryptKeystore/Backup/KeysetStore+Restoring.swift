@@ -144,11 +144,26 @@ struct PresentKeyset {
         (bytes, file, logBytes, lines, hasTornLog, publicSequence) = (nil, nil, [], [], false, 0)
     }
 
-    /// - Throws: `KeystoreError` with `auditBroken` for a log whose chain is broken or that doesn't belong to the keyset.
+    /// - Returns: nil for a damaged file.
+    /// - Throws: `KeyError` with `unsupportedSuite`: the file is whole, and may have later keys than any backup.
+    private static func file(_ bytes: [UInt8], _ path: String) throws(KeyError) -> KeysetFile? {
+        do {
+            let file = try KeysetFile(bytes, path: path)
+            try file.metadata.requireSuites()
+            return file
+        } catch let error as KeyError where error.code == .unsupportedSuite {
+            throw KeyError(error.code, "\(error.reason). It isn't replaced: \(Verification.updateLibrary)")
+        } catch {
+            return nil
+        }
+    }
+
+    /// - Throws: `KeystoreError` with `auditBroken` for a log whose chain is broken or that doesn't belong to the keyset;
+    ///   `KeyError` with `unsupportedSuite`.
     init(_ keyset: KeysetFolder, in folder: Folder, _ secretArguments: String) throws {
         let (keysetName, logName) = (KeysetFolder.keysetName, KeysetFolder.auditName)
         bytes = folder.has(keysetName) ? try folder.read(keysetName, .ownerOnly).bytes : nil
-        file = bytes.flatMap { try? KeysetFile($0, path: keyset.path + "/" + keysetName) }
+        file = try bytes.flatMap { try Self.file($0, keyset.path + "/" + keysetName) }
         logBytes = folder.has(logName) ? try folder.read(logName, .ownerOnly).bytes : []
         let log = AuditLog(logBytes)
         let condition: AuditLog.Condition

@@ -62,7 +62,8 @@ package struct Finding: Hashable, Sendable, Encodable {
         "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
         "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "set-expired",
-        "set-expiring", "symbolic-link", "unfinished", "unknown-member", "unreadable", "weak-scrypt",
+        "set-expiring", "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable",
+        "unsupported-suite", "weak-scrypt",
     ]
 }
 
@@ -85,6 +86,7 @@ extension Verification {
     }
 
     static let digestMismatch = "\(KeysetFolder.keysetName) \(KeysetFile.digestMismatch)"
+    static let updateLibrary = "update OpenSSL on this host, or work on the host that has it"
     static let keepLaterFile = "keep the file, and use the pushcrypt that wrote it, or a later one"
     package static let giveTheSecret = "give --passphrase-file, --passphrase-fd or --wrap-command"
 

@@ -7,6 +7,11 @@ import PushCryptPrimitives
 extension KeysetExamination {
     mutating func examineSecret(_ file: KeysetFile) {
         let source = context.secret(snapshot.path)
+        if let error = file.metadata.unsupportedSuite {
+            if file.protection != .plaintext { secret = .unchecked }
+            refusal = Refusal(reason: error.reason, host: nil)
+            return add(.error, "unsupported-suite", error.reason, advice: Verification.updateLibrary)
+        }
         if file.protection != .plaintext { secret = source == nil ? .unchecked : .unusable }
         do {
             stored = secret == .unchecked ? nil : try file.unlocked(source ?? .none, evenIfOlder: true)

@@ -136,7 +136,7 @@ package struct KeysetExamination {
             examineHook(file.metadata)
         }
         examineLog(file.metadata)
-        if !snapshot.isDemo { examinePublic(file.metadata) }
+        if !snapshot.isDemo, file.metadata.unsupportedSuite == nil { examinePublic(file.metadata) }
     }
 
     var isEarlierCopy: Bool { logCondition?.isEarlierCopy ?? false }
@@ -144,6 +144,9 @@ package struct KeysetExamination {
     private mutating func examine(_ error: any Error) {
         if let error = error as? KeyError, error.code == .unsupportedVersion {
             return add(.error, "later-version", error.reason, advice: Verification.keepLaterFile)
+        }
+        if let error = error as? KeyError, error.code == .unsupportedSuite {
+            return add(.error, "unsupported-suite", error.reason, advice: Verification.updateLibrary)
         }
         guard let error = error as? KeystoreError else {
             return add(

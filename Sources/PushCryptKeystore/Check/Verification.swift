@@ -83,7 +83,11 @@ package struct Verification: Sendable {
             throw error
         } catch {
             let advice =
-                (error as? KeyError)?.code == .unsupportedVersion ? Self.keepLaterFile : restore
+                switch (error as? KeyError)?.code {
+                case .unsupportedVersion?: Self.keepLaterFile
+                case .unsupportedSuite?: Self.updateLibrary
+                default: restore
+                }
             add("metadata", .bad, "\(KeysetFolder.keysetName): \(error)", advice: advice)
         }
         return nil
@@ -122,6 +126,10 @@ package struct Verification: Sendable {
     }
 
     mutating func checkKeys(_ file: KeysetFile, _ secret: SecretSource) throws -> StoredKeyset? {
+        if let error = file.metadata.unsupportedSuite {
+            add("keys", .unchecked, error.reason, advice: Self.updateLibrary)
+            return nil
+        }
         guard file.protection == .plaintext || secret.isGiven else {
             add(
                 "keys", .unchecked, "the private keys are encrypted (\(file.protection.name))",
@@ -168,6 +176,9 @@ package struct Verification: Sendable {
     ) {
         let name = KeysetFolder.publicName
         guard !snapshot.isDemo else { return add("public", .ok, "the demo keys are published with pushcrypt") }
+        guard metadata.unsupportedSuite == nil else {
+            return add("public", .unchecked, "\(name) has a key that this host can't use", advice: Self.updateLibrary)
+        }
         let condition = PublicCondition(published, metadata, stored?.records)
         isUnfinished = isUnfinished || condition.isUnfinished
         switch condition {
@@ -211,6 +222,8 @@ extension KeysetStore {
             notices = try finish(secret)
         } catch let error as KeystoreError where [.noPermission, .damaged].contains(error.code) {
             // The folder is read-only, or the keyset can't be authenticated; the findings report this.
+            return found
+        } catch let error as KeyError where error.code == .unsupportedSuite {
             return found
         }
         var left = try check()

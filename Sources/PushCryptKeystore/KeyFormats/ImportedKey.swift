@@ -88,7 +88,7 @@ package enum ImportedKey {
                 material = .recipient(publicKey: key.publicKey, privateKey: key, psk: nil)
             }
         } catch let error as CryptoError where error.code != .backendFailure {
-            throw KeyError(.invalidKey, error.reason)
+            throw KeyError(error.code == .unsupportedAlgorithm ? .unsupportedSuite : .invalidKey, error.reason)
         }
         let record = try KeyRecord(material, backend: backend)
         return try Keyset([.init(record, KeyLifecycle(activatesAt: UnixTime(0)))])

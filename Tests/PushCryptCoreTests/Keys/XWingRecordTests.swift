@@ -128,7 +128,7 @@ import Testing
         for named in Backends.all where !named.backend.supports(.xWing) {
             let error = #expect(throws: KeyError.self) { try jwk.record(named.backend) }
             #expect(error?.code == .unsupportedSuite)
-            #expect(error?.reason.hasSuffix("has no ML-KEM: OpenSSL 3.5 or later is needed") == true)
+            #expect(error?.reason.hasSuffix("has no ML-KEM: suite 3 (xwing) needs OpenSSL 3.5 or later") == true)
         }
         #expect(Suite.xWing.isAvailable == Backends.openSSL.backend.supports(.xWing))
         for suite in [Suite.p256, .x25519, .shared] { #expect(suite.isAvailable) }

@@ -8,15 +8,27 @@ extension KeyFaults {
         guard case .unreadable(let error)? = evidence.registration else { return nil }
         // A payload that can't be read may be sealed.
         let isUnsealed = evidence.payload.root != nil && evidence.payload.envelope == nil
+        guard error.code != .unsupportedSuite else { return recordUnsupported(error) }
         return Fault(
             "registration-unreadable",
             "The record that the backend has stored isn't a registration record"
                 + (isUnsealed ? ", so it can't seal to the device, and the push isn't encrypted." : "."),
             ["registration: \(error.reason)"] + (isUnsealed ? ["payload: no member \"pushcrypt\""] : []),
             do:
-                "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes. If sealing fails, send "
-                + "no other push in its place. \(registerAgain)", hides: isUnsealed ? ["not-sealed"] : [],
+                "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes, and about 1,750 in "
+                + "suite 3. If sealing fails, send no other push in its place. \(registerAgain)",
+            hides: isUnsealed ? ["not-sealed"] : [],
             explains: isUnsealed ? [.failure(.notSealed)] : [])
+    }
+
+    /// The record is whole, and another host can seal to it.
+    private static func recordUnsupported(_ error: KeyError) -> Fault {
+        Fault(
+            "registration-unsupported-suite",
+            "The record that the backend has stored has a suite that this host lacks, so this host can't seal to it or "
+                + "compare it.",
+            ["registration: \(error.reason)"],
+            do: "Update OpenSSL on each host that seals to the device, or seal on a host that has it. Keep the record.")
     }
 
     static func privateKeyRegistered(_ evidence: Evidence) -> Fault? {
