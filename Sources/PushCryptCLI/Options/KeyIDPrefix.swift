@@ -43,11 +43,3 @@ struct KeyIDPrefix: ExpressibleByArgument {
         return kid
     }
 }
-
-extension ShellArgument {
-    /// A key's id as the last argument of a command: one that begins with a dash follows `--`.
-    static func last(_ kid: KeyID) -> String {
-        let text = kid.description
-        return text.hasPrefix("-") ? "-- " + text : text
-    }
-}

@@ -39,20 +39,25 @@ package struct PublicationFolder {
     ///
     /// - Parameters:
     ///   - epoch: as for ``PublishedSet/document(epoch:at:)``.
+    ///   - keyset: whose set it is.
     ///   - name: without the suffix.
     /// - Throws: `KeyError`; `KeystoreError` with `notPublished` if the folder has a later set, or another one.
-    package func publish(_ set: PublishedSet, epoch: Int64?, as name: String, at time: UnixTime) throws -> Publication {
+    package func publish(
+        _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, at time: UnixTime
+    ) throws -> Publication {
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
         let names = Names(name, ".json", sequence: new.publication.sequence)
+        let payload = try ClaimedSet(document, path: name).payload
         if let bytes = try current(names.file) {
-            let old = try ClaimedSet(bytes, path: folder.path(of: names.file))
-            try old.requireReplaceable(by: new, path: folder.path(of: names.file))
-            let own = try ClaimedSet(document, path: name)
-            try Self.requireRevocations(old.payload, own.payload, path: folder.path(of: names.file))
+            let path = folder.path(of: names.file)
+            let old = try ClaimedSet(bytes, path: path)
+            try keyset.requireRevocations(of: old.payload, in: payload, path: path)
+            try old.requireReplaceable(by: new, path: path, keyset)
         }
-        let publication = try write(document, names)
+        // Another signature on the same payload is no other set.
+        let publication = try write(document, names) { (try? ClaimedSet($0, path: name))?.payload == payload }
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
         return publication
     }
@@ -60,7 +65,9 @@ package struct PublicationFolder {
     /// Writes the public keys of a keyset.
     ///
     /// - Throws: `KeystoreError` with `notPublished` if the folder has a later set, or other keys.
-    package func publish(keysOf keyset: StoredKeyset, as name: String) throws -> Publication {
+    package func publish(
+        keysOf keyset: StoredKeyset, of place: PublishedKeyset, as name: String
+    ) throws -> Publication {
         guard keyset.metadata.kind != .publisher, let bytes = try keyset.published() else {
             throw KeyError(
                 .wrongKind,
@@ -72,8 +79,9 @@ package struct PublicationFolder {
         let names = Names(name, ".jwks.json", sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         if let current = try current(names.file) {
+            try place.requireRevocations(of: current, in: bytes, path: path)
             switch PublicCondition(current, keyset.metadata, keyset.records) {
-            case .newer(let sequence): throw Self.newer(path, sequence, keyset.metadata.sequence)
+            case .newer(let sequence): throw place.newer(path, sequence, keyset.metadata.sequence)
             case .foreign(let flaw):
                 guard Self.isEarlier(current, keyset.metadata) else {
                     throw KeystoreError(
@@ -82,9 +90,8 @@ package struct PublicationFolder {
                 }
             default: break
             }
-            try Self.requireRevocations(current, bytes, path: path)
         }
-        let publication = try write(bytes, names)
+        let publication = try write(bytes, names) { $0 == bytes }
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
     }
@@ -95,36 +102,25 @@ package struct PublicationFolder {
         return !Set(set.keyIDs).isDisjoint(with: metadata.timeline.keys.map(\.kid))
     }
 
-    /// A key that the served set revokes must stay revoked: a keyset from before the revocation would make devices trust it again.
-    ///
-    /// - Parameters:
-    ///   - served: a set of public keys, as JSON.
-    ///   - new: the set that replaces it.
-    /// - Throws: `KeystoreError` with `notPublished`.
-    private static func requireRevocations(_ served: [UInt8], _ new: [UInt8], path: String) throws {
-        func keys(_ set: [UInt8], areRevoked: Bool) -> [String] {
-            guard let root = try? JSONText(set).root else { return [] }
-            let lifecycles = root["pushcrypt"]?["keys"]
-            let kids = root["keys"].map { $0.elements.compactMap { $0["kid"]?.string } } ?? []
-            return kids.filter { (lifecycles?[$0]?["revokedAt"] != nil) == areRevoked }
-        }
-        let revived = Set(keys(served, areRevoked: true)).intersection(keys(new, areRevoked: false)).sorted()
-        guard !revived.isEmpty else { return }
-        throw KeystoreError(
-            .notPublished,
-            "\(path) revokes key \(revived.joined(separator: ", ")), which the keyset doesn't: a copy from before the revocation was "
-                + "restored, and devices would trust the key again. Revoke it in the keyset first, with `pushcrypt keys revoke`"
-        )
-    }
-
     private func current(_ name: String) throws -> [UInt8]? {
         guard folder.has(name) else { return nil }
         return try KeystoreError.converting { () throws(FileError) in try folder.read(name).bytes }
     }
 
     /// Writes the copy first, so that no set is served that isn't kept.
-    private func write(_ bytes: [UInt8], _ names: Names) throws -> Publication {
-        try KeystoreError.convertingFileErrors {
+    ///
+    /// - Parameter isSame: whether bytes are the same set. Another one under the same number stays.
+    private func write(
+        _ bytes: [UInt8], _ names: Names, _ isSame: ([UInt8]) -> Bool
+    ) throws -> Publication {
+        if let kept = try current(names.copy), !isSame(kept) {
+            let path = folder.path(of: names.copy)
+            throw KeystoreError(
+                .notPublished,
+                "\(path) is another set with the same seq \(names.sequence), as after a restored backup, and it isn't overwritten: "
+                    + "move it to another folder, or publish under another name with --as")
+        }
+        return try KeystoreError.convertingFileErrors {
             for name in try folder.leftovers() where names.hasLeftover(name) { try folder.remove(name) }
             let isCopied = try replace(names.copy, with: bytes)
             let isReplaced = try replace(names.file, with: bytes)
@@ -142,13 +138,6 @@ package struct PublicationFolder {
         }
         if folder.status(of: name)?.access.mode != 0o644 { try folder.file(name).setMode(0o644) }
         return false
-    }
-
-    fileprivate static func newer(_ path: String, _ served: Int64, _ own: Int64) -> KeystoreError {
-        KeystoreError(
-            .notPublished,
-            "\(path) has seq \(served), and the keyset has seq \(own): it is an old copy. Restore the newest backup with "
-                + "`pushcrypt keys restore --from FILE`; if there is none, see docs/rotation.md on restoring a backup")
     }
 
     private struct Names {
@@ -188,7 +177,7 @@ private struct ClaimedSet {
         (self.publication, self.payload) = (publication, payload)
     }
 
-    func requireReplaceable(by new: SignedSenderSet, path: String) throws {
+    func requireReplaceable(by new: SignedSenderSet, path: String, _ keyset: PublishedKeyset) throws {
         let (old, new, digest) = (publication, new.publication, new.digest)
         func refuse(_ reason: String) -> KeystoreError {
             KeystoreError(.notPublished, "\(path) \(reason); publish under another name")
@@ -198,14 +187,14 @@ private struct ClaimedSet {
             throw refuse("has epoch \(old.epoch), and this set has epoch \(new.epoch)")
         }
         guard old.sequence <= new.sequence else {
-            throw PublicationFolder.newer(path, old.sequence, new.sequence)
+            throw keyset.newer(path, old.sequence, new.sequence)
         }
         // Another signature on the same payload is no other set.
         guard try old.sequence < new.sequence || DefaultBackend.shared.sha256(payload.bytes) == digest else {
             throw KeystoreError(
                 .notPublished,
                 "\(path) is another set with the same seq \(old.sequence), so apps would refuse this one: raise the keyset's "
-                    + "with `keys policy --publish-seq \(old.sequence + 1)`")
+                    + "with `\(keyset.raise(above: old.sequence))`")
         }
     }
 }

@@ -68,12 +68,16 @@ struct KeysPublish: ParsableCommand {
     }
 
     private func publication(as name: String) throws -> PublicationFolder.Publication {
+        let place = PublishedKeyset(path, secrets.repeatedArguments, isSigned: publisher.signedBy != nil)
         guard let signedBy = publisher.signedBy else {
             let keyset = try PublisherOptions.unlocked(path, secrets.source(of: path).expecting(expected.state))
-            return try KeySource.naming(path) { try PublicationFolder(folder).publish(keysOf: keyset, as: name) }
+            return try KeySource.naming(path) {
+                try PublicationFolder(folder).publish(keysOf: keyset, of: place, as: name)
+            }
         }
         return try publisher.withSet(of: path, by: signedBy, secrets, (path, expected.state)) { set in
-            try PublicationFolder(folder).publish(set, epoch: publisher.epoch, as: name, at: timeOptions.time)
+            try PublicationFolder(folder).publish(
+                set, epoch: publisher.epoch, of: place, as: name, at: timeOptions.time)
         }
     }
 }

@@ -27,7 +27,7 @@ struct KeysRevoke: ParsableCommand {
 
     /// The command as a person pastes it.
     static func command(_ path: String, _ kid: KeyID, _ secrets: SecretOptions) -> String {
-        "pushcrypt keys revoke \(ShellArgument.quoted(path))\(secrets.repeatedArguments) \(ShellArgument.last(kid))"
+        PublishedKeyset.revokeCommand(path, kid, secrets.repeatedArguments)
     }
 
     func run() throws {

@@ -91,9 +91,59 @@ struct KeysPublishTests {
         try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "20", at: SignedSetPlace.day(2))
         let refused = try publish(at: SignedSetPlace.day(2))
         expectRefusal(refused, 65, saying: "www/senders.json revokes key \(kid), which the keyset doesn't")
+        let line = "`pushcrypt keys revoke Keys/senders \(kid.hasPrefix("-") ? "-- " : "")\(kid)`"
+        #expect(refused.stderr.contains("Revoke it in the keyset first: \(line)"), "\(refused)")
         #expect(try place.read("www/senders.json") == served)
         try place.succeed("keys", "revoke", "Keys/senders", kid, "--yes", at: SignedSetPlace.day(2))
         #expect(try publish(at: SignedSetPlace.day(2)).isSuccess)
+    }
+
+    @Test(
+        "a key that a served recipient set revokes isn't published again after a restored backup, and its numbered set stays"
+    )
+    func revivedRecipient() throws {
+        try place.write(Data("a long winter".utf8), to: "pass")
+        let kid = try place.create("Keys/phones", "recipient")
+        let secret = ["--backup-passphrase-file", "pass"]
+        let backup = try place.run(["keys", "backup", "Keys/phones", "--to", "b", "--at", Workplace.now] + secret)
+        try #require(backup.isSuccess, "\(backup)")
+        func publish(_ day: Int) throws -> Output {
+            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", SignedSetPlace.day(day))
+        }
+        try place.succeed("keys", "revoke", "Keys/phones", kid, "--yes", at: SignedSetPlace.day(1))
+        #expect(try publish(1).isSuccess)
+        _ = try place.shell("rm -r Keys/phones")
+        let day = ["--at", SignedSetPlace.day(2)]
+        let restored = try place.run(["keys", "restore", "--from", "b", "Keys/phones"] + secret + day)
+        #expect(restored.exit == 0, "\(restored)")
+        let before = try place.contents(of: "www")
+        let refused = try publish(2)
+        expectRefusal(refused, 65, saying: "www/phones.jwks.json revokes key \(kid), which the keyset doesn't")
+        let line = "`pushcrypt keys revoke Keys/phones \(kid.hasPrefix("-") ? "-- " : "")\(kid)`"
+        #expect(refused.stderr.contains(line), "\(refused)")
+        _ = try place.shell("rm www/phones.jwks.json")
+        expectRefusal(
+            try publish(2), 65, saying: "www/phones.2.jwks.json is another set with the same seq 2")
+        #expect(try place.read("www/phones.2.jwks.json") == before["phones.2.jwks.json"])
+        try place.write(#require(before["phones.jwks.json"]), to: "www/phones.jwks.json", mode: 0o644)
+        try place.succeed("keys", "revoke", "Keys/phones", kid, "--yes", at: SignedSetPlace.day(2))
+        #expect(try publish(2).text.hasPrefix("wrote www/phones.jwks.json, seq 3"))
+        #expect(try place.read("www/phones.2.jwks.json") == before["phones.2.jwks.json"])
+    }
+
+    @Test("a numbered signed set is not overwritten by another one with its seq, also if the served file is gone")
+    func numbered() throws {
+        _ = try place.shell("cp -Rp Keys Backup")
+        try place.succeed("keys", "add", "Keys/senders")
+        #expect(try publish().isSuccess)
+        let kept = try place.read("www/senders.3.json")
+        _ = try place.shell("rm -r Keys www/senders.json && mv Backup Keys")
+        try place.succeed("keys", "add", "Keys/senders")
+        expectRefusal(
+            try publish(), 65,
+            saying: "www/senders.3.json is another set with the same seq 3, as after a restored backup")
+        #expect(try place.names(in: "www") == ["senders.3.json"] && place.read("www/senders.3.json") == kept)
+        #expect(try publish("--as", "other").isSuccess)
     }
 
     @Test("a restored recipient keyset that was rotated replaces the served keys, also those that it lost")
@@ -121,7 +171,11 @@ struct KeysPublishTests {
         _ = try place.shell("rm -r Keys && mv Backup Keys")
         expectRefusal(
             try publish(at: SignedSetPlace.day(31)), 65,
-            saying: "www/senders.json has seq 3, and the keyset has seq 2: it is an old copy")
+            saying:
+                "www/senders.json has seq 3, and the keyset has seq 2: it is an old copy. If there is a newer backup, "
+                + "restore it: `pushcrypt keys restore --from FILE Keys/senders`. Otherwise, or if you have just restored the "
+                + "newest one, revoke again what was revoked after it, then raise its seq: `pushcrypt keys policy Keys/senders "
+                + "--publish-seq 4`")
         #expect(try place.contents(of: "www") == before)
         try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", "--yes", at: SignedSetPlace.day(31))
         #expect(try publish(at: SignedSetPlace.day(31)).isSuccess)

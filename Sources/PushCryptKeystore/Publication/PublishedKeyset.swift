@@ -1,0 +1,69 @@
+package import PushCryptCore
+package import PushCryptFiles
+import PushCryptKeysets
+
+/// The keyset whose set is published, as commands name it. It compares the new set with the served one.
+package struct PublishedKeyset: Sendable {
+    private let path: String
+    private let secretArguments: String
+    /// Whether apps verify its signed set, whose `seq` an operator can raise.
+    private let isSigned: Bool
+
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    package init(_ path: String, _ secretArguments: String, isSigned: Bool) {
+        (self.path, self.secretArguments, self.isSigned) = (path, secretArguments, isSigned)
+    }
+
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    package static func revokeCommand(_ path: String, _ kid: KeyID, _ secretArguments: String) -> String {
+        "pushcrypt keys revoke \(ShellArgument.quoted(path))\(secretArguments) \(ShellArgument.last(kid))"
+    }
+
+    func raise(above sequence: Int64) -> String {
+        "pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq \(sequence + 1)\(secretArguments)"
+    }
+
+    /// A key that the served set revokes must stay revoked: a keyset from before the revocation would bring it into use again.
+    ///
+    /// - Parameters:
+    ///   - served: a set of public keys, as JSON.
+    ///   - new: the set that replaces it.
+    /// - Throws: `KeystoreError` with `notPublished`.
+    func requireRevocations(of served: [UInt8], in new: [UInt8], path servedPath: String) throws {
+        func keys(_ set: [UInt8], areRevoked: Bool) -> [KeyID] {
+            guard let root = try? JSONText(set).root else { return [] }
+            let lifecycles = root["pushcrypt"]?["keys"]
+            let kids = root["keys"].map { $0.elements.compactMap { $0["kid"]?.string } } ?? []
+            return kids.filter { (lifecycles?[$0]?["revokedAt"] != nil) == areRevoked }.compactMap(KeyID.init)
+        }
+        let revived = Set(keys(served, areRevoked: true)).intersection(keys(new, areRevoked: false)).sorted()
+        guard !revived.isEmpty else { return }
+        let commands = revived.map { "`\(Self.revokeCommand(path, $0, secretArguments))`" }.joined(separator: ", ")
+        throw KeystoreError(
+            .notPublished,
+            "\(servedPath) revokes key \(revived.map(\.description).joined(separator: ", ")), which the keyset doesn't: a copy "
+                + "from before the revocation was restored, and the key would be used again. Revoke it in the keyset first: "
+                + commands)
+    }
+
+    func newer(_ servedPath: String, _ served: Int64, _ own: Int64) -> KeystoreError {
+        let keyset = ShellArgument.quoted(path)
+        let next =
+            isSigned
+            ? "raise its seq: `\(raise(above: served))`"
+            : "move the served file away: `mv \(ShellArgument.quoted(servedPath)) \(ShellArgument.quoted(servedPath + ".old"))`"
+        return KeystoreError(
+            .notPublished,
+            "\(servedPath) has seq \(served), and the keyset has seq \(own): it is an old copy. If there is a newer backup, restore "
+                + "it: `pushcrypt keys restore --from FILE \(keyset)\(secretArguments)`. Otherwise, or if you have just "
+                + "restored the newest one, revoke again what was revoked after it, then \(next)")
+    }
+}
+
+extension ShellArgument {
+    /// A key's id as the last argument of a command: one that begins with a dash follows `--`.
+    package static func last(_ kid: KeyID) -> String {
+        let text = kid.description
+        return text.hasPrefix("-") ? "-- " + text : text
+    }
+}
