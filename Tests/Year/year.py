@@ -329,6 +329,8 @@ class Year:
         shutil.rmtree(self.a.root)
         b.tool.run(f"keys restore --from {self.newest_backup('Publisher')} --into Publisher --passphrase-file "
                    f"{b.secrets / 'publisher-passphrase'}")
+        # The log was on host A, so nothing tells what was destroyed after the backup. Nothing was.
+        b.tool.run(f"keys restore Publisher/app --confirm --passphrase-file {b.secrets / 'publisher-passphrase'}")
         for keyset in KEYSETS:
             b.change(f"keys policy Keys/{keyset} --writer this")
         self.writer = b

@@ -24,6 +24,8 @@ extension AuditEvent.Action {
         case .protectionChanged: "changed the protection"
         case .logRestarted: "started a new audit log"
         case .restored: "restored"
+        case .logLost: "restored without its later log"
+        case .restoreConfirmed: "confirmed the restoration"
         case .writerChanged: "changed the writer"
         case .publicationChanged: "changed the signed set"
         case .renewed: "issued the signed set again"

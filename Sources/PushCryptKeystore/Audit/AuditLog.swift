@@ -168,6 +168,20 @@ extension AuditLog {
     }
 }
 
+extension AuditLog {
+    /// The last restoration without a log of what came after the copy; nil if there is none, or an operator has confirmed it.
+    package func unconfirmedRestoration(_ head: AuditHead) -> AuditEntry? {
+        let actions = [AuditEvent.Action.logLost, .restoreConfirmed].map(\.rawValue)
+        let last = history(head).entries.last { actions.contains($0.what) }
+        return last?.what == AuditEvent.Action.logLost.rawValue ? last : nil
+    }
+
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    static func confirmCommand(_ path: String, _ secretArguments: String) -> String {
+        "pushcrypt keys restore \(ShellArgument.quoted(path)) --confirm\(secretArguments)"
+    }
+}
+
 /// One change of a keyset, which becomes a line of the audit log. It never contains key material.
 package struct AuditEvent: Hashable, Sendable {
     package enum Action: String, Sendable, CaseIterable {
@@ -177,6 +191,10 @@ package struct AuditEvent: Hashable, Sendable {
         case writerChanged
         /// An earlier copy of the keyset replaced it.
         case restored
+        /// The restored copy had no log after it, so what was revoked after it is unknown.
+        case logLost
+        /// An operator has revoked again what was revoked after such a copy.
+        case restoreConfirmed
         /// The id, the topics, the epoch or the validity of the signed set.
         case publicationChanged
         /// The signed set was issued again.

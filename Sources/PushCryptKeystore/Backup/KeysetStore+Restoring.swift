@@ -233,21 +233,28 @@ struct RestoredKeyset {
                 + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since")
     }
 
-    /// What is not repeated if no log continues after the backup; nil if the folder's log contains all of the backup's.
+    /// Since when changes are unknown, because no log continues after the backup; nil if the folder's log contains all of the
+    /// backup's.
+    private var unknownChanges: String? {
+        guard present.lines.count < copy.metadata.audit.count else { return nil }
+        return copy.metadata.timeline.updatedAt.map { "after \($0)" } ?? "since the backup"
+    }
+
+    /// What is not repeated if no log continues after the backup.
     ///
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     private func forgotten(_ secretArguments: String) -> String? {
-        guard present.lines.count < copy.metadata.audit.count else { return nil }
+        guard let unknownChanges else { return nil }
         let log = present.lines.isEmpty ? "no audit log" : "an audit log that ends before the backup"
-        let time = copy.metadata.timeline.updatedAt.map { "after \($0)" } ?? "since"
         let publication =
             copy.metadata.signedSet.map { _ in
                 "; if a set with a higher seq was published, raise seq with "
                     + "`pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq N\(secretArguments)`"
             } ?? ""
         return
-            "\(path): the folder has \(log), so this restores keys that were revoked or destroyed \(time): revoke them "
-            + "again\(publication)"
+            "\(path): the folder has \(log), so this restores keys that were revoked or destroyed \(unknownChanges): revoke "
+            + "them again\(publication). `pushcrypt status` reports this as an error until you confirm it: "
+            + "`\(AuditLog.confirmCommand(path, secretArguments))`"
     }
 
     /// That the restored keyset has an earlier secret; nil if it has the same one.
@@ -281,7 +288,7 @@ struct RestoredKeyset {
             [copy.metadata, present.file?.metadata].compactMap { $0?.timeline.updatedAt } + later.entries.map(\.at)
         stored.metadata.timeline.updatedAt = times.max()
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
-        try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
+        try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost, unknown: unknownChanges)
         if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
         let notices = [
@@ -350,10 +357,20 @@ extension AuditEntry {
 
 extension KeysetEditor {
     /// Logs that a copy was restored, and repeats what the log revokes and destroys after it.
-    mutating func restore(_ later: LaterChanges, _ source: String, _ lost: [String]) throws {
+    ///
+    /// - Parameter unknown: since when changes are unknown, because no log goes on after the copy; nil if one does.
+    mutating func restore(
+        _ later: LaterChanges, _ source: String, _ lost: [String], unknown: String? = nil
+    ) throws {
         let loses = lost.isEmpty ? "" : "; loses: " + lost.joined(separator: "; ")
         events.append(AuditEvent(.restored, detail: source + loses))
+        if let unknown { events.append(AuditEvent(.logLost, detail: "changes \(unknown) are unknown")) }
         for (kid, entry) in later.givenUp(in: metadata) { try giveUp(kid, isDestroyed: entry.what == "destroyed") }
+    }
+
+    /// Logs that an operator has revoked again what was revoked after a copy that had no log after it.
+    package mutating func confirm(restoration entry: AuditEntry) {
+        events.append(AuditEvent(.restoreConfirmed, detail: "of \(entry.at)"))
     }
 
     /// The copy may still seal with the key, and then another key seals in the same step.

@@ -21,6 +21,20 @@ extension KeysetExamination {
         case .broken(let flaw)?:
             add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot, secretArguments))
         }
+        if !isEarlierCopy { examineRestoration(metadata) }
+    }
+
+    private mutating func examineRestoration(_ metadata: KeysetMetadata) {
+        guard let entry = (try? snapshot.log.get())?.unconfirmedRestoration(metadata.audit) else { return }
+        let verb = metadata.kind == .publisher ? "destroy" : "revoke"
+        let since = entry.detail.map { ": \($0)" } ?? ""
+        add(
+            .error, "unconfirmed-restore",
+            "a backup was restored at \(entry.at) without the log of what came after it\(since), so keys that were revoked or destroyed "
+                + "since are in use again. See which keys it has with `\(command("keys list"))`, and \(verb) these again: "
+                + "`\(command("keys \(verb)"))\(secretArguments) KID`",
+            advice: AuditLog.confirmCommand(snapshot.path, secretArguments)
+                + "  # after you have done this, or if there are none")
     }
 
     mutating func examineHook(_ metadata: KeysetMetadata) {

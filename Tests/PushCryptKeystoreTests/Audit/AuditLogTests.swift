@@ -77,6 +77,6 @@ import Testing
     }
 
     @Test("every action has a name that no other action has") func everyActionHasItsOwnName() {
-        #expect(Set(AuditEvent.Action.allCases.map(\.rawValue)).count == 14)
+        #expect(Set(AuditEvent.Action.allCases.map(\.rawValue)).count == 16)
     }
 }

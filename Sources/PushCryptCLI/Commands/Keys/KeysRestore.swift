@@ -15,6 +15,9 @@ struct KeysRestore: ParsableCommand {
 
             Without --from, the keyset in its folder is the copy: for a keyset.json that was restored by other means.
 
+            Without the log of the time after the backup, later revocations are unknown. `status` and `keys doctor` report an \
+            error then until --confirm says that you have revoked these keys again.
+
             This host changes the restored keyset from now on. Over a keyset that can be read and that another host \
             changes, the command refuses unless you add --writer this: first stop the other host.
 
@@ -25,7 +28,9 @@ struct KeysRestore: ParsableCommand {
             Example: pushcrypt keys restore --from /var/backups/keys.backup
             """)
 
-    @Argument(help: .init("The keysets. (default: every keyset of the backup)", "Keys/NAME")) var paths: [String] = []
+    @Argument(
+        help: .init("The keysets, with the folder of each. (default: every keyset of the backup)", "Keys/NAME"))
+    var paths: [String] = []
     @Option(name: .customLong("from"), help: .init("The backup.", "FILE")) var file: String?
     @Option(help: .init("The keystore for the keysets of the backup. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
     var into: String?
@@ -35,6 +40,11 @@ struct KeysRestore: ParsableCommand {
             "The host that changes the restored keyset, also one that another host changes: this one, or its name.",
             "this|NAME"))
     var writer: String?
+    @Flag(
+        help: """
+            Restore nothing: confirm that the keys which were revoked after a backup without a later log are revoked again.
+            """)
+    var confirm = false
     @Flag(name: .customLong("dry-run"), help: "Print what would be done and change nothing.") var isDryRun = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -46,6 +56,10 @@ struct KeysRestore: ParsableCommand {
         guard file != nil || !paths.isEmpty else { throw ValidationError("Name a backup with --from, or a keyset.") }
         guard into == nil || (file != nil && paths.isEmpty) else {
             throw ValidationError("--into needs --from, and no Keys/NAME, which names the keystore too.")
+        }
+        guard !confirm || (file == nil && !paths.isEmpty && !goesBack && !isDryRun && writer == nil) else {
+            throw ValidationError(
+                "--confirm needs Keys/NAME, and takes no --from, --into, --back-in-time, --writer and --dry-run.")
         }
         guard file != nil || !backupSecret.isNamed else {
             throw ValidationError(
@@ -61,7 +75,11 @@ struct KeysRestore: ParsableCommand {
         let paths = paths.isEmpty ? names(in: backup) : paths
         for path in paths {
             do {
-                try restore(path, copy(of: path, in: backup), answer, hook)
+                if confirm {
+                    try confirmRestoration(of: path, answer)
+                } else {
+                    try restore(path, copy(of: path, in: backup), answer, hook)
+                }
             } catch {
                 let failure = Failure(error)
                 let message =
@@ -119,10 +137,41 @@ struct KeysRestore: ParsableCommand {
         }
         let name = String(KeysetStore(path).folder.path.split(separator: "/").last ?? "")
         guard let keyset = backup.keyset(name) else {
-            let names = backup.keysets.map(\.name).joined(separator: ", ")
-            throw Failure(.noInput, "\(file ?? "") has no keyset \(name); it has: \(names)")
+            let keystore = path.contains("/") ? FileSystem.parent(of: KeysetFolder(path).path) : Defaults.keystore
+            let names = backup.keysets.map { ShellArgument.quoted("\(Keystore(keystore).path)/\($0.name)") }
+            throw Failure(
+                .noInput, "\(file ?? "") has no keyset \(name); it has: \(names.joined(separator: ", "))")
         }
+        try requirePlace(path)
         return keyset
+    }
+
+    /// A name without a folder is a new keyset of the working folder only if that is the keystore.
+    private func requirePlace(_ path: String) throws {
+        guard !path.contains("/"), !FileSystem.exists(path), !Self.worksInKeystore else { return }
+        let target = ShellArgument.quoted("\(Keystore(Defaults.keystore).path)/\(path)")
+        throw Failure(
+            .usage,
+            "\(path) would be outside the keystore. To restore it there, name \(target); to restore it in the working folder, name "
+                + ShellArgument.quoted("./" + path))
+    }
+
+    /// Whether the working folder is the keystore; if there is no other one, whether it has keysets.
+    private static var worksInKeystore: Bool {
+        let keystore = Defaults.keystore
+        guard !FileSystem.isFolder(keystore) else {
+            return FileSystem.resolvedPath(keystore) == FileSystem.resolvedPath(".")
+        }
+        return (try? Keystore(".").everyKeyset())?.isEmpty == false
+    }
+
+    private func confirmRestoration(of path: String, _ answer: Remembered<KeysetSecret>) throws {
+        let change = try KeysetChange(path, options, clock, secrets, .anything, answer)
+        let found = try KeySource.naming(path) { try KeysetStore(path).log(change.answerSecret()) }
+        guard let entry = found.log.unconfirmedRestoration(found.metadata.audit) else {
+            return StandardStreams.writeNote("\(path): there is no restoration to confirm; nothing was changed")
+        }
+        try change.make { $0.confirm(restoration: entry) }
     }
 
     private func restore(

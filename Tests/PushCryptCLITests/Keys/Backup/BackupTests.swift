@@ -34,7 +34,7 @@ struct BackupTests {
         for name in ["app", "fleet"] {
             let old = try StoredFile("Keys/\(name)", in: place)
             let new = try StoredFile("Other/\(name)", in: place)
-            #expect(new.sequence == old.sequence + 1 && new.logCount == old.logCount + 1)
+            #expect(new.sequence == old.sequence + 1 && new.logCount == old.logCount + 2)
             let verified = try place.run("keys", "verify", "Other/\(name)", "--at", Workplace.now)
             #expect(verified.exit == 0 && !verified.text.contains("mended"), "\(verified)")
         }

@@ -58,6 +58,83 @@ struct RepeatedRestoreTests {
                     + "\(Workplace.now): revoke them again"), "\(output)")
     }
 
+    @Test(
+        "after a restore without the later log, doctor and status report an error with the time of the backup until --confirm",
+        arguments: ["rm -r Keys/app", "rm -r Keys/app && cp -a old Keys/app"])
+    func unconfirmed(_ damage: String) throws {
+        let made = try RestoreTests.made.get()
+        let place = try made.place.place()
+        _ = try place.shell(damage)
+        let restored = try place.run(RestoreTests.restore())
+        #expect(restored.exit == 0, "\(restored)")
+        let words = "changes after \(Workplace.now) are unknown"
+        #expect(restored.text.contains("restored without its later log: \(words)"), "\(restored)")
+        let line = "pushcrypt keys restore Keys/app --confirm"
+        #expect(restored.stderr.contains("`\(line)`"), "\(restored)")
+        // A later change doesn't hide it.
+        let later = ["--at", Workplace.later(Workplace.days)]
+        try place.succeed("keys", "revoke", Self.path, made.leaked, "--yes", at: Workplace.later(Workplace.days))
+        try place.settle("Keys")
+        func found() throws -> [[String: Any]] {
+            let output = try place.run(["keys", "doctor", Self.path, "--json"] + later)
+            return try #require(JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]], "\(output)")
+                .filter { $0["code"] as? String == "unconfirmed-restore" }
+        }
+        let finding = try #require(found().first)
+        #expect(finding["severity"] as? String == "error")
+        let message = try #require(finding["message"] as? String)
+        #expect(
+            message.contains(words) && message.contains("pushcrypt keys list Keys/app")
+                && message.contains("pushcrypt keys revoke Keys/app KID"), "\(message)")
+        #expect((finding["advice"] as? String)?.hasPrefix("\(line)  # ") == true, "\(finding)")
+        #expect(try place.run(["status", Self.path] + later).exit == 2)
+
+        let confirmed = try place.run(Array(line.split(separator: " ").dropFirst().map(String.init)) + later)
+        #expect(
+            confirmed.exit == 0 && confirmed.text.contains("confirmed the restoration: of \(Workplace.now)"),
+            "\(confirmed)")
+        #expect(try found().isEmpty)
+        #expect(try place.run(["status", Self.path] + later).exit == 1)
+        #expect(try place.run(["keys", "verify", Self.path] + later).exit == 0)
+        let before = try place.contents(of: Self.path)
+        let idle = try place.run(["keys", "restore", Self.path, "--confirm"] + later)
+        #expect(idle.exit == 0 && idle.stderr.contains("there is no restoration to confirm"), "\(idle)")
+        #expect(try place.contents(of: Self.path) == before)
+    }
+
+    @Test(
+        "--confirm takes a keyset and no option of a restoration",
+        arguments: [
+            [], ["Keys/app", "--from", "backup"], ["Keys/app", "--back-in-time"], ["Keys/app", "--dry-run"],
+            ["Keys/app", "--writer", "this"],
+        ])
+    func confirmUsage(_ options: [String]) throws {
+        expectUsageError(try Workplace().run(["keys", "restore", "--confirm"] + options))
+    }
+
+    @Test("a name without a folder is refused where it would leave the keystore, and ./NAME or NAME in it is restored")
+    func bareName() throws {
+        let place = try RestoreTests.made.get().place.place()
+        let options = ["--from", "backup"] + RestoreTests.sealing + RestoreTests.at
+        let refused = try place.run(["keys", "restore", "app"] + options)
+        expectRefusal(
+            refused, 64, saying: "app would be outside the keystore. To restore it there, name Keys/app")
+        #expect(refused.stderr.contains("to restore it in the working folder, name ./app"), "\(refused)")
+        #expect(!place.has("app"))
+        expectRefusal(
+            try place.run(["keys", "restore", "nosuch"] + options), 66,
+            saying: "backup has no keyset nosuch; it has: Keys/app")
+        expectRefusal(
+            try place.run(["keys", "restore", "Other/nosuch"] + options), 66, saying: "it has: Other/app")
+        let here = try place.run(["keys", "restore", "./app"] + options)
+        #expect(here.exit == 0 && place.has("app/keyset.json"), "\(here)")
+        _ = try place.shell("rm -r app Keys/app; mkdir -m 700 Keys/inner; cp -a old Keys/other")
+        let inside = try place.shell(
+            "cd Keys && \"$PUSHCRYPT\" keys restore app --from ../backup --backup-passphrase-file ../backup-pass --at "
+                + Workplace.now)
+        #expect(inside.exit == 0 && place.has("Keys/app/keyset.json"), "\(inside)")
+    }
+
     @Test("a signed set that comes from a lost folder's backup may be older than the served one, and the note says so")
     func servedSet() throws {
         let place = try Workplace()

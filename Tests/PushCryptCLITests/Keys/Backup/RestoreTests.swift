@@ -161,7 +161,7 @@ struct RestoreTests {
         let output = try place.run(Self.restore())
         #expect(output.exit == 0, "\(output)")
         let log = String(decoding: try place.read("\(Self.path)/audit.jsonl"), as: UTF8.self).split(separator: "\n")
-        #expect(log.count == 3 && log[2].contains(#""what":"restored""#))
+        #expect(log.count == 4 && log[2].contains(#""what":"restored""#))
         #expect(try place.run("keys", "verify", Self.path, "--at", Workplace.now).exit == 0)
     }
 
@@ -244,7 +244,8 @@ struct RestoreTests {
         let place = try Self.made.get().place.place()
         let restore = ["keys", "restore", "--from"]
         expectRefusal(
-            try place.run(restore + ["backup", "Keys/web"] + Self.sealing), 66, saying: "no keyset web; it has: app")
+            try place.run(restore + ["backup", "Keys/web"] + Self.sealing), 66,
+            saying: "no keyset web; it has: Keys/app")
         expectRefusal(try place.run(restore + ["none"]), 66, saying: "none")
         expectRefusal(try place.run("keys", "restore", "Keys/none"), 66, saying: "not a keyset")
     }
