@@ -33,7 +33,8 @@ package struct FileAccess: Hashable, Sendable {
         case othersMayRead
     }
 
-    /// - Throws: `FileError` with `foreignOwner` or `looseMode`; the reason contains the command that corrects it.
+    /// - Throws: `FileError` with `foreignOwner`, whose reason names the owner, or `looseMode`, whose reason contains the command
+    ///   that corrects it.
     package func check(_ rule: Rule, _ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
         try checkOwner(path, user: user)
         guard keepsOthersOut(rule) else {
@@ -48,12 +49,11 @@ package struct FileAccess: Hashable, Sendable {
     }
 
     /// - Throws: `FileError` with `foreignOwner` unless the owner is the user or root.
-    func checkOwner(_ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
+    package func checkOwner(_ path: String, user: UInt32 = FileSystem.ownUser) throws(FileError) {
         guard !belongs(to: user) else { return }
         throw FileError(
-            .foreignOwner, path,
-            "\(path) belongs to user \(owner), who can change it at any time", or: "work as that user, or ",
-            correction: "chown \(user) \(ShellArgument.quoted(path))")
+            .foreignOwner, path, "\(path) belongs to user \(owner), who can change it at any time: work as that user",
+            owner: owner)
     }
 
     package func belongs(to user: UInt32) -> Bool { owner == user || owner == 0 }

@@ -53,11 +53,11 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What can be done in place of the correction, and what follows it.
     private var alternative = "", remark = ""
 
-    /// - Parameter alternative: what can be done in place of the correction, as in `work as that user, or `.
+    /// - Parameter owner: of a file or folder that isn't this user's.
     package init(
-        _ code: Code, _ path: String, _ fault: String, or alternative: String = "", correction: String? = nil
+        _ code: Code, _ path: String, _ fault: String, correction: String? = nil, owner: UInt32? = nil
     ) {
-        self.alternative = alternative
+        self.owner = owner
         self.code = code
         self.path = path
         self.fault = fault

@@ -38,14 +38,12 @@ struct MissingPermission {
         guard access.owner == user else {
             owner = access.owner
             fault = "; \(place) belongs to user \(access.owner)"
-            let isOwnFolder = folder.map { (try? $0.status().access.owner) == user } ?? !access.isFolder
-            guard !isAbove, isOwnFolder else {
+            guard !isAbove, let folder, (try? folder.status().access.owner) == user else {
                 fault += ": work as that user"
                 return
             }
             alternative = "work as that user, or "
-            let whole = ShellArgument.quoted(folder?.path ?? place)
-            correction = "chown \(folder == nil ? "" : "-R ")\(user) \(whole)"
+            correction = "chown -R \(user) \(ShellArgument.quoted(folder.path))"
             return
         }
         let needed = isAbove ? 0o100 : right.bits(ofFolder: access.isFolder)

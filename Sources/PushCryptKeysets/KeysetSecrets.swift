@@ -67,6 +67,13 @@ package struct KeysetSecrets: Sendable {
                 guard [.secretNeeded, .wrongSecret, .wrapCommandFailed].contains(error.code) else { throw error }
             }
         }
+        if failure?.code == .wrongSecret, entries.count > 1 {
+            let names = entries.map { "\($0.name) (\($0.lock.protection.name))" }.joined(separator: ", ")
+            throw KeystoreError(
+                .wrongSecret,
+                "\(path): the passphrase is wrong. The keyset has \(entries.count) secrets, each of which opens it: \(names)"
+            )
+        }
         throw failure ?? Self.damaged(path)
     }
 

@@ -33,11 +33,13 @@ struct FormatAdviceTests {
             (["diagnos"], "pushcrypt diagnose"), (["kyes"], "pushcrypt keys"),
             (["keys", "lst"], "pushcrypt keys list"),
             (["doctor"], "pushcrypt keys doctor"), (["keys", "rotate"], "pushcrypt rotate"),
-            (["blob", "oepn"], "pushcrypt blob open"),
+            (["blob", "oepn"], "pushcrypt blob open"), (["rotat", "--all", "Keys"], "pushcrypt rotate"),
+            (["stauts", "Keys"], "pushcrypt status"), (["keys", "retsore", "--from", "x"], "pushcrypt keys restore"),
         ])
     func command(_ arguments: [String], _ nearest: String) throws {
         let output = try CLI.run(arguments)
         expectUsageError(output)
+        #expect(output.stderr.hasPrefix("Error: There is no command 'pushcrypt \(arguments[0])"), "\(output)")
         #expect(output.stderr.contains("\nDid you mean '\(nearest)'?\n"), "\(output)")
     }
 

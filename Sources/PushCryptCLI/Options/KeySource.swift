@@ -94,8 +94,9 @@ struct KeySource: Sendable {
         guard !isDevice, !confirmsClock, let objection = keyset.timeline.clockIsBehind(at: time) else { return }
         throw Failure(
             .temporary,
-            "\(path): \(objection): a push sealed now could have expired when it arrives; set the clock, or use "
-                + "--confirm-clock if it is right")
+            "\(path): \(objection): a push sealed now could have expired when it arrives; set the clock. If it is right, an "
+                + "earlier run had a wrong clock: see docs/runbooks/wrong-clock.md, and seal with --confirm-clock until then"
+        )
     }
 
     /// Follows the changes of the keys from now on. Keys from a pipe don't change. stderr shows a change, and why a new keyset

@@ -8,8 +8,12 @@ enum UsageAdvice {
     static func added(to message: String, _ arguments: [String]) -> String {
         var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard let first = lines.first else { return message }
-        let advice = first.hasPrefix("Error: Unexpected argument '") ? nearestCommand(arguments) : format(first)
-        if let advice { lines.insert(advice, at: 1) }
+        if let unknown = unknownCommand(arguments) {
+            lines[0] = "Error: There is no command '\(unknown)'."
+            if let near = nearestCommand(arguments) { lines.insert(near, at: 1) }
+        } else if let advice = format(first) {
+            lines.insert(advice, at: 1)
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -37,6 +41,22 @@ enum UsageAdvice {
                 + "allows it; `pushcrypt keys list` shows the ids."
         }
         return formats[name]
+    }
+
+    /// `pushcrypt keys lits`; nil if the arguments begin with a command. The parser reports the first option instead.
+    private static func unknownCommand(_ arguments: [String]) -> String? {
+        var (command, path): (any ParsableCommand.Type, [String]) = (PushCrypt.self, ["pushcrypt"])
+        for argument in arguments {
+            guard !command.configuration.subcommands.isEmpty, !argument.hasPrefix("-"), argument != "help" else {
+                return nil
+            }
+            path.append(argument)
+            guard let child = command.configuration.subcommands.first(where: { $0._commandName == argument }) else {
+                return path.joined(separator: " ")
+            }
+            command = child
+        }
+        return nil
     }
 
     /// `Did you mean 'pushcrypt keys list'?`; nil if no command is near.

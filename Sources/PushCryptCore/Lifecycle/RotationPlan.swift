@@ -110,8 +110,11 @@ package struct RotationPlan: Hashable, Sendable {
 extension KeyTimeline {
     /// Why the clock seems wrong; nil if it doesn't. A host with a wrong clock would destroy keys (PROTOCOL section 9).
     package func clockObjection(to time: UnixTime, _ policy: RotationPolicy) -> String? {
-        let objection = clockIsBehind(at: time) ?? clockIsAhead(at: time, policy)
-        return objection.map { "\($0): set it, or use --confirm-clock if it is right" }
+        if let objection = clockIsBehind(at: time) {
+            return "\(objection): set it; if it is right, an earlier run had a wrong clock, see "
+                + "docs/runbooks/wrong-clock.md"
+        }
+        return clockIsAhead(at: time, policy).map { "\($0): set it, or use --confirm-clock if it is right" }
     }
 
     /// Why the clock seems to be behind; nil if it doesn't. The clocks of two hosts may differ by

@@ -40,7 +40,8 @@ package struct Finding: Hashable, Sendable, Encodable {
     package func raised(afterDays days: Int64, at time: UnixTime) -> Finding {
         guard severity == .warning, let dueAt, dueAt + days * 86_400 < time else { return self }
         return Finding(
-            severity: .error, keyset: keyset, code: code, message: "\(message); this is late by more than \(days) days",
+            severity: .error, keyset: keyset, code: code,
+            message: "\(message); `rotate` should have done it at \(dueAt), more than \(days) days ago",
             advice: advice, dueAt: dueAt)
     }
 
@@ -55,27 +56,47 @@ package struct Finding: Hashable, Sendable, Encodable {
                 ?? (isRefused ? "work as a user who may read it" : "find out why the system can't read it"))
     }
 
+    /// - Parameter error: why there is no keyset, or no keystore.
+    package static func missing(_ path: String, _ error: any Error) -> Finding {
+        Finding(
+            severity: .error, keyset: path, code: "missing", message: "\(error)",
+            advice: "check the path; if the folder is lost, restore it from the newest backup: "
+                + "docs/runbooks/restore-a-backup.md")
+    }
+
     /// All codes.
     package static let codes: Set = [
         "audit-broken", "clock", "clock-skew", "damaged", "demo-keys", "expired", "expiring", "foreign-file",
         "future-file", "hook-damaged", "hook-unfinished", "later-version", "lives", "loose-mode", "malformed",
         "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
-        "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "set-expired",
+        "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "served-foreign",
+        "served-missing", "served-newer", "served-older", "served-revoked", "set-expired",
         "set-expiring", "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable",
         "unsupported-suite", "weak-scrypt",
     ]
 }
 
 extension Finding: Comparable {
-    /// By severity, errors first, then by keyset.
+    /// By severity, errors first; then what stops apps before leftovers; then by keyset.
     package static func < (left: Finding, right: Finding) -> Bool {
-        func order(_ finding: Finding) -> (Int, String, String, String) {
+        func order(_ finding: Finding) -> (Int, Int, String, String, String) {
             let rank = Severity.allCases.firstIndex(of: finding.severity) ?? 0
-            return (rank, finding.keyset, finding.code, finding.message)
+            return (rank, finding.urgency, finding.keyset, finding.code, finding.message)
         }
         return order(left) < order(right)
     }
+
+    private var urgency: Int { Self.outages.contains(code) ? 0 : Self.leftovers.contains(code) ? 2 : 1 }
+
+    /// Apps get no pushes, or trust a key that they shouldn't.
+    private static let outages: Set = [
+        "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
+        "served-newer", "served-revoked", "set-expired", "unreadable",
+    ]
+    private static let leftovers: Set = [
+        "expired", "foreign-file", "old-log", "replaced-keyset", "revoked", "unfinished",
+    ]
 }
 
 /// Advice in both `keys verify` and `keys doctor`.

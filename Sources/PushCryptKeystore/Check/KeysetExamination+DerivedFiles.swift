@@ -45,7 +45,8 @@ extension KeysetExamination {
                 .warning, "hook-damaged",
                 "\(error): whether the program that runs after changes has succeeded is unknown",
                 advice: change(
-                    "rotate", then: " --exec-on-change PROGRAM  # as in your cron job: it runs the program again"))
+                    "rotate", then: " --exec-on-change PROGRAM", note: "as in your cron job: it runs the program again")
+            )
         } catch {
             // examineFiles() reports a link or a folder.
             guard snapshot.files[KeysetFolder.hookName]?.kind == .file else { return }
@@ -56,13 +57,24 @@ extension KeysetExamination {
     private mutating func examine(_ record: ChangeHook.Record, _ metadata: KeysetMetadata) {
         guard record.sequence != metadata.sequence else { return }
         let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
+        let state = "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)"
+        let advice = runProgram(record)
+        let revoked = (try? snapshot.log.get()).map { record.revocations(in: $0, metadata.audit) } ?? []
+        guard revoked.isEmpty else {
+            let keys = revoked.map { "\($0.kid ?? "?") (revoked at \($0.at))" }.joined(separator: ", ")
+            let trusting = metadata.kind == .sender ? "apps may still trust" : "devices and senders may still use"
+            return add(.error, "hook-unfinished", "\(state): \(trusting) key \(keys)", advice: advice)
+        }
         let changedAt = metadata.timeline.updatedAt
         let isLate = changedAt.map { $0 + Self.graceInSeconds < now } ?? true
-        add(
-            isLate ? .warning : .note, "hook-unfinished",
-            "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)",
-            advice: change(
-                "rotate", then: " --exec-on-change PROGRAM  # as in your cron job; its last output names the fault"))
+        add(isLate ? .warning : .note, "hook-unfinished", state, advice: advice)
+    }
+
+    /// The command that runs the program again.
+    func runProgram(_ record: ChangeHook.Record) -> String {
+        let fault = "its last output names the fault"
+        return record.options.map { change("rotate", then: $0, note: fault) }
+            ?? change("rotate", then: " --exec-on-change PROGRAM", note: "PROGRAM as in your cron job; \(fault)")
     }
 
     mutating func examinePublic(_ metadata: KeysetMetadata) {

@@ -73,9 +73,19 @@ extension KeysetExamination {
         add(
             role.isOwn && isPrivate && !access.belongs(to: user) ? .error : .warning, "owner",
             "\(what) belongs to user \(access.owner), and you are user \(user)",
-            // A keyset isn't given to each user who looks at it.
-            advice: snapshot.folder.access.owner == user
-                ? "chown \(user) \(path)" : "work as user \(snapshot.folder.access.owner)")
+            advice: ownership(access.owner))
+    }
+
+    /// A keyset isn't given to each user who looks at it: it belongs to the user of the keystore.
+    private func ownership(_ owner: UInt32) -> String {
+        let parent = FileSystem.parent(of: snapshot.path)
+        let keystore = FileStatus((parent.isEmpty ? "." : parent) + "/.")?.access
+        let owners = [snapshot.folder.access.owner, keystore?.owner ?? user]
+        if let other = owners.first(where: { $0 != user && $0 != 0 }) ?? owners.first(where: { $0 != user }) {
+            return "work as user \(other)"
+        }
+        let reason = "as root: the keyset's folder belongs to user \(user)"
+        return "chown -R \(user) \(ShellArgument.quoted(snapshot.path))  # \(reason)"
     }
 
     /// One finding for all files: a clock that was wrong wrote more than one.

@@ -20,7 +20,7 @@ extension KeysetExamination {
             guard let expiresAt = key.lifecycle.expiresAt, expiresAt <= now + Self.soonInSeconds else { continue }
             add(
                 .note, "expiring", "key \(key.kid) opens until \(expiresAt)",
-                advice: "nothing, unless devices still lack its successor: \(command("keys list"))")
+                advice: command("keys list") + "  # nothing to do, unless devices still lack its successor")
         }
     }
 
@@ -41,7 +41,12 @@ extension KeysetExamination {
 
     mutating func examineRotation(_ metadata: KeysetMetadata) {
         if let objection = clockObjection {
-            add(.warning, "clock", objection, advice: "date -u")
+            // Under a clock that is behind, sealing is refused too.
+            let isBehind = metadata.timeline.clockIsBehind(at: now) != nil
+            add(
+                isBehind ? .error : .warning, "clock", objection,
+                advice: "date -u  # if this isn't the time, set the clock"
+                    + (isBehind ? "; if it is, an earlier run had a wrong clock: docs/runbooks/wrong-clock.md" : ""))
         }
         if metadata.policy.publishLeadInSeconds == 0 {
             add(
@@ -81,7 +86,7 @@ extension KeysetExamination {
     mutating func examineSignedSet(_ set: SenderSetPublication, _ metadata: KeysetMetadata) {
         let issued = "the signed set was issued at \(set.issuedAt) and"
         let advice = change(
-            "rotate", then: "  # then publish the set: \(PublishedSet.command(snapshot.path, secretArguments))")
+            "rotate", note: "then publish the set: \(PublishedSet.command(snapshot.path, secretArguments))")
         let plan = plan(metadata)
         let dueAt = (plan.due + plan.blocked).map(\.dueAt).min()
         switch set.condition(at: now) {

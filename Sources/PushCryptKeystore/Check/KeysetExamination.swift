@@ -15,6 +15,8 @@ package struct KeysetExamination {
         package var reports: DeviceReports?
         /// The options that name the secret of encrypted keysets, for commands that findings advise: each begins with a space.
         package var secretArguments = ""
+        /// The folder of the published sets to compare with.
+        package var served: ServedFolder?
         /// The secret of the keyset at a path; nil if it isn't checked.
         package var secret: (String) -> SecretSource? = { _ in nil }
 
@@ -44,6 +46,8 @@ package struct KeysetExamination {
     package internal(set) var secret = SecretCondition.none
     /// nil if this host can change the keyset, and for published demo keys.
     var refusal: Refusal?
+    /// The number of its sets in the folder that is served.
+    var servedCount = 0
     /// Whether the audit log matches the keyset; nil if one of them can't be read.
     package let logCondition: AuditLog.Condition?
     /// The unlocked keys of plain text, or of a secret that is right.
@@ -107,15 +111,16 @@ package struct KeysetExamination {
     var restore: String { Verification.restore(snapshot.path, secretArguments) }
     var verify: String { Verification.verify(snapshot, secretArguments) }
 
-    /// The command that changes the keyset, and where or when it is accepted.
-    func change(_ text: String, then rest: String = "") -> String {
-        let condition: String
+    /// The command that changes the keyset. Behind `#`, where or when it is accepted, and `note`.
+    func change(_ text: String, then options: String = "", note: String? = nil) -> String {
+        var notes = [String]()
         if let refusal {
-            condition = refusal.host.map { "on \($0): " } ?? "first correct the keyset's error, then: "
-        } else {
-            condition = clockObjection == nil ? "" : "first correct the clock, then: "
+            notes.append(refusal.host.map { "on \($0)" } ?? "after you have corrected the keyset's error")
+        } else if clockObjection != nil {
+            notes.append("after you have corrected the clock")
         }
-        return condition + command(text) + secretArguments + rest
+        if let note { notes.append(note) }
+        return command(text) + secretArguments + options + (notes.isEmpty ? "" : "  # " + notes.joined(separator: "; "))
     }
 
     var clockObjection: String? { metadata.flatMap { $0.timeline.clockObjection(to: now, $0.policy) } }
@@ -136,7 +141,11 @@ package struct KeysetExamination {
             examineHook(file.metadata)
         }
         examineLog(file.metadata)
-        if !snapshot.isDemo, file.metadata.unsupportedSuite == nil { examinePublic(file.metadata) }
+        // Without the suite, the published keys can't be read.
+        if !snapshot.isDemo, file.metadata.unsupportedSuite == nil {
+            examinePublic(file.metadata)
+            examineServed(file.metadata)
+        }
     }
 
     var isEarlierCopy: Bool { logCondition?.isEarlierCopy ?? false }
@@ -177,7 +186,7 @@ package struct KeysetExamination {
         } else if kids.contains(where: { DemoKeys.covers([$0]) }) {
             add(
                 .error, "demo-keys", "some of the keys are published with pushcrypt: they protect nothing",
-                advice: "create another keyset: pushcrypt keys create NAME --kind \(file.metadata.kind.rawValue)")
+                advice: "pushcrypt keys create NAME --kind \(file.metadata.kind.rawValue)  # create another keyset")
         }
         if file.root[KeysetFile.digestName] == nil, !isDemo {
             add(
@@ -201,9 +210,10 @@ package struct KeysetExamination {
         }
         guard let refusal = Writer.refusal(recorded, own: context.writer) else { return }
         add(
-            .note, "other-writer", refusal,
-            advice: "nothing, unless this host shall change it from now on: "
-                + command("keys policy --writer this") + secretArguments)
+            .warning, "other-writer", refusal,
+            advice: command("keys policy --writer this") + secretArguments
+                + "  # only if this host shall change it from now on, and the other one has stopped; for a copy that is only "
+                + "read: status --ignore other-writer")
     }
 
     private func findRefusal(_ metadata: KeysetMetadata) -> Refusal? {

@@ -31,6 +31,7 @@ package struct KeystoreExamination {
         } else {
             try examineKeystore(path, depth: 0)
         }
+        examineServedFolder()
         findings.sort()
     }
 
@@ -84,6 +85,13 @@ package struct KeystoreExamination {
         }
     }
 
+    private mutating func examineServedFolder() {
+        guard let served = context.served, !keysets.isEmpty, keysets.allSatisfy({ $0.servedCount == 0 }) else { return }
+        add(
+            .note, served.path, "served-missing", "the folder has no set of any keyset",
+            advice: "name the folder that `keys publish --to FOLDER` writes")
+    }
+
     private mutating func examineAccess(_ access: FileAccess, _ path: String) {
         let isSticky = access.mode & 0o1000 != 0
         if !access.keepsOthersOut(.othersMayRead), !isSticky {
@@ -96,7 +104,7 @@ package struct KeystoreExamination {
             add(
                 .warning, path, "owner",
                 "the folder belongs to user \(access.owner), who can add keysets to it and remove them",
-                advice: "chown \(context.user) \(ShellArgument.quoted(path))")
+                advice: "work as user \(access.owner)")
         }
     }
 
@@ -147,7 +155,7 @@ package struct KeystoreExamination {
             "`rotate --all \(parent)` doesn't rotate this keyset: "
                 + (isHidden ? "the name of its folder begins with a dot" : "it isn't directly in the keystore"),
             advice: "mv \(ShellArgument.quoted(path)) \(ShellArgument.quoted(isFree ? target : "\(parent)/NAME"))"
-                + (isFree ? "" : ", with a name that is free"))
+                + (isFree ? "" : "  # NAME is a name that is free"))
     }
 
     private func keysetIsDemo(_ path: String) -> Bool {

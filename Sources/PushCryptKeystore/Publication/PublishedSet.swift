@@ -35,9 +35,11 @@ package struct PublishedSet {
     /// The command that publishes the set of a sender keyset, with the places to fill in in capitals. The publisher keyset has a
     /// secret of its own where the sender keyset has one.
     ///
-    /// - Parameter secretArguments: as in `SecretSource.arguments`.
-    package static func command(_ path: String, _ secretArguments: String) -> String {
-        "pushcrypt keys publish \(ShellArgument.quoted(path)) --to FOLDER --signed-by Publisher/NAME\(secretArguments)"
+    /// - Parameters:
+    ///   - secretArguments: as in `SecretSource.arguments`.
+    ///   - folder: quoted for a shell.
+    package static func command(_ path: String, _ secretArguments: String, to folder: String = "FOLDER") -> String {
+        "pushcrypt keys publish \(ShellArgument.quoted(path)) --to \(folder) --signed-by Publisher/NAME\(secretArguments)"
             + (secretArguments.isEmpty ? "" : " --publisher-passphrase-file FILE")
     }
 

@@ -6,12 +6,12 @@ import PushCryptPrimitives
 /// A program of the operator that runs after each change of a keyset, for example to publish its public keys.
 ///
 /// ```
-/// change the keyset ──> run the program ──> write hook.json: {"seq": N, "lines": N}
+/// change the keyset ──> run the program ──> write hook.json: {"seq": N, "lines": N, "program": PATH, "arguments": [TEXT, ...]}
 /// ```
 /// The file has the `seq` of the keyset and the length of its audit log for which the program last succeeded. Whenever `seq`
 /// differs, the program is still to run. So a crash at any point, a failure and a change without this program are noticed
-/// at the next run, and without the file the program runs. The first attempt writes {"seq": null, "lines": 0}, so that a
-/// program that never succeeds is noticed too.
+/// at the next run, and without the file the program runs. The first attempt writes `seq` null and `lines` 0, so that a
+/// program that never succeeds is noticed too. The program is the one that ran last, for the command that `keys doctor` advises.
 package struct ChangeHook: Sendable {
     private let program: String
     private let arguments: [String]
@@ -34,27 +34,57 @@ package struct ChangeHook: Sendable {
         /// nil if a program ran and none has succeeded.
         package let sequence: Int64?
         let lineCount: Int64
+        /// The program that ran last, and its arguments; empty in a file of an earlier version.
+        private let command: [String]
 
-        static let firstAttempt = Record(sequence: nil, lineCount: 0)
-
-        private init(sequence: Int64?, lineCount: Int64) {
-            (self.sequence, self.lineCount) = (sequence, lineCount)
+        /// Before a program runs.
+        fileprivate init(_ hook: ChangeHook, after record: Record?) {
+            (sequence, lineCount) = (record?.sequence, record?.lineCount ?? 0)
+            command = [hook.program] + hook.arguments
         }
 
-        init(_ keyset: KeysetMetadata) {
-            sequence = keyset.sequence
-            lineCount = keyset.audit.count
+        /// After a program has succeeded.
+        fileprivate init(_ hook: ChangeHook, succeededFor keyset: KeysetMetadata) {
+            (sequence, lineCount) = (keyset.sequence, keyset.audit.count)
+            command = [hook.program] + hook.arguments
+        }
+
+        /// The options that run the program again, each with a space before it; nil if the file doesn't name the program.
+        package var options: String? {
+            guard let program = command.first else { return nil }
+            let arguments = command.dropFirst().map { " --exec-argument \(ShellArgument.quoted($0))" }
+            return " --exec-on-change \(ShellArgument.quoted(program))" + arguments.joined()
+        }
+
+        /// The keys that were revoked after this state, by the audit log.
+        func revocations(in log: AuditLog, _ head: AuditHead) -> [AuditEntry] {
+            log.history(head).entries.filter {
+                $0.number > lineCount && $0.what == AuditEvent.Action.revoked.rawValue
+            }
         }
 
         init?(json: [UInt8]) {
             guard let root = try? JSONText(json).root, let lineCount = root["lines"]?.protocolInteger,
                 let sequence = root["seq"], sequence.kind == .null || sequence.protocolInteger != nil
             else { return nil }
-            self.init(sequence: sequence.protocolInteger, lineCount: lineCount)
+            (self.sequence, self.lineCount) = (sequence.protocolInteger, lineCount)
+            let program = root["program"]?.string.map { [$0] } ?? []
+            command = program.isEmpty ? [] : program + (root["arguments"]?.elements.compactMap(\.string) ?? [])
         }
 
         var json: [UInt8] {
-            Array("{\"seq\": \(sequence.map { "\($0)" } ?? "null"), \"lines\": \(lineCount)}\n".utf8)
+            var text = Array("{\"seq\": \(sequence.map { "\($0)" } ?? "null"), \"lines\": \(lineCount)".utf8)
+            if let program = command.first {
+                text += Array(", \"program\": ".utf8)
+                JSONWriter.appendString(program, to: &text)
+                text += Array(", \"arguments\": [".utf8)
+                for (index, argument) in command.dropFirst().enumerated() {
+                    if index > 0 { text += Array(", ".utf8) }
+                    JSONWriter.appendString(argument, to: &text)
+                }
+                text.append(UInt8(ascii: "]"))
+            }
+            return text + Array("}\n".utf8)
         }
 
         /// The changes after this state, as in `added:KID renewed`; empty if no program has succeeded.
@@ -114,15 +144,15 @@ extension KeysetStore {
         let record = try hookRecord()
         guard record?.sequence != keyset.sequence else { return false }
         let log = try withLock { folder in
-            if try Self.hookRecord(in: folder) == nil {
-                try folder.replace(KeysetFolder.hookName, with: ChangeHook.Record.firstAttempt.json)
-            }
+            let before = try Self.hookRecord(in: folder)
+            let attempt = ChangeHook.Record(hook, after: before)
+            if attempt != before { try folder.replace(KeysetFolder.hookName, with: attempt.json) }
             return try self.folder.auditLog(in: folder)
         }
         try hook.run(folder.path, keyset, after: record, log)
         FaultPoint.reach("hook-succeeded")
         try withLock { folder in
-            try folder.replace(KeysetFolder.hookName, with: ChangeHook.Record(keyset).json)
+            try folder.replace(KeysetFolder.hookName, with: ChangeHook.Record(hook, succeededFor: keyset).json)
         }
         return true
     }

@@ -32,8 +32,12 @@ extension KeysetStore {
     func publishFolder(_ fill: (Folder) throws -> Void) throws -> [String] {
         let path = folder.path
         let folders = try KeystoreError.convertingFileErrors {
-            try FileSystem.makeFolders(FileSystem.parent(of: path))
-            return TemporaryKeysetFolders(in: try FileSystem.folder(of: path))
+            let keystore = FileSystem.parent(of: path)
+            try FileSystem.makeFolders(keystore)
+            let folder = try FileSystem.folder(of: path)
+            // In the keystore of another user, that user could neither use the keyset nor rotate the others without an error.
+            try folder.status().access.checkOwner(keystore)
+            return TemporaryKeysetFolders(in: folder)
         }
         let notices = folders.discard()
         try folders.publish(as: FileSystem.name(of: path)) { folder in

@@ -37,7 +37,7 @@ extension DoctorCase {
         ) { try $0.copyDemoKeys() },
         DoctorCase(
             code: "demo-keys", severity: "error", testDescription: "a demo key among others",
-            words: "some of the keys are published", advice: "create another keyset",
+            words: "some of the keys are published", advice: "# create another keyset",
             others: ["no-digest", "public-differs"]
         ) { place in
             let demo = try String(
@@ -169,7 +169,7 @@ extension DoctorCase {
 
     static let times = [
         DoctorCase(
-            code: "clock", severity: "warning", testDescription: "a clock before the last change",
+            code: "clock", severity: "error", testDescription: "a clock before the last change",
             words: "before the last change at 2026-03-01T09:00:00Z", advice: "date -u",
             others: ["future-file"], time: Workplace.later(-3600)
         ) { _ in },

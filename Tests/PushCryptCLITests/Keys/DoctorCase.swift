@@ -102,7 +102,7 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         },
         DoctorCase(
             code: "misplaced", severity: "warning", testDescription: "a hidden keyset whose other name is taken",
-            words: "doesn't rotate this keyset", advice: "mv Keys/.ios Keys/NAME, with a name that is free"
+            words: "doesn't rotate this keyset", advice: "mv Keys/.ios Keys/NAME  # NAME is a name that is free"
         ) { place in
             try place.create("Keys/old", "sender")
             try place.move("Keys/old", to: "Keys/.ios")

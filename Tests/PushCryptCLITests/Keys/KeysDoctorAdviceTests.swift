@@ -93,9 +93,9 @@ struct KeysDoctorAdviceTests {
     func clock() throws {
         let place = try SignedSetPlace().place
         let output = try place.run("status", "Keys/senders", "--at", SignedSetPlace.day(800))
-        let advice = "\n         first correct the clock, then: pushcrypt rotate Keys/senders"
+        let advice = "\n         pushcrypt rotate Keys/senders  # after you have corrected the clock"
         #expect(output.text.contains(advice), "\(output)")
-        #expect(!output.text.contains("\n         pushcrypt rotate Keys/senders  #"), "\(output)")
+        #expect(!output.text.contains("rotate Keys/senders  # then"), "\(output)")
     }
 
     private func findings(

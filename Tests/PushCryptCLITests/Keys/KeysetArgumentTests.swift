@@ -64,10 +64,10 @@ struct KeysetArgumentTests {
         #expect(dry.exit == 66 && dry.text.contains("Keys/backend at"), "\(dry)")
     }
 
-    @Test("status of a keystore and of a folder without a keyset is unknown and names the folder")
+    @Test("status of a keystore and of a folder without a keyset is critical and names the folder")
     func emptyStatus() throws {
         let output = try run("status Keys empty --ignore plain-text")
-        #expect(output.exit == 3 && output.text.contains("no keyset in empty"), "\(output)")
+        #expect(output.exit == 2 && output.text.contains("no keyset in empty"), "\(output)")
     }
 
     @Test("a keyset is accepted where a keystore is, and the same keyset counts once")

@@ -105,6 +105,25 @@ struct WriterTests {
         #expect(try run(command, as: "host-b", place).exit == 0)
     }
 
+    @Test("--writer with a name that isn't this host's is confirmed, and without --yes it changes nothing")
+    func misspelt() throws {
+        let place = try Self.made.get().place.place()
+        let output = try run("keys policy Keys/app --writer thsi", as: "tests", place)
+        expectRefusal(
+            output, 64,
+            saying: "from now on only a host named thsi changes this keyset; this is tests. Nothing was changed")
+        #expect(try writer(place) == "tests")
+    }
+
+    @Test("rotate on another host says whose keyset it is, also if nothing is due")
+    func idle() throws {
+        let place = try Self.made.get().place.place()
+        let output = try run("rotate Keys/app", as: "host-b", place)
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.stderr.contains("Keys/app: tests changes this keyset, and this is host-b: when a step is due"))
+        #expect(!(try run("rotate Keys/app", as: "tests", place).stderr.contains("this is")))
+    }
+
     @Test("--writer this and --writer NAME hand the keyset over, and the log records it")
     func handedOver() throws {
         let place = try Self.made.get().place.place()
@@ -112,7 +131,7 @@ struct WriterTests {
         #expect(taken.exit == 0 && taken.text == "changed the writer: host-b instead of tests\n", "\(taken)")
         #expect(try run("keys policy Keys/app --keep 4", as: "tests", place).exit == 75)
         #expect(try run("keys policy Keys/app --keep 4", as: "host-b", place).exit == 0)
-        #expect(try run("keys policy Keys/app --writer host-c", as: "host-b", place).exit == 0)
+        #expect(try run("keys policy Keys/app --writer host-c --yes", as: "host-b", place).exit == 0)
         #expect(try writer(place) == "host-c")
         let log = String(decoding: try place.read("\(Self.path)/audit.jsonl"), as: UTF8.self)
         #expect(log.contains(#""what":"writerChanged","detail":"host-b instead of tests""#))

@@ -100,6 +100,7 @@ struct ValueRule {
         "--output": .init(.newFile, "plain"), "keys backup --to": .init(.newFile, "new.backup"),
         "--prometheus": .init(.replacedFile, "status.prom"), "recipients import --into": .init(.replacedFile, "new.db"),
         "seal --to": .init(.keyset, "Keys/recipient"), "keys publish --to": .init(.folder, "www"),
+        "--served": .init(.folder, "www"),
         "--app": .init(.folder, "app"), "keys restore --into": .init(.text, "Sealed"),
         "keys create <Keys/NAME>": .init(.newKeyset, "Keys/new"),
         "keys import <Keys/NAME>": .init(.newKeyset, "Keys/new"),

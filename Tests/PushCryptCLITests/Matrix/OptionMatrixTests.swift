@@ -16,8 +16,9 @@ struct OptionMatrixTests {
     private static let reporting: Set = ["open", "diagnose", "simulate", "keys verify", "keys doctor", "status"]
 
     /// The exit status of a report, where it is not that of the mistake.
-    private static func reportStatus(_ path: String, _ kind: ValueRule.Kind?) -> Int32? {
+    private static func reportStatus(_ path: String, _ kind: ValueRule.Kind?, _ mistake: Mistake) -> Int32? {
         switch (path, kind) {
+        case ("status", .keystore) where mistake == .noFile: 2
         case ("keys doctor", .passphraseFile): 65
         case ("status", .passphraseFile): 2
         case ("status", _): 3
@@ -80,7 +81,7 @@ struct OptionMatrixTests {
                 guard case .run(let cell) = try MatrixPlan(mistake, argument, rule, of: path) else { continue }
                 let output = try place.run(cell.arguments, stdin: cell.stdin)
                 let isReport = mistake.isInFile && Self.reporting.contains(path)
-                let status = isReport ? Self.reportStatus(path, rule?.kind) ?? cell.status : cell.status
+                let status = isReport ? Self.reportStatus(path, rule?.kind, mistake) ?? cell.status : cell.status
                 expect(output, status, cell, isReport: isReport, "\(mistake) of \(argument.name)")
             }
             let isUnchanged = try place.isUnchanged

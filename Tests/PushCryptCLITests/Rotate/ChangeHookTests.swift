@@ -263,8 +263,9 @@ struct ChangeHookTests {
             Data("#!/bin/sh\n[ \"$PUSHCRYPT_KEYSET\" = Keys/b ] && echo >done\n".utf8), to: "hook", mode: 0o700)
         let output = try place.run("rotate", "--all", "--exec-on-change", "./hook", "--at", Workplace.newYear)
         #expect(output.exit == 69 && place.has("done"), "\(output)")
-        #expect(try place.read("Keys/b/hook.json") == Data("{\"seq\": 1, \"lines\": 1}\n".utf8))
-        #expect(try place.read("Keys/app/hook.json") == Data("{\"seq\": null, \"lines\": 0}\n".utf8))
+        let program = #""program": "./hook", "arguments": []"#
+        #expect(try place.read("Keys/b/hook.json") == Data("{\"seq\": 1, \"lines\": 1, \(program)}\n".utf8))
+        #expect(try place.read("Keys/app/hook.json") == Data("{\"seq\": null, \"lines\": 0, \(program)}\n".utf8))
     }
 
     @Test("keys doctor reports a program that hasn't succeeded: a note for a day, then a warning")
@@ -299,6 +300,29 @@ struct ChangeHookTests {
         #expect(try runs.last == "Keys/app shared ->1 [] 0:")
         try place.settle("Keys", at: 1_767_225_600)
         #expect(try place.run(["status", "Keys", "--ignore", "plain-text"] + options).isSuccess)
+    }
+
+    @Test("a revocation for which the program hasn't succeeded is an error at once, with the command that runs it")
+    func revoked() throws {
+        let arguments = ["--exec-on-change", "./hook", "--exec-argument", "a b", "--at", Workplace.newYear]
+        #expect(try place.run(["rotate", "Keys/app"] + arguments).exit == 0)
+        try place.write(Data("3".utf8), to: "status")
+        let revoked = try place.run(["keys", "revoke", "Keys/app", "--yes"] + arguments + ["--", kid])
+        #expect(revoked.exit == 69, "\(revoked)")
+        try place.settle("Keys", at: 1_767_225_600)
+        let command = ["status", "Keys", "--ignore", "plain-text", "--at", Workplace.newYear]
+        let failed = try place.run(command)
+        #expect(failed.exit == 2, "\(failed)")
+        let words = "the program that runs after changes succeeded for seq 1"
+        #expect(failed.text.hasPrefix("PUSHCRYPT CRITICAL: Keys/app: \(words)"))
+        #expect(failed.text.contains("may still use key \(kid) (revoked at \(Workplace.newYear))"), "\(failed)")
+        let advice = "pushcrypt rotate Keys/app --exec-on-change ./hook --exec-argument 'a b'"
+        #expect(failed.text.contains("\n         \(advice)  # its last output names the fault\n"), "\(failed)")
+        try place.write(Data("0".utf8), to: "status")
+        let again = try place.shell("pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(Workplace.newYear); }; \(advice)")
+        #expect(try again.exit == 0 && runs.last?.hasSuffix(" 1:a b") == true, "\(again)")
+        try place.settle("Keys", at: 1_767_225_600)
+        #expect(try place.run(command).exit == 0)
     }
 
     @Test("a damaged file of the program's state runs the program again")

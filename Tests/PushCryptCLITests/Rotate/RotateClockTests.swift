@@ -48,7 +48,7 @@ struct RotateClockTests {
         #expect(
             output.stderr == """
                 pushcrypt: Keys/app: the clock is at 2020-01-01T00:00:00Z, which is before the last change at \
-                2026-01-01T00:00:00Z: set it, or use --confirm-clock if it is right
+                2026-01-01T00:00:00Z: set it; if it is right, an earlier run had a wrong clock, see docs/runbooks/wrong-clock.md
 
                 """)
         #expect(!String(decoding: output.stdout, as: UTF8.self).contains("nothing is due"))

@@ -98,7 +98,7 @@ struct StatusTests {
 
     @Test("a broken log, a clock before the last change, and a file that others can read are reported")
     func faults() throws {
-        #expect(try status(at: Self.day(-3)).exit == 1)
+        #expect(try status(at: Self.day(-3)).exit == 2)
         #expect(firstLine(try status(at: Self.day(-3))).contains("which is before the last change"))
         try place.edit("Keys/fleet/audit.jsonl") { $0.replacing("created", with: "added") }
         let broken = try status()
@@ -108,19 +108,21 @@ struct StatusTests {
     }
 
     @Test(
-        "a keystore that can't be read, or that has no keyset, is unknown: exit status 3",
+        "a named keyset or keystore that is missing, and a keystore without a keyset, is critical",
         arguments: [
-            "none", "empty",
+            "none", "empty", "Keys/senders",
         ])
-    func unknown(_ path: String) throws {
+    func missing(_ path: String) throws {
         try place.makeFolder("empty")
         let output = try place.run("status", path, "--at", Workplace.now)
-        #expect(output.exit == 3, "\(output)")
-        #expect(firstLine(output).hasPrefix("PUSHCRYPT UNKNOWN: "), "\(output)")
+        #expect(output.exit == 2, "\(output)")
+        #expect(firstLine(output).hasPrefix("PUSHCRYPT CRITICAL: \(path): "), "\(output)")
         #expect(output.stderr.isEmpty)
-        let both = try status("Keys", path, "--passphrase-file", "passphrase")
-        #expect(both.exit == 3 && both.text.contains("Keys/fleet  ok "), "\(both)")
-        #expect(try status("Keys", path, "--check-secret").exit == 2, "a known fault is more severe")
+        let both = try status("Keys", path, "--passphrase-file", "passphrase", "--prometheus", "push.prom")
+        #expect(both.exit == 2 && both.text.contains("  ok "), "\(both)")
+        let metrics = String(decoding: try place.read("push.prom"), as: UTF8.self)
+        #expect(metrics.contains("pushcrypt_keyset_status{keyset=\"\(path)\"} 2\n"), "\(metrics)")
+        #expect(try status("Keys", path, "--no-check-secret", "--ignore", "missing").exit == 0)
     }
 
     @Test("an earlier copy of a keyset is critical, and its log is newer; a dry run of rotate refuses it")
@@ -215,7 +217,9 @@ struct StatusTests {
     func lateStepFirst() throws {
         try place.create("Keys/a", "shared")
         let output = try status("--no-check-secret", "--prometheus", "push.prom", at: Self.day(91))
-        let words = "it has been due since 2026-05-23T09:00:00Z to add the next key; this is late by more than 7 days"
+        let words =
+            "it has been due since 2026-05-23T09:00:00Z to add the next key; `rotate` should have done it at "
+            + "2026-05-23T09:00:00Z, more than 7 days ago"
         let start = "PUSHCRYPT CRITICAL: Keys/a: \(words) (and 2 more) | "
         #expect(output.exit == 2 && firstLine(output).hasPrefix(start), "\(output)")
         #expect(firstLine(output).hasSuffix(" warnings=1 errors=2"), "\(output)")

@@ -19,6 +19,7 @@ struct KeysDoctor: ParsableCommand {
 
     @Argument(help: .init("A keystore or a keyset. (default: PUSHCRYPT_KEYS, else Keys)", "Keys")) var givenPath:
         String?
+    @OptionGroup var served: ServedOption
     @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var secretCheck: SecretCheckOptions
     @OptionGroup var timeOptions: TimeOptions
@@ -28,7 +29,9 @@ struct KeysDoctor: ParsableCommand {
     private var path: String { givenPath ?? Defaults.keystore }
 
     func run() throws {
-        let found = try KeystoreExamination(path, secretCheck.context(secrets, at: timeOptions.time))
+        var context = try secretCheck.context(secrets, at: timeOptions.time)
+        context.served = try served.folder
+        let found = try KeystoreExamination(path, context)
         if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
             found.findings.map { $0.text(terminal) }.joined() + Self.summary(found) + "\n"
@@ -46,6 +49,18 @@ struct KeysDoctor: ParsableCommand {
             return count == 0 ? nil : NumberText.counted(count, severity.rawValue)
         }
         return "\(keysets): " + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
+    }
+}
+
+struct ServedOption: ParsableArguments {
+    @Option(
+        help: .init(
+            "Compare with the published sets in the folder that keys publish --to writes: their seq and their revocations.",
+            "FOLDER"))
+    var served: String?
+
+    var folder: ServedFolder? {
+        get throws { try served.map { try ServedFolder($0) } }
     }
 }
 

@@ -49,7 +49,21 @@ struct KeysPolicy: ParsableCommand {
         }
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
+        try confirmWriter()
         try change.make(edit)
+    }
+
+    /// A name that isn't this host's may be misspelt, and then no host could change the keyset.
+    private func confirmWriter() throws {
+        guard let writer else { return }
+        let (name, own) = (try Writer.named(writer), try Writer.ofThisHost())
+        guard name != own else { return }
+        try agreement.confirm(
+            "changing the writer of \(path):",
+            [
+                "from now on only a host named \(name) changes this keyset; "
+                    + (own.map { "this is \($0)" } ?? "this host has no name")
+            ])
     }
 
     private func edit(_ editor: inout KeysetEditor) throws {

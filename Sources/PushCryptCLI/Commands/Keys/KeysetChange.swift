@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
@@ -172,6 +173,17 @@ struct KeysetChange {
         return "\(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
     }
 
+    /// How to publish the signed set after a change, without the verb: with the program of earlier changes, if there is one; nil if this command
+    /// runs the program.
+    var publishing: String? {
+        guard hook == nil else { return nil }
+        if let program = try? KeysetStore(path).hookRecord()?.options {
+            let command = "pushcrypt rotate \(ShellArgument.quoted(path))\(secrets.repeatedArguments)\(program)"
+            return "with the program of the last run: `\(TerminalText.harmless(command.utf8))`"
+        }
+        return PublicationStatus.publishing(path, secrets)
+    }
+
     private func report(_ events: [AuditEvent], _ metadata: KeysetMetadata, _ members: JSONObject) throws {
         let done: JSONObject = [
             "keyset": path, "at": "\(metadata.timeline.effective(time))", "done": events.map(\.json),
@@ -180,10 +192,12 @@ struct KeysetChange {
         try StandardStreams.write(json, asJSON: options.json) { _ in
             let lines = events.map(\.line)
             guard !lines.isEmpty else { return "nothing to change\n" }
-            let text =
-                lines.joined()
-                + (metadata.signedSet.map { _ in "publish \(PublicationStatus.publishing(path, secrets))\n" } ?? "")
-            return TerminalText.wrap(lines: text, width: StandardStreams.wrappingColumns)
+            // Another secret issues the set again with the same keys: apps need no new one.
+            let isPublic = events.contains { $0.action != .protectionChanged }
+            let publishing = metadata.signedSet == nil || !isPublic ? nil : publishing
+            return TerminalText.wrap(
+                lines: lines.joined() + (publishing.map { "publish \($0)\n" } ?? ""),
+                width: StandardStreams.wrappingColumns)
         }
     }
 

@@ -122,6 +122,7 @@ struct Rotate: ParsableCommand {
         let check = secretCheck.check(secrets, isDryRun: isDryRun)
         let rotation = try change.rotate(isDryRun: isDryRun, checking: check) { plan($0, change.time, reports) }
         noteIdleStart(change.path, rotation)
+        noteOtherWriter(change, rotation)
         if !rotation.isUnlocked, !isDryRun, secretCheck.isChecked == nil {
             StandardStreams.writeNote(
                 "\(change.path): the secret was not checked, because nothing is due; --check-secret asks for it")
@@ -132,7 +133,7 @@ struct Rotate: ParsableCommand {
         let program = isDryRun ? try change.pendingHook(after: rotation.metadata) : nil
         try RotationReport(
             keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet,
-            publishing: PublicationStatus.publishing(change.path, secrets), program: program
+            publishing: change.publishing, program: program
         )
         .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
@@ -154,6 +155,14 @@ struct Rotate: ParsableCommand {
             "\(path): --now has no effect: key \(pending.kid) is already pending\(time); to make it seal earlier: "
                 + "`pushcrypt keys promote \(ShellArgument.quoted(path))\(secrets.repeatedArguments) "
                 + "\(ShellArgument.last(pending.kid))`")
+    }
+
+    /// Says that another host changes the keyset, if nothing is due yet that this host is refused.
+    private func noteOtherWriter(_ change: KeysetChange, _ rotation: KeysetStore.Rotation) {
+        guard rotation.plan.due.isEmpty, rotation.plan.blocked.isEmpty,
+            let refusal = Writer.refusal(rotation.metadata.writer, own: try? Writer.ofThisHost())
+        else { return }
+        StandardStreams.writeNote("\(change.path): \(refusal): when a step is due, this host is refused")
     }
 
     private func plan(
@@ -244,8 +253,8 @@ struct RotationReport {
     let plan: RotationPlan
     let done: [(step: RotationPlan.Step, kid: KeyID?)]
     let signedSet: PublicationStatus?
-    /// How to publish the set after a change.
-    let publishing: String
+    /// How to publish the set after a change; nil if a program does.
+    let publishing: String?
     let program: String?
 
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
@@ -264,7 +273,7 @@ struct RotationReport {
         }
         if let signedSet {
             lines += row("set", signedSet.text, signedSet.style)
-            if !done.isEmpty { lines += row("publish", publishing) }
+            if !done.isEmpty, let publishing { lines += row("publish", publishing) }
         }
         if let program { lines += row("program", program, .placeholder) }
         if let next = plan.next { lines += row("next", "\(next.dueAt): \(next.text())") }

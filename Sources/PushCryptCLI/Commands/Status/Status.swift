@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptFiles
+import PushCryptKeysets
 import PushCryptKeystore
 
 struct Status: ParsableCommand {
@@ -16,11 +17,14 @@ struct Status: ParsableCommand {
             --prometheus writes metrics for the textfile collector of the node exporter. The file is replaced atomically and \
             every user may read it.
 
-            Exit status, unlike that of other commands: 0 ok; 1 warning; 2 critical: an error, such as a keyset that can't be \
-            read, or a late step; 3 unknown: a keystore or the reports can't be read, or the metrics can't be written, and \
-            nothing is critical. Bad usage is 64.
+            A keyset that is named and missing is an error. One that vanishes from a keystore isn't noticed: name those that \
+            must be there, beside the keystore. --served compares each keyset with the sets that are published.
 
-            Example: pushcrypt status Keys --prometheus /var/lib/node_exporter/pushcrypt.prom
+            Exit status, unlike that of other commands: 0 ok; 1 warning; 2 critical: an error, such as a keyset or a keystore \
+            that is missing, a keyset that can't be read, or a late step; 3 unknown: a keystore, the reports or the published \
+            sets can't be read, or the metrics can't be written, and nothing is critical. Bad usage is 64.
+
+            Example: pushcrypt status Keys Keys/senders --served /srv/www --prometheus /var/lib/node_exporter/pushcrypt.prom
             """)
 
     @Argument(help: .init("Keystores or keysets. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
@@ -31,6 +35,7 @@ struct Status: ParsableCommand {
     @Option(
         help: .init("A code of `keys doctor --json` that doesn't count, such as plain-text; may be repeated.", "CODE"))
     var ignore: [String] = []
+    @OptionGroup var served: ServedOption
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var secretCheck: SecretCheckOptions
     @OptionGroup var timeOptions: TimeOptions
@@ -65,12 +70,22 @@ struct Status: ParsableCommand {
     private func examine(_ report: inout StatusReport) throws {
         var context = try secretCheck.context(secrets, at: report.time)
         report.attempt { _ in context.reports = try reports.map { try DeviceReports(file: $0) } }
+        report.attempt { _ in context.served = try served.folder }
         var known: Set<String> = []
         for path in paths {
             report.attempt { report in
-                let found = try KeystoreExamination(path, context, except: known)
-                try found.requireKeyset(in: path)
+                let found: KeystoreExamination
+                do {
+                    found = try KeystoreExamination(path, context, except: known)
+                    try found.requireKeyset(in: path)
+                } catch let error as KeystoreError where error.code == .notFound {
+                    return report.addMissing(path, error)
+                }
                 known = found.examined
+                // Notes aren't part of the report, and a wrong folder would compare nothing.
+                for note in found.findings where note.code == "served-missing" {
+                    StandardStreams.writeNote("\(note.keyset): \(note.message); \(note.advice)")
+                }
                 if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
                 report.add(found, context.reports)
             }

@@ -35,6 +35,14 @@ struct StatusReport {
         do { try body(&self) } catch { unknown.append(Failure(error).message) }
     }
 
+    /// A keyset or a keystore that an argument names, and that isn't there.
+    mutating func addMissing(_ path: String, _ error: any Error) {
+        let finding = Finding.missing(path, error)
+        let counted = ignored.contains(finding.code) ? [] : [finding]
+        problems = (problems + counted).sorted()
+        keysets.append(KeysetStatus(path, nil, unreadable: "\(error)", counted, nil, at: time))
+    }
+
     mutating func add(_ found: KeystoreExamination, _ reports: DeviceReports?) {
         let demos = Set(found.keysets.filter(\.snapshot.isDemo).map(\.snapshot.path))
         let counted = found.findings.filter { finding in

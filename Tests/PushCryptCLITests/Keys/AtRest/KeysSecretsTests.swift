@@ -51,10 +51,15 @@ struct KeysSecretsTests {
         #expect(try encrypted.runWithoutSecret("keys verify Keys/ios --passphrase-file pass").isSuccess)
     }
 
-    @Test("a removed secret opens nothing, also not with the keyset key of an older copy")
+    @Test("a removed secret opens nothing, also not with the keyset key of an older copy; a wrong one names the others")
     func remove() throws {
         _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms' --first-name safe")
         _ = try encrypted.run("\(Self.adding) --name second --new-passphrase-file other")
+        try encrypted.place.write(Data("wrong horse".utf8), to: "wrong")
+        expectRefusal(
+            try encrypted.runWithoutSecret("keys verify Keys/ios --passphrase-file wrong"), 77,
+            saying: "the passphrase is wrong. The keyset has 3 secrets, each of which opens it: safe (passphrase), "
+                + "kms (external command), second (passphrase)")
         let missing = try encrypted.run("\(Self.removing) --name second")
         expectRefusal(missing, 64, saying: "the secret kms (external command) is needed too")
         let removed = try encrypted.run("\(Self.removing) --name second --remaining-wrap-command 'sh kms'")

@@ -47,6 +47,25 @@ struct SignedSetRotationTests {
         #expect(revoked.text.hasSuffix("publish the new set now: `pushcrypt \(advice) Publisher/NAME`\n"))
     }
 
+    @Test("where a program publishes the set, a change doesn't advise to publish it, nor does another secret")
+    func published() throws {
+        let place = try SignedSetPlace(secrets: (publisher: "p", sender: "s")).place
+        try place.write(Data("#!/bin/sh\n".utf8), to: "hook", mode: 0o700)
+        try place.write(Data("t".utf8), to: "safe.pass")
+        let secret = ["--passphrase-file", "sender.pass"]
+        let added = try place.run(
+            ["keys", "secrets", "add", "Keys/senders", "--name", "safe", "--new-passphrase-file", "safe.pass", "--at"]
+                + [SignedSetPlace.day(1)] + secret)
+        #expect(added.isSuccess && !added.text.contains("publish"), "\(added)")
+        let rotate = ["rotate", "Keys/senders", "--at", SignedSetPlace.day(31)] + secret
+        let done = try place.run(rotate + ["--exec-on-change", "./hook"])
+        #expect(done.text.contains("done     issue the signed set") && !done.text.contains("publish"), "\(done)")
+        let policy = ["keys", "policy", "Keys/senders", "--keep", "3", "--at", SignedSetPlace.day(32)]
+        let later = try place.run(policy + secret)
+        let command = "pushcrypt rotate Keys/senders --passphrase-file sender.pass --exec-on-change ./hook"
+        #expect(later.text.hasSuffix("\npublish with the program of the last run: `\(command)`\n"), "\(later)")
+    }
+
     @Test(
         "rotate says that publisher keys are never rotated, in text and JSON",
         arguments: [[], ["--now"], ["--dry-run"]])

@@ -1,0 +1,124 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// `status` and `keys doctor` with `--served`: a keyset is compared with its sets in the folder that `keys publish` writes.
+@Suite("--served", .ownThreads)
+struct ServedFolderTests {
+    private let place: Workplace
+    private let kid: String
+
+    /// `www` has the public keys and the signed set of `Keys/senders`.
+    init() throws {
+        let signed = try SignedSetPlace()
+        place = signed.place
+        kid = try signed.kid("Keys/senders")
+        try place.makeFolder("www")
+        try publish()
+    }
+
+    private func publish() throws {
+        for options in [[], ["--signed-by", "Keys/publisher"]] {
+            let output = try place.run(
+                ["keys", "publish", "Keys/senders", "--to", "www", "--at", Workplace.now] + options)
+            try #require(output.exit == 0, "\(output)")
+        }
+    }
+
+    private func revoke() throws {
+        let output = try place.run("keys", "revoke", "Keys/senders", "--yes", "--at", Workplace.now, "--", kid)
+        try #require(output.exit == 0, "\(output)")
+    }
+
+    private func status(_ folder: String = "www", day: Int = 0) throws -> Output {
+        try place.settle("Keys")
+        return try place.run(
+            "status", "Keys", "--served", folder, "--ignore", "plain-text", "--ignore", "future-file", "--at",
+            SignedSetPlace.day(day))
+    }
+
+    /// The errors of keys doctor that are about the served sets.
+    private func errors(day: Int = 0) throws -> [(code: String, message: String, advice: String)] {
+        try place.settle("Keys")
+        let output = try place.run(
+            "keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day))
+        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
+        return found.filter { $0["severity"] == "error" }.map {
+            ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
+        }
+    }
+
+    @Test("sets of the last change are right, also long after it")
+    func same() throws {
+        for day in [0, 20] { #expect(try status(day: day).exit == 0) }
+        #expect(try errors().isEmpty)
+    }
+
+    @Test("a revocation that wasn't published is critical at once, and the advice publishes it")
+    func revoked() throws {
+        try revoke()
+        let output = try status()
+        #expect(output.exit == 2, "\(output)")
+        let found = try errors()
+        #expect(found.map(\.code) == ["served-revoked", "served-revoked"], "\(found)")
+        let words = "key \(kid) was revoked at \(Workplace.now), and www/senders.json, seq 2, doesn't revoke it"
+        #expect(found.contains { $0.message == words + ": apps still trust it" }, "\(found)")
+        #expect(found.contains { $0.message.contains("www/senders.jwks.json, seq 2") }, "\(found)")
+        #expect(
+            found.map(\.advice) == [
+                "pushcrypt keys publish Keys/senders --to www --signed-by Publisher/NAME",
+                "pushcrypt keys publish Keys/senders --to www",
+            ])
+        try publish()
+        #expect(try status().exit == 0)
+    }
+
+    @Test("a change that wasn't published is an error after a day")
+    func older() throws {
+        try place.succeed("keys", "policy", "Keys/senders", "--keep", "3", at: Workplace.now)
+        #expect(try status(day: 1).exit == 0)
+        #expect(try status(day: 2).exit == 2)
+        let found = try errors(day: 2)
+        #expect(found.map(\.code) == ["served-older", "served-older"], "\(found)")
+        #expect(found[0].message.contains("has seq 2, and the keyset has seq 3 since \(Workplace.now)"), "\(found)")
+    }
+
+    @Test("a keyset that is older than its set, with its whole folder, is an old copy, and revives a revoked key")
+    func oldCopy() throws {
+        _ = try place.shell("cp -a Keys/senders copy")
+        try revoke()
+        try publish()
+        _ = try place.shell("rm -r Keys/senders && mv copy Keys/senders")
+        #expect(try place.run("status", "Keys", "--ignore", "plain-text", "--at", Workplace.now).exit != 2)
+        #expect(try status().exit == 2)
+        let found = try errors()
+        #expect(Set(found.map(\.code)) == ["served-newer", "served-revoked"], "\(found)")
+        #expect(found.contains { $0.message.hasSuffix("and the keyset has seq 2: the keyset is an old copy") })
+        let revived = try #require(found.first { $0.code == "served-revoked" })
+        #expect(revived.message.contains("revokes key \(kid), which the keyset doesn't"), "\(revived)")
+        #expect(revived.advice == "pushcrypt keys revoke Keys/senders -- \(kid)")
+    }
+
+    @Test("a set of another keyset, or a file that is no set, is an error")
+    func foreign() throws {
+        try place.create("Other/senders", "sender")
+        try place.succeed("keys", "publish", "Other/senders", "--to", ".", "--as", "other", at: Workplace.now)
+        _ = try place.shell("cp other.jwks.json www/senders.jwks.json && echo '{}' >www/publisher.json")
+        let found = try errors()
+        #expect(found.map(\.code) == ["served-foreign", "served-foreign"], "\(found)")
+        #expect(found[0].message == "www/publisher.json is not a set that `keys publish` writes")
+        #expect(found[1].message.hasPrefix("www/senders.jwks.json has no key of the keyset"))
+    }
+
+    @Test("a folder without a set of any keyset is a note, and one that isn't there is unknown")
+    func empty() throws {
+        try place.makeFolder("empty")
+        let output = try status("empty")
+        #expect(output.exit == 0 && output.stderr.contains("empty: the folder has no set of any keyset"), "\(output)")
+        let doctor = try place.run("keys", "doctor", "Keys", "--served", "empty", "--at", Workplace.now)
+        #expect(doctor.text.contains("note     empty: the folder has no set of any keyset"), "\(doctor)")
+        #expect(try status("none").exit == 3)
+        #expect(try place.run("keys", "doctor", "Keys", "--served", "none").exit == 66)
+    }
+}
