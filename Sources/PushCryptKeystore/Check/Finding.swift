@@ -92,7 +92,7 @@ extension Finding: Comparable {
     /// Apps get no pushes, or trust a key that they shouldn't.
     private static let outages: Set = [
         "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
-        "served-newer", "served-revoked", "set-expired", "unreadable",
+        "served-newer", "served-revoked", "set-expired", "unconfirmed-restore", "unreadable",
     ]
     private static let leftovers: Set = [
         "expired", "foreign-file", "old-log", "replaced-keyset", "revoked", "unfinished",
