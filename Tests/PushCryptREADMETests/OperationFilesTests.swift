@@ -16,7 +16,8 @@ struct OperationFilesTests {
     private static func install(_ name: String) throws -> String {
         let text = try Documents.text(of: "\(folder)/\(name)")
         let replaced = [
-            ("/srv/www/push", "$PWD/www"), ("/srv/push", "$PWD/srv"), ("/etc/push", "$PWD/etc"), ("%d", "$PWD/etc"),
+            ("/srv/www/push", "$PWD/www"), ("/srv/push", "$PWD/srv"), ("/srv/backup", "$PWD/backup"),
+            ("/etc/push", "$PWD/etc"), ("%d", "$PWD/etc"),
             ("/var/lib/prometheus/node-exporter", "$PWD/metrics"), ("/var/log/push", "$PWD/log"),
         ].reduce(text) { $0.replacing($1.0, with: $1.1) }
         let sed = "sed \"s|[$]PWD|$PWD|g\""
@@ -49,7 +50,7 @@ struct OperationFilesTests {
     private static func preparation() throws -> String {
         """
         umask 077
-        mkdir -p srv/Keys srv/Publisher srv/devices srv/outbox www etc metrics log
+        mkdir -p srv/Keys srv/Publisher srv/devices srv/outbox www etc metrics log backup
         printf 'green horse' > etc/passphrase
         printf 'blue horse' > etc/publisher-passphrase
         for name in senders:sender inbox:recipient fleet:shared; do
@@ -98,5 +99,22 @@ struct OperationFilesTests {
                 rotate ended with
                 """)
         #expect(outputs[8] == "77\n2")
+    }
+
+    @Test(
+        "the cron line of the backup writes one file with the keysets of both keystores, and refuses a second one that night"
+    )
+    func backup() throws {
+        let cron = "sh -c \"$(sed -nE 's/^30 4 \\* \\* \\*  push  //p' crontab | sed 's/\\\\%/%/g')\""
+        let outputs = try TranscriptTests.run([
+            try Self.preparation(), cron, "ls backup | sed 's/[0-9]/N/g'", "\(cron) 2> /dev/null",
+            "mv srv lost; mkdir srv; cd srv; pushcrypt keys restore --from ../backup/* Publisher/app "
+                + "--passphrase-file ../etc/publisher-passphrase 2> /dev/null | head -1",
+        ])
+        try #require(outputs.count == 5)
+        #expect(outputs[1] == "", "\(outputs)")
+        #expect(outputs[2] == "keys-NNNN-NN-NN.backup")
+        #expect(outputs[3] == "keys backup ended with exit status 73")
+        #expect(outputs[4] == "Publisher/app: restored as seq 2")
     }
 }

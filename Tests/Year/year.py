@@ -288,7 +288,7 @@ class Year:
         for host in (self.a, self.b):
             host.tool.lag = datetime.timedelta(days=2)
         self.before = self.a.contents()
-        self.bad_days[self.clock.day] = (1, "exit status 75")
+        self.bad_days[self.clock.day] = (2, "exit status 75")
 
     def set_clock(self) -> None:
         self.require_unchanged(self.a, self.before)
