@@ -291,7 +291,8 @@ struct KilledRestoreTests {
         #expect(use.exit == (step == "renamed" ? 75 : 0), "\(use)")
         let output = try place.run(RestoreTests.restore())
         #expect(output.exit == 0, "\(output)")
-        #expect(try StoredFile(RestoreTests.path, in: place).logCount == 3)
+        // The copy's line, "restored", and that the changes after the copy are unknown. A log that is in place is not replaced again.
+        #expect(try StoredFile(RestoreTests.path, in: place).logCount == (step == "renamed" ? 3 : 4))
         #expect(try place.run("keys", "verify", RestoreTests.path, "--at", Workplace.now).exit == 0)
     }
 
