@@ -53,7 +53,7 @@ import Testing
             .seal(Self.json, to: recipient) { $0.minimumSuite = nil }
     }
 
-    @Test("a push that is refused for its suite stores no blob, and the observer is told the suite and the error")
+    @Test("sealing to a key below the minimum suite uploads no payload, and the observer gets the suite and the error")
     func nothingStored() throws {
         let seen = Locked<[SealObservation]>([])
         let sealer = try Sealer(topic: "com.example.app", observer: { seal in seen.withLock { $0.append(seal) } })
