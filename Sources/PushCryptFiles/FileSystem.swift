@@ -40,6 +40,23 @@ package enum FileSystem {
             throw FileError(
                 .noPermission, path, "\(path) is not executable", correction: "chmod +x \(ShellArgument.quoted(path))")
         }
+        try checkInterpreter(of: path)
+    }
+
+    /// The system's error about a missing interpreter names the script, which exists.
+    private static func checkInterpreter(of path: String) throws(FileError) {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        guard let count = try? OpenFile(path).readFull(into: &bytes, at: 0),
+            bytes[..<count].starts(with: Array("#!".utf8)), let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+        else { return }
+        let line = String(decoding: bytes[2..<end], as: UTF8.self)
+        let name = line.split { $0 == " " || $0 == "\t" }.first.map(String.init) ?? ""
+        guard FileStatus(name, followingLinks: true) == nil else { return }
+        let fault = "can't run \(path): its first line names the interpreter"
+        guard name.last == "\r" else { throw FileError(.notFound, path, "\(fault) \(name), and there is no such file") }
+        throw FileError(
+            .notFound, path, "\(fault) \(name.dropLast()) with a carriage return, as files from Windows have it",
+            correction: "sed -i 's/\\r$//' \(ShellArgument.quoted(path))")
     }
 
     /// The path with all symbolic links resolved; nil if there is no such file.

@@ -23,8 +23,9 @@ package struct KeysetFile: Sendable {
     private let records: [KeyID: KeyRecord]
     private let path: String
 
+    /// - Parameter secretArguments: as in ``SecretSource/arguments``.
     /// - Throws: `KeyError`, `KeystoreError` with `damaged`.
-    package init(_ bytes: [UInt8], path: String) throws {
+    package init(_ bytes: [UInt8], path: String, _ secretArguments: String = "") throws {
         let root: JSONValue
         do {
             wholeText = try WipedText(bytes)
@@ -32,7 +33,7 @@ package struct KeysetFile: Sendable {
         } catch {
             throw KeyError(.malformed, "not a JSON text: \(error)")
         }
-        try Self.checkDigest(bytes, root, path)
+        try Self.checkDigest(bytes, root, path, secretArguments)
         guard let member = root["pushcrypt"] else {
             throw KeyError(.malformed, "a keyset needs a pushcrypt member with the lifecycles of its keys")
         }
@@ -78,8 +79,7 @@ package struct KeysetFile: Sendable {
             return StoredKeyset(metadata: metadata, records: records, protection: protection, secret: nil)
         }
         let secret = try source.secret()
-        var (plaintext, secrets) = try SealedKeys(sealed).open(
-            metadata: Array(member.rawBytes), secret: secret, path: path)
+        var (plaintext, secrets) = try open(SealedKeys(sealed), member, secret, source.arguments)
         defer { wipe(&plaintext) }
         let keys: [KeyID: KeyRecord]
         do {
@@ -90,6 +90,17 @@ package struct KeysetFile: Sendable {
         try Self.requireEveryKey(of: metadata, in: keys)
         return StoredKeyset(
             metadata: metadata, records: keys, protection: protection, secret: secret, secrets: secrets)
+    }
+
+    private func open(
+        _ sealed: SealedKeys, _ metadata: JSONValue, _ secret: KeysetSecret, _ secretArguments: String
+    ) throws -> (plaintext: [UInt8], secrets: KeysetSecrets?) {
+        do {
+            return try sealed.open(metadata: Array(metadata.rawBytes), secret: secret, path: path)
+        } catch let error as KeystoreError where error.code == .damaged {
+            throw KeystoreError(
+                .damaged, error.fault, remedy: Self.remedy(for: path, isEncrypted: true, secretArguments))
+        }
     }
 
     /// The metadata, authenticated if a secret was given.
@@ -169,24 +180,31 @@ package struct KeysetFile: Sendable {
         }
     }
 
+    /// - Parameter secretArguments: as in ``SecretSource/arguments``.
     /// - Throws: `KeystoreError` with `damaged`.
-    package static func checkDigest(_ bytes: [UInt8], _ root: JSONValue, _ path: String) throws {
+    package static func checkDigest(
+        _ bytes: [UInt8], _ root: JSONValue, _ path: String, _ secretArguments: String = ""
+    ) throws {
         guard let member = root.members.first(where: { $0.hasName(digestName) }) else { return }
         let start = member.nameRange.lowerBound
         guard let comma = bytes[..<start].lastIndex(of: UInt8(ascii: ",")),
             member.value.utf8.flatMap(Base64URL.decode) == (try digest(bytes[..<comma]))
         else {
-            throw KeystoreError(.damaged, "\(path) \(digestMismatch). \(remedy(for: path))")
+            throw KeystoreError(
+                .damaged, "\(path) \(digestMismatch)",
+                remedy: remedy(for: path, isEncrypted: root["sealed"] != nil, secretArguments))
         }
     }
 
     package static let digestMismatch = "doesn't match its digest: it is damaged, or was edited by hand"
 
-    private static func remedy(for path: String) -> String {
+    private static func remedy(for path: String, isEncrypted: Bool, _ secretArguments: String) -> String {
         guard FileSystem.name(of: path) == KeysetFolder.keysetName else { return "Use another copy of it" }
-        let folder = ShellArgument.quoted(FileSystem.parent(of: path))
-        return "Restore it from a backup: `pushcrypt keys restore --from FILE \(folder)`. If you edited it and want to "
-            + "keep that, remove its member \"\(digestName)\""
+        let command = KeysetFolder(FileSystem.parent(of: path)).restoreCommand(isEncrypted ? secretArguments : "")
+        return "Restore it from a backup: `\(command)`. "
+            + (isEncrypted
+                ? "An edit can't be kept, because the encryption also protects the metadata"
+                : "If you edited it and want to keep that, remove its member \"\(digestName)\"")
     }
 
     package static let digestName = "digest"

@@ -47,15 +47,16 @@ package struct KeysetFolder: Sendable {
 
     /// Reads the keyset's file. File and folder must be private, except those of the published demo keysets.
     ///
+    /// - Parameter secretArguments: as in ``SecretSource/arguments``.
     /// - Throws: `KeystoreError`, `KeyError`.
-    package func file() throws -> KeysetFile {
-        try KeystoreError.convertingFileErrors { try file(in: Folder(path)) }
+    package func file(_ secretArguments: String = "") throws -> KeysetFile {
+        try KeystoreError.convertingFileErrors { try file(in: Folder(path), secretArguments) }
     }
 
-    package func file(in folder: Folder) throws -> KeysetFile {
+    package func file(in folder: Folder, _ secretArguments: String = "") throws -> KeysetFile {
         var (bytes, access) = try read(in: folder)
         defer { wipe(&bytes) }
-        return try file(bytes, access, in: folder)
+        return try file(bytes, access, in: folder, secretArguments)
     }
 
     func read(in folder: Folder) throws(KeystoreError) -> (bytes: [UInt8], access: FileAccess) {
@@ -71,8 +72,10 @@ package struct KeysetFolder: Sendable {
         }
     }
 
-    func file(_ bytes: [UInt8], _ access: FileAccess, in folder: Folder) throws -> KeysetFile {
-        var file = try KeysetFile(bytes, path: path + "/" + Self.keysetName)
+    func file(
+        _ bytes: [UInt8], _ access: FileAccess, in folder: Folder, _ secretArguments: String = ""
+    ) throws -> KeysetFile {
+        var file = try KeysetFile(bytes, path: path + "/" + Self.keysetName, secretArguments)
         guard !DemoKeys.covers(file.provenKeyIDs) else { return file }
         try KeystoreError.convertingFileErrors {
             try folder.status().access.check(.ownerOnly, path)
@@ -84,10 +87,17 @@ package struct KeysetFolder: Sendable {
         var (current, currentAccess) = try read(in: folder)
         defer { wipe(&current) }
         guard current == bytes else {
-            return try self.file(current, currentAccess, in: folder)
+            return try self.file(current, currentAccess, in: folder, secretArguments)
         }
         file.laterChanges = later
         return file
+    }
+
+    /// Replaces a keyset that can't be read. FILE stands for the backup.
+    ///
+    /// - Parameter secretArguments: as in ``SecretSource/arguments``.
+    package func restoreCommand(_ secretArguments: String) -> String {
+        "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))\(secretArguments)"
     }
 
     /// - Throws: `KeystoreError`, `KeyError`.

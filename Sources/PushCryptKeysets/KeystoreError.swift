@@ -53,12 +53,16 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
     public let code: Code
     /// The fault, its place, and how to correct it.
     public let reason: String
+    /// The reason without the remedy that the initialiser was given.
+    package let fault: String
     /// The error of a file or folder that this one was made of; nil if there is none.
     package let cause: FileError?
 
-    package init(_ code: Code, _ reason: String, cause: FileError? = nil) {
+    /// - Parameter remedy: a sentence without its full stop.
+    package init(_ code: Code, _ fault: String, remedy: String = "", cause: FileError? = nil) {
         self.code = code
-        self.reason = reason
+        self.fault = fault
+        reason = fault + (remedy.isEmpty ? "" : ". " + remedy)
         self.cause = cause
     }
 

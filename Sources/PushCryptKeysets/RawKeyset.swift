@@ -146,7 +146,7 @@ package final class RawKeyset {
             return (try stored.keyset(), stored.secret)
         }
         if case .folder(let keyset, let folder, let access) = origin {
-            return try opened(keyset.file(bytes, access, in: folder))
+            return try opened(keyset.file(bytes, access, in: folder, secret.arguments))
         }
         // Only a keystore writes the members sealed and digest.
         let root = (try? JSONText(bytes))?.root

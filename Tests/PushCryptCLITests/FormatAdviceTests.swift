@@ -13,6 +13,29 @@ struct FormatAdviceTests {
                 "A TIME needs a time of day, as in 2026-01-01T00:00:00Z."
             ),
             (["keys", "policy", "Keys/a", "--at", "2026-01-01"], "as in 2026-01-01T00:00:00Z."),
+            (["rotate", "Keys/a", "--at", "2026-13-01T00:00:00Z"], "There is no month 13: months are 01 to 12."),
+            (["rotate", "Keys/a", "--at", "2026-00-01"], "There is no month 00: months are 01 to 12."),
+            (
+                ["rotate", "Keys/a", "--at", "2026-04-31T00:00:00Z"],
+                "There is no day 31 in 2026-04: days are 01 to 30."
+            ),
+            (
+                ["rotate", "Keys/a", "--at", "2026-02-29T00:00:00Z"],
+                "There is no day 29 in 2026-02: days are 01 to 28."
+            ),
+            (
+                ["rotate", "Keys/a", "--at", "2024-02-30T00:00:00Z"],
+                "There is no day 30 in 2024-02: days are 01 to 29."
+            ),
+            (["rotate", "Keys/a", "--at", "2026-04-01T24:00:00Z"], "There is no hour 24: hours are 00 to 23."),
+            (["rotate", "Keys/a", "--at", "2026-04-01T12:60:00Z"], "There is no minute 60: minutes are 00 to 59."),
+            (["rotate", "Keys/a", "--at", "2026-04-01T12:00:61Z"], "There is no second 61: seconds are 00 to 60."),
+            (
+                ["rotate", "Keys/a", "--at", "2026-04-01T12:00:00"],
+                "Z for UTC, as in 2026-04-01T12:00:00Z, or an offset"
+            ),
+            (["rotate", "Keys/a", "--at", "2026-04-01 12:00:00Z"], "a T before its hour, as in 2026-04-01T12:00:00Z."),
+            (["rotate", "Keys/a", "--at", "2026-04-01T9:00Z"], "A TIME is RFC 3339, as in 2026-03-01T09:00:00Z"),
             (["keys", "policy", "Keys/a", "--overlap", "5y"], "as in 30d, 36h or 1d12h. A year is 365d."),
             (["keys", "add", "Keys/a", "--activates-at", "5y"], "A TIME is RFC 3339"),
             (["rotate", "Keys/a", "--emergency", "--revoke", "qi9+"], "A KID is the id of a key, 11 characters"),

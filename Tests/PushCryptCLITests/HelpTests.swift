@@ -24,6 +24,17 @@ struct HelpTests {
         #expect(output.text.contains("USAGE: pushcrypt"))
     }
 
+    @Test(
+        "--check-secret and --no-check-secret have a help of their own",
+        arguments: [["rotate"], ["status"], ["keys", "doctor"]])
+    func checkSecret(_ command: [String]) throws {
+        let text = try CLI.run(command + ["--help"]).text
+        let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
+        let check = try #require(lines.first { $0.hasPrefix("--check-secret") }, "\(text)")
+        let skip = try #require(lines.first { $0.hasPrefix("--no-check-secret") }, "\(text)")
+        #expect(check.contains(" Check the secret") && skip.contains(" Don't check"), "\(check)\n\(skip)")
+    }
+
     @Test("pushcrypt --help lists the exit statuses and the commands")
     func statuses() throws {
         let text = try CLI.run(["--help"]).text

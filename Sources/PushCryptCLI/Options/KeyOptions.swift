@@ -117,12 +117,25 @@ struct SecretOptions: ParsableArguments {
 
 /// Whether a command checks a secret that it doesn't need.
 struct SecretCheckOptions: ParsableArguments {
-    @Flag(
-        name: .customLong("check-secret"), inversion: .prefixedNo, exclusivity: .exclusive,
-        help: .init(
-            "Whether to check the secret of encrypted keysets, even if nothing needs it. (default: if one is given; rotate without "
-                + "--dry-run: always)"))
-    var isChecked: Bool?
+    @Flag(exclusivity: .exclusive) private var choice: Choice?
+
+    private enum Choice: EnumerableFlag {
+        case check, skip
+
+        static func name(for value: Choice) -> NameSpecification {
+            .customLong(value == .check ? "check-secret" : "no-check-secret")
+        }
+
+        static func help(for value: Choice) -> ArgumentHelp? {
+            switch value {
+            case .check:
+                "Check the secret of encrypted keysets, even if nothing needs it. (default: if one is given; rotate without --dry-run: always)"
+            case .skip: "Don't check a secret that nothing needs."
+            }
+        }
+    }
+
+    var isChecked: Bool? { choice.map { $0 == .check } }
 
     /// - Parameter isDryRun: whether the command needs no secret, even without a person who could type it.
     func check(_ secrets: SecretOptions, isDryRun: Bool) -> KeysetStore.SecretCheck {

@@ -12,6 +12,8 @@ struct KeySource: Sendable {
     private let unlocked: UnlockedKeyset
     private let isKeyset: Bool
     private let requiresEncryption: Bool
+    /// As in `SecretSource.arguments`.
+    private let secretArguments: String
     private var confirmsClock = false
 
     var keyset: Keyset { unlocked.keyset }
@@ -39,7 +41,7 @@ struct KeySource: Sendable {
     ///
     /// - Throws: `KeysetReplacementRefusal` for keys that went back.
     func readAgain(allowsDemoKeys: Bool, allowsPublic: Bool = false) throws -> KeySource {
-        let known = SecretSource(unlocked.secret, acceptingDemoKeys: allowsDemoKeys)
+        let known = SecretSource(unlocked.secret, acceptingDemoKeys: allowsDemoKeys).named(by: secretArguments)
         let secret = requiresEncryption ? known.required(acceptingDemoKeys: allowsDemoKeys) : known
         let new = try KeySource(path, secret, allowsPublic: allowsPublic)
         try new.refuseDemoKeys(unless: allowsDemoKeys)
@@ -56,10 +58,11 @@ struct KeySource: Sendable {
     init(_ path: String, _ secret: SecretSource, allowsPublic: Bool = false) throws {
         self.path = path
         requiresEncryption = secret.isGiven
+        secretArguments = secret.arguments
         isKeyset = FileSystem.isFolder(path)
-        if isKeyset { try Self.requireKeyset(path) }
+        if isKeyset { try Self.requireKeyset(path, secret.arguments) }
         let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)
-        unlocked = try Self.naming(path) {
+        unlocked = try Self.naming(path, secret.arguments) {
             try place.read(acceptingPipes: true).unlocked(secret, allowsPublic: allowsPublic)
         }
         StandardStreams.writeDetail(
@@ -180,24 +183,28 @@ struct KeySource: Sendable {
             + "`\(AuditLog.restartCommand(path))`"
     }
 
-    /// - Parameter hasAll: whether the command has --all.
+    /// - Parameters:
+    ///   - secretArguments: as in `SecretSource.arguments`, also below.
+    ///   - hasAll: whether the command has --all.
     /// - Throws: `Failure` with 66 if the path isn't a keyset's folder; `KeystoreError` with `noPermission` if this user can't
     ///   look into it.
-    static func requireKeyset(_ path: String, hasAll: Bool = false) throws {
+    static func requireKeyset(_ path: String, _ secretArguments: String = "", hasAll: Bool = false) throws {
         guard try !KeysetFolder(path).exists else { return }
         let list = "`pushcrypt keys list KEYSTORE` shows those of a keystore"
         let cause =
             if !FileSystem.exists(path) {
                 "there is no such folder. \(list)"
             } else if !FileSystem.isFolder(path) {
-                "it is a file; give the folder. \(list)"
+                restoringBackup(path, secretArguments) ?? "it is a file; give the folder. \(list)"
             } else if let keyset = (try? Keystore(path).everyKeyset())?.first(where: { $0 != KeysetFolder(path).path })
             {
                 "it is a keystore. Give one of its keysets, such as \(keyset)"
                     + (hasAll ? ", or add --all for all of them" : "")
             } else if FileSystem.exists("\(path)/\(KeysetFolder.auditName)") {
                 throw Failure(
-                    .noInput, "\(path) has an audit log, but no \(KeysetFolder.keysetName). \(restoring(path))")
+                    .noInput,
+                    "\(path) has an audit log, but no \(KeysetFolder.keysetName). "
+                        + restoring(path, secretArguments))
             } else {
                 "it has no keyset.json. \(list)"
             }
@@ -205,12 +212,14 @@ struct KeySource: Sendable {
     }
 
     /// Adds the file's path to an error about a key or its lifecycle, and the remedy for a `keyset.json` that can't be parsed.
-    static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    static func naming<Result>(
+        _ path: String, _ secretArguments: String = "", _ body: () throws -> Result
+    ) throws -> Result {
         do {
             return try body()
         } catch  where error is KeyError || error is LifecycleError {
             let failure = Failure(error)
-            if let failure = unreadable(path, error) { throw failure }
+            if let failure = unreadable(path, error, secretArguments) { throw failure }
             // An error in a file is bad data, even one that would be bad usage of an option.
             throw Failure(failure.status == .usage ? .dataError : failure.status, "\(path): \(failure.message)")
         }
@@ -218,20 +227,35 @@ struct KeySource: Sendable {
 }
 
 extension KeySource {
-    /// The error about a `keyset.json` that isn't one, with its remedy; nil if the error is another one.
-    static func unreadable(_ path: String, _ error: any Error) -> Failure? {
-        guard let error = error as? KeyError, error.code == .malformed, FileSystem.isFolder(path) else { return nil }
+    /// The error about a `keyset.json` that isn't one, or about a backup in place of keys, with its remedy; nil if the error is
+    /// another one.
+    static func unreadable(_ path: String, _ error: any Error, _ secretArguments: String) -> Failure? {
+        guard let error = error as? KeyError, error.code == .malformed else { return nil }
+        guard FileSystem.isFolder(path) else {
+            return restoringBackup(path, secretArguments).map {
+                Failure(.dataError, "\(path) has no keys that a command can use: \($0)")
+            }
+        }
         do {
             _ = try KeysetFolder(path).file()
             return nil
         } catch {
             guard let flaw = error as? KeyError, flaw.code == .malformed else { return nil }
-            return Failure(.dataError, "\(path)/\(KeysetFolder.keysetName): \(flaw.reason). \(restoring(path))")
+            return Failure(
+                .dataError,
+                "\(path)/\(KeysetFolder.keysetName): \(flaw.reason). \(restoring(path, secretArguments))")
         }
     }
 
-    private static func restoring(_ path: String) -> String {
-        "Restore it from a backup: `pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))`"
+    /// What to do with a backup where a keyset is needed; nil if the file isn't a backup.
+    private static func restoringBackup(_ path: String, _ secretArguments: String) -> String? {
+        guard Backup.isBackup(path) else { return nil }
+        return "it is a backup. To restore it: `pushcrypt keys restore --from \(ShellArgument.quoted(path))"
+            + "\(secretArguments)`; add --dry-run to see its keysets first"
+    }
+
+    private static func restoring(_ path: String, _ secretArguments: String) -> String {
+        "Restore it from a backup: `\(KeysetFolder(path).restoreCommand(secretArguments))`"
     }
 }
 

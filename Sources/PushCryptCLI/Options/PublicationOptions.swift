@@ -120,7 +120,9 @@ struct PublisherOptions: ParsableArguments {
 
     /// A keyset of a keystore. A file has no publication.
     static func unlocked(_ path: String, _ secret: SecretSource) throws -> StoredKeyset {
-        try KeySource.requireKeyset(path)
-        return try KeySource.naming(path) { try KeysetFolder(path).file().unlocked(secret) }
+        try KeySource.requireKeyset(path, secret.arguments)
+        return try KeySource.naming(path, secret.arguments) {
+            try KeysetFolder(path).file(secret.arguments).unlocked(secret)
+        }
     }
 }

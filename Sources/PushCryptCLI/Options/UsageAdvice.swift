@@ -32,9 +32,7 @@ enum UsageAdvice {
     private static func format(_ line: String) -> String? {
         guard let match = line.firstMatch(of: /The value '(.*)' is invalid for '[^'<]*<([^>']*)>'/) else { return nil }
         let (value, name) = (String(match.1), String(match.2))
-        if name == "TIME", value.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil {
-            return "A TIME needs a time of day, as in \(value)T00:00:00Z."
-        }
+        if name == "TIME", let flaw = TimeAdvice.flaw(of: value) { return flaw }
         if name == "KID", value.utf8.count < KeyIDPrefix.minimumCharacterCount {
             return
                 "Give the whole id, or at least its first \(KeyIDPrefix.minimumCharacterCount) characters where the help "

@@ -49,16 +49,19 @@ package struct RotationPolicy: Hashable, Sendable {
             guard condition else { throw KeyError(.invalidPolicy, reason) }
         }
         let longest = Self.longestInSeconds
-        try require((1...longest).contains(rotateEveryInSeconds), "rotateEvery is one second to 100 years")
-        try require((0...longest).contains(publishLeadInSeconds), "publishLead is at most 100 years")
-        try require((0...longest).contains(overlapInSeconds), "overlap is at most 100 years")
+        let rotateEvery = "rotateEvery \(DurationText.human(rotateEveryInSeconds))"
+        let publishLead = "publishLead \(DurationText.human(publishLeadInSeconds))"
+        let overlap = "overlap \(DurationText.human(overlapInSeconds))"
+        try require((1...longest).contains(rotateEveryInSeconds), "\(rotateEvery) is not one second to 100 years")
+        try require((0...longest).contains(publishLeadInSeconds), "\(publishLead) is more than 100 years")
+        try require((0...longest).contains(overlapInSeconds), "\(overlap) is more than 100 years")
         try require(
             publishLeadInSeconds < rotateEveryInSeconds,
-            "publishLead must be shorter than rotateEvery: a key is published while the previous one seals")
-        try require((1...100).contains(keep), "keep is 1 to 100 keys")
+            "\(publishLead) must be shorter than \(rotateEvery): a key is published while the previous one seals")
+        try require((1...100).contains(keep), "keep \(keep) is not 1 to 100 keys")
         try require(
             Int64(keep - 1) * rotateEveryInSeconds <= longest,
-            "keep and rotateEvery together let a key open for more than 100 years")
+            "keep \(keep) and \(rotateEvery) together let a key open for more than 100 years")
         self.rotateEveryInSeconds = rotateEveryInSeconds
         self.publishLeadInSeconds = publishLeadInSeconds
         self.overlapInSeconds = overlapInSeconds

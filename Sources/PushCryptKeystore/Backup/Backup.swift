@@ -117,6 +117,15 @@ extension Backup {
 }
 
 extension Backup {
+    /// Whether a file begins as a backup does.
+    package static func isBackup(_ path: String) -> Bool {
+        guard FileStatus(path, followingLinks: true)?.kind == .file, let file = try? OpenFile(path) else {
+            return false
+        }
+        var bytes = [UInt8](repeating: 0, count: beginning.count)
+        return (try? file.readFull(into: &bytes, at: 0)) == bytes.count && bytes == beginning
+    }
+
     /// - Parameter secret: of the backup.
     /// - Throws: `KeystoreError` with `damaged`, `wrongSecret`, `secretNeeded`, `notEncrypted`; `KeyError` for a file that isn't a backup.
     package init(file path: String, _ secret: SecretSource) throws {
@@ -242,7 +251,7 @@ extension KeysetStore {
     /// - Parameter secret: a given secret authenticates the keyset.
     /// - Throws: `KeystoreError`, also `auditBroken` and `olderThanLog`: such a keyset isn't worth a backup; `KeyError`.
     package func backedUp(_ secret: SecretSource) throws -> BackedUpKeyset {
-        let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true)
+        let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true, secret.arguments)
         let file = try snapshot.keyset.get()
         _ = try file.metadata(secret)
         do {

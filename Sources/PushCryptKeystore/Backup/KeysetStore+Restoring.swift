@@ -47,7 +47,7 @@ extension KeysetStore {
         confirmsClock: Bool = false,
         by actor: Actor, _ secret: SecretSource
     ) throws -> Restoration {
-        let secret = try (backup?.file ?? folder.file()).answered(secret, evenIfOlder: true)
+        let secret = try (backup?.file ?? folder.file(secret.arguments)).answered(secret, evenIfOlder: true)
         func restored(_ present: PresentKeyset) throws -> RestoredKeyset {
             try RestoredKeyset(folder.path, present, backup)
         }

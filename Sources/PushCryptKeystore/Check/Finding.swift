@@ -66,7 +66,8 @@ package struct Finding: Hashable, Sendable, Encodable {
 
     /// All codes.
     package static let codes: Set = [
-        "audit-broken", "clock", "clock-skew", "damaged", "demo-keys", "expired", "expiring", "foreign-file",
+        "audit-broken", "clock", "clock-skew", "copied-keyset", "damaged", "demo-keys", "expired", "expiring",
+        "foreign-file",
         "future-file", "hook-damaged", "hook-unfinished", "later-version", "lives", "loose-mode", "malformed",
         "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
@@ -103,7 +104,7 @@ extension Finding: Comparable {
 extension Verification {
     /// - Parameter secretArguments: as in `SecretSource.arguments`, also below.
     static func restore(_ path: String, _ secretArguments: String) -> String {
-        "pushcrypt keys restore --from FILE \(ShellArgument.quoted(path))\(secretArguments)  # FILE is the newest backup"
+        KeysetFolder(path).restoreCommand(secretArguments) + "  # FILE is the newest backup"
     }
 
     static let digestMismatch = "\(KeysetFolder.keysetName) \(KeysetFile.digestMismatch)"
@@ -135,7 +136,8 @@ extension Verification {
     }
 
     static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
-        AuditLog.restartCommand(snapshot.path, secretArguments) + "  # when you know why"
+        AuditLog.restartCommand(snapshot.path, secretArguments)
+            + "  # when you know why it is broken: WHY stands for it"
     }
 }
 

@@ -28,7 +28,7 @@ extension KeysetExamination {
         let known = error as? KeystoreError
         switch known?.code {
         case .notEncrypted?: add(.error, "not-encrypted", "\(error)", advice: restore)
-        case .damaged?: add(.error, "damaged", "\(error)", advice: restore)
+        case .damaged?: add(.error, "damaged", known?.fault ?? "\(error)", advice: restore)
         default:
             if known?.code == .wrongSecret { secret = .wrong }
             add(

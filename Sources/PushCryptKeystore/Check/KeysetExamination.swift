@@ -15,6 +15,8 @@ package struct KeysetExamination {
         package var reports: DeviceReports?
         /// The options that name the secret of encrypted keysets, for commands that findings advise: each begins with a space.
         package var secretArguments = ""
+        /// The other keysets of the keystore that hold the same keys.
+        var copies: [String] = []
         /// The folder of the published sets to compare with.
         package var served: ServedFolder?
         /// The secret of the keyset at a path; nil if it isn't checked.
@@ -132,6 +134,7 @@ package struct KeysetExamination {
             refusal = refusal ?? findRefusal(file.metadata)
             examineProtection(file.protection)
         }
+        examineCopies()
         if !snapshot.isDemo { examineWriter(file.metadata) }
         // No command uses the keys of an earlier copy, so that their states and steps mean nothing until it is restored.
         if !isEarlierCopy {
@@ -198,6 +201,17 @@ package struct KeysetExamination {
                 .warning, "unknown-member", "no command reads \(path) in \(KeysetFolder.keysetName)",
                 advice: "save it in another place: the next change writes the file without it")
         }
+    }
+
+    private mutating func examineCopies() {
+        guard !context.copies.isEmpty else { return }
+        let fault = KeysetCopies.fault(context.copies)
+        refusal = refusal ?? Refusal(reason: fault, host: nil)
+        add(
+            .error, "copied-keyset", fault,
+            advice:
+                "mv \(ShellArgument.quoted(snapshot.path)) FOLDER  # if this one is the copy; FOLDER is outside the keystore"
+        )
     }
 
     private mutating func examineWriter(_ metadata: KeysetMetadata) {

@@ -18,8 +18,9 @@ package struct KeysetSnapshot: Sendable {
 
     /// - Parameter requiringPrivacy: whether to refuse private files that other users own or can open, as commands that use
     ///   the keys do.
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
     /// - Throws: `KeystoreError` if the folder can't be read.
-    package init(_ path: String, requiringPrivacy: Bool) throws {
+    package init(_ path: String, requiringPrivacy: Bool, _ secretArguments: String = "") throws {
         let keysetFolder = KeysetFolder(path)
         self.path = keysetFolder.path
         let (folder, status, files) = try KeystoreError.convertingFileErrors {
@@ -39,7 +40,7 @@ package struct KeysetSnapshot: Sendable {
             try KeystoreError.convertingFileErrors { try folder.read(name, rule).bytes }
         }
         keyset = Result {
-            guard !requiringPrivacy else { return try keysetFolder.file(in: folder) }
+            guard !requiringPrivacy else { return try keysetFolder.file(in: folder, secretArguments) }
             var bytes = try read(KeysetFolder.keysetName)
             defer { wipe(&bytes) }
             return try KeysetFile(bytes, path: keysetFolder.path + "/" + KeysetFolder.keysetName)
@@ -91,7 +92,7 @@ extension KeysetStore {
     package func log(_ secret: SecretSource) throws -> (
         log: AuditLog, condition: AuditLog.Condition, metadata: KeysetMetadata
     ) {
-        let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true)
+        let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true, secret.arguments)
         let metadata = try snapshot.keyset.get().metadata(secret, evenIfOlder: true)
         let log = try snapshot.log.get()
         return (log, log.condition(metadata.audit), metadata)

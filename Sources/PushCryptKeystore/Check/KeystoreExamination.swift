@@ -13,6 +13,10 @@ package struct KeystoreExamination {
     package private(set) var unreadable: [(path: String, reason: String)] = []
     /// The keysets and keystores that were examined, in the form that two paths of the same folder share.
     package private(set) var examined: Set<String>
+    /// The files of the keysets, which are examined when all are known.
+    private var snapshots: [KeysetSnapshot] = []
+    /// The folders of keysets that may be in the wrong place: path, name and depth in the keystore.
+    private var places: [(path: String, name: String, depth: Int)] = []
     /// Whether the path names or contains what was known before.
     private var meetsKnown = false
     private let context: KeysetExamination.Context
@@ -31,6 +35,7 @@ package struct KeystoreExamination {
         } else {
             try examineKeystore(path, depth: 0)
         }
+        examineSnapshots()
         examineServedFolder()
         findings.sort()
     }
@@ -58,13 +63,32 @@ package struct KeystoreExamination {
     private mutating func examineKeyset(_ path: String) {
         guard begin(path) else { return }
         do {
-            let keyset = KeysetExamination(try KeysetSnapshot(path, requiringPrivacy: false), context)
-            findings += keyset.findings
-            keysets.append(keyset)
+            snapshots.append(try KeysetSnapshot(path, requiringPrivacy: false))
         } catch {
             unreadable.append((path, "\(error)"))
             guard FileStatus(path)?.kind == .symbolicLink else { return findings.append(.unreadable(path, error)) }
             add(.error, path, "symbolic-link", "\(error)", advice: "name the folder itself")
+        }
+    }
+
+    private mutating func examineSnapshots() {
+        var copies = KeysetCopies()
+        for snapshot in snapshots {
+            if let metadata = try? snapshot.keyset.get().metadata { copies.add(metadata, at: snapshot.path) }
+        }
+        // A keyset that was named has neighbours which weren't.
+        for snapshot in snapshots { copies.addNeighbours(of: snapshot.path) }
+        for snapshot in snapshots {
+            var context = context
+            let metadata = try? snapshot.keyset.get().metadata
+            context.copies = metadata.map { copies.others(with: $0, at: snapshot.path) } ?? []
+            let keyset = KeysetExamination(snapshot, context)
+            findings += keyset.findings
+            keysets.append(keyset)
+            // A copy belongs out of the keystore, and not into another place of it.
+            for place in places where place.path == snapshot.path && context.copies.isEmpty {
+                examinePlace(place.path, place.name, depth: place.depth)
+            }
         }
     }
 
@@ -117,7 +141,7 @@ package struct KeystoreExamination {
         guard let isKeyset = try? KeysetFolder(path).exists else { return examineKeyset(path) }
         guard !isKeyset else {
             examineKeyset(path)
-            return examinePlace(path, name, depth: depth)
+            return places.append((path, name, depth))
         }
         let names: [String]
         do throws(FileError) {

@@ -143,7 +143,7 @@ package struct Verification: Sendable {
         } catch let error as KeystoreError where error.code != .damaged {
             throw error
         } catch {
-            add("keys", .bad, "\(error)", advice: restore)
+            add("keys", .bad, (error as? KeystoreError)?.fault ?? "\(error)", advice: restore)
             return nil
         }
     }

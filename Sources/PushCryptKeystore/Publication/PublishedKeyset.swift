@@ -47,7 +47,6 @@ package struct PublishedKeyset: Sendable {
     }
 
     func newer(_ servedPath: String, _ served: Int64, _ own: Int64) -> KeystoreError {
-        let keyset = ShellArgument.quoted(path)
         let next =
             isSigned
             ? "raise its seq: `\(raise(above: served))`"
@@ -55,7 +54,7 @@ package struct PublishedKeyset: Sendable {
         return KeystoreError(
             .notPublished,
             "\(servedPath) has seq \(served), and the keyset has seq \(own): it is an old copy. If there is a newer backup, restore "
-                + "it: `pushcrypt keys restore --from FILE \(keyset)\(secretArguments)`. Otherwise, or if you have just "
+                + "it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just "
                 + "restored the newest one, revoke again what was revoked after it, then \(next)")
     }
 }

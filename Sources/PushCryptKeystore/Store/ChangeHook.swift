@@ -49,9 +49,12 @@ package struct ChangeHook: Sendable {
             command = [hook.program] + hook.arguments
         }
 
+        /// nil if the file doesn't name the program.
+        package var program: String? { command.first }
+
         /// The options that run the program again, each with a space before it; nil if the file doesn't name the program.
         package var options: String? {
-            guard let program = command.first else { return nil }
+            guard let program else { return nil }
             let arguments = command.dropFirst().map { " --exec-argument \(ShellArgument.quoted($0))" }
             return " --exec-on-change \(ShellArgument.quoted(program))" + arguments.joined()
         }

@@ -46,7 +46,7 @@ extension KeysetStore {
     /// - Returns: messages about the files that were written or removed.
     package func finish(_ secret: SecretSource) throws -> [String] {
         try withLock { folder in
-            let file = try self.folder.file(in: folder)
+            let file = try self.folder.file(in: folder, secret.arguments)
             guard file.laterChanges == nil else { return try discardLeftovers(folder) }
             let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
             var notices = try discardLeftovers(folder)
@@ -113,7 +113,7 @@ extension KeysetStore {
 extension AuditLog {
     /// What errors advise for a broken log.
     package static func restartAdvice(_ path: String, _ secretArguments: String) -> String {
-        "find out why, then start a new log, which keeps the old one under another name: "
+        "find out why, then start a new log with this reason, which keeps the old one under another name: "
             + "`\(restartCommand(path, secretArguments))`"
     }
 
@@ -121,6 +121,6 @@ extension AuditLog {
     ///
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     package static func restartCommand(_ path: String, _ secretArguments: String = "") -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY\(secretArguments)"
+        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY --yes\(secretArguments)"
     }
 }

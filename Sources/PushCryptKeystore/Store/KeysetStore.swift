@@ -70,7 +70,9 @@ package struct KeysetStore: Sendable {
     /// Asks for the secret, locks the folder and unlocks the keys.
     func withKeyset<Result>(_ secret: SecretSource, _ body: (Folder, StoredKeyset) throws -> Result) throws -> Result {
         let secret = secret.isGiven ? secret : try folder.file().answered(secret)
-        return try withLock { folder in try body(folder, self.folder.file(in: folder).unlocked(secret)) }
+        return try withLock { folder in
+            try body(folder, self.folder.file(in: folder, secret.arguments).unlocked(secret))
+        }
     }
 
     /// Calls `body` with the locked folder and converts a `FileError` to `KeystoreError`.
@@ -154,7 +156,7 @@ extension KeysetStore {
     ///
     /// ```
     /// lock the folder, read, plan
-    /// refuse a broken log; stop if nothing is due and the secret isn't checked
+    /// refuse a broken log, and a step for a keyset with a copy; stop if nothing is due and the secret isn't checked
     /// unlock the keys; stop if nothing is due
     /// finish an interrupted change, carry out the plan, check the invariants
     /// write, publish, log
@@ -181,13 +183,16 @@ extension KeysetStore {
         return rotation
     }
 
-    /// Refuses what would refuse the rotation; another host only if a step is due.
+    /// Refuses what would refuse the rotation; another host and a copy only if a step is due.
     private func dryRun(
         by actor: Actor, _ secret: SecretSource, _ check: SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> Rotation {
         let (metadata, isUnlocked) = try requireChangeable(secret, check)
         let plan = plan(metadata)
-        if !plan.due.isEmpty { try Writer.require(metadata.writer, actor, folder.path) }
+        if !plan.due.isEmpty {
+            try requireNoCopy(metadata)
+            try Writer.require(metadata.writer, actor, folder.path)
+        }
         return Rotation(plan: plan, done: [], metadata: metadata, notices: [], isUnlocked: isUnlocked)
     }
 
@@ -200,7 +205,7 @@ extension KeysetStore {
         _ secret: SecretSource, _ check: SecretCheck
     ) throws -> (metadata: KeysetMetadata, isUnlocked: Bool) {
         let opened = try KeystoreError.convertingFileErrors { try Folder(folder.path) }
-        let file = try folder.file(in: opened)
+        let file = try folder.file(in: opened, secret.arguments)
         let isUnlocked = check.applies(to: secret, file.protection)
         let metadata = try isUnlocked ? file.unlocked(secret).metadata : file.metadata(secret, isAuthenticated: false)
         try requireUnbrokenLog(opened, metadata, secret.arguments)
@@ -213,12 +218,13 @@ extension KeysetStore {
         _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> (rotation: Rotation?, file: KeysetFile) {
         try withLock { folder in
-            let file = try self.folder.file(in: folder)
+            let file = try self.folder.file(in: folder, secret.arguments)
             let isReadable = secret.isGiven || file.protection == .plaintext
             let isChecked = check.applies(to: secret, file.protection)
             let checked = isChecked && isReadable ? try file.unlocked(secret) : nil
             let plan = try plan(checked?.metadata ?? file.metadata(secret, isAuthenticated: isChecked))
             try requireUnbrokenLog(folder, file.metadata, secret.arguments)
+            if !plan.due.isEmpty { try requireNoCopy(file.metadata) }
             func unchanged(isUnlocked: Bool) -> Rotation {
                 Rotation(plan: plan, done: [], metadata: file.metadata, notices: [], isUnlocked: isUnlocked)
             }

@@ -5,7 +5,8 @@ import Testing
 @Suite("the advice of keys doctor", .ownThreads)
 struct KeysDoctorAdviceTests {
     static let cases = DoctorCase.all.filter { test in
-        ["loose-mode", "public-missing", "public-differs", "no-publish-lead", "rotation-overdue"].contains(test.code)
+        ["audit-broken", "loose-mode", "public-missing", "public-differs", "no-publish-lead", "rotation-overdue"]
+            .contains(test.code)
             || test.code == "unfinished" && test.advice == DoctorCase.verify
     }
 

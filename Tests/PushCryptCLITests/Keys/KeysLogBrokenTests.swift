@@ -33,7 +33,7 @@ struct KeysLogBrokenTests {
         expectRefusal(refused, 65, saying: "pushcrypt keys log Keys/ios --start-new --reason WHY")
         expectRefusal(
             try place.run("keys", "log", "Keys/ios", "--verify"), 65,
-            saying: "`pushcrypt keys log Keys/ios --start-new --reason WHY`")
+            saying: "`pushcrypt keys log Keys/ios --start-new --reason WHY --yes`")
     }
 
     @Test("each command that a broken log stops repeats the given secret in the line that it prints")
@@ -42,7 +42,7 @@ struct KeysLogBrokenTests {
         try place.createEncrypted("Keys/app", .shared)
         try place.succeed("keys", "backup", "Keys/app", "--to", "backup")
         try place.edit("Keys/app/audit.jsonl") { $0.replacing("created", with: "added") }
-        let line = "`pushcrypt keys log Keys/app --start-new --reason WHY --passphrase-file passphrase`"
+        let line = "`pushcrypt keys log Keys/app --start-new --reason WHY --yes --passphrase-file passphrase`"
         for command in [
             ["keys", "policy", "Keys/app", "--keep", "3"], ["keys", "restore", "--from", "backup"],
             ["keys", "log", "Keys/app", "--verify"], ["rotate", "Keys/app"],
@@ -64,17 +64,16 @@ struct KeysLogBrokenTests {
             saying: "`pushcrypt keys restore Keys/app --back-in-time`")
     }
 
-    @Test("the line that rotate prints for a broken log starts a new one, also in a folder with a space")
+    @Test(
+        "the line that rotate prints for a broken log starts a new one as it is pasted, also in a folder with a space")
     func printedLine() throws {
         let place = try makePlace()
         try place.makeFolder("my keys")
         try place.move("Keys/ios", to: "my keys/ios")
         try place.edit("my keys/ios/audit.jsonl") { $0 + "x\n" }
         let refused = try place.run("rotate", "my keys/ios", "--at", Workplace.now)
-        let line = try #require(refused.stderr.firstMatch(of: /pushcrypt keys log '.*' --start-new --reason WHY/)?.0)
-        let arguments = line.replacing("pushcrypt ", with: "").replacing("'my keys/ios'", with: "PATH")
-            .split(separator: " ").map { $0 == "PATH" ? "my keys/ios" : String($0) }
-        let started = try place.run(arguments + ["--yes", "--at", Workplace.now])
+        let line = try #require(refused.stderr.firstMatch(of: /`pushcrypt (keys log .*)`/)?.1)
+        let started = try place.shell("\"$PUSHCRYPT\" \(line) --at \(Workplace.now) < /dev/null")
         #expect(started.exit == 0 && started.text.contains("started a new audit log"), "\(started)")
     }
 

@@ -64,6 +64,48 @@ struct KeysetArgumentTests {
         #expect(dry.exit == 66 && dry.text.contains("Keys/backend at"), "\(dry)")
     }
 
+    @Test(
+        "a backup in place of a keyset: the error says so and names the command that restores it",
+        arguments: [
+            "keys restore b", "rotate b", "keys add b --force", "keys list b", "keys show b qi99",
+            "keys coverage b --reports b",
+        ])
+    func givenBackup(_ command: String) throws {
+        #expect(try run("keys backup Keys/app --to b --backup-passphrase-file pass").isSuccess)
+        let output = try run(command)
+        let words =
+            "it is a backup. To restore it: `pushcrypt keys restore --from b`; add --dry-run to see its keysets first"
+        #expect([65, 66].contains(output.exit) && output.stderr.contains(words), "\(output)")
+        let dry = try run("keys restore --from b --dry-run --into Other --backup-passphrase-file pass")
+        #expect(dry.exit == 0 && dry.text.contains("Other/app: would be restored"), "\(dry)")
+    }
+
+    @Test(
+        "a value out of the policy's limits: the error names the keyset, the options and their values",
+        arguments: [
+            (
+                "keys policy Keys/app --rotate-every 5d",
+                "Keys/app: --publish-lead 7d must be shorter than --rotate-every 5d: a key is published while the previous one seals"
+            ),
+            (
+                "keys policy Keys/app --publish-lead 90d",
+                "Keys/app: --publish-lead 90d must be shorter than --rotate-every 90d"
+            ),
+            ("keys policy Keys/app --keep 0", "Keys/app: --keep 0 is not 1 to 100 keys"),
+            ("keys policy Keys/app --overlap 40000d", "Keys/app: --overlap 40000d is more than 100 years"),
+            (
+                "keys create Keys/new --kind sender --rotate-every 0s",
+                "Keys/new: --rotate-every 0s is not one second to 100 years"
+            ),
+            (
+                "keys policy Keys/app --keep 100 --rotate-every 3650d",
+                "--keep 100 and --rotate-every 3650d together let a key"
+            ),
+        ])
+    func policy(_ command: String, _ words: String) throws {
+        expectRefusal(try run(command), 64, saying: words)
+    }
+
     @Test("status of a keystore and of a folder without a keyset is critical and names the folder")
     func emptyStatus() throws {
         let output = try run("status Keys empty --ignore plain-text")

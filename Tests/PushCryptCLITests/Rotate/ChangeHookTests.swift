@@ -86,6 +86,27 @@ struct ChangeHookTests {
         #expect(runs.count == 3 && Set(runs).count == 1, "\(runs)")
     }
 
+    @Test(
+        "a program whose interpreter is missing is refused before the change, and the error names the interpreter",
+        arguments: [
+            (
+                "#!/no/such/sh -e",
+                "can't run ./hook: its first line names the interpreter /no/such/sh, and there is no such file"
+            ),
+            ("#! nowhere", "names the interpreter nowhere, and there is no such file"),
+            ("#!/bin/sh\r", "names the interpreter /bin/sh with a carriage return, as files from Windows have it"),
+        ])
+    func interpreter(_ line: String, _ words: String) throws {
+        try place.write(Data("\(line)\nexit 0\n".utf8), to: "hook", mode: 0o700)
+        let before = try place.contents(of: "Keys")
+        let output = try rotate()
+        expectRefusal(output, 66, saying: words)
+        #expect(try place.contents(of: "Keys") == before)
+        guard let correction = output.stderr.firstMatch(of: /correct it with: (.*)\n/)?.1 else { return }
+        #expect(try place.shell(String(correction)).isSuccess)
+        #expect(try rotate().exit == 0)
+    }
+
     @Test("a program that a signal ends has failed")
     func signal() throws {
         try place.write(Data("#!/bin/sh\nkill -9 $$\n".utf8), to: "hook", mode: 0o700)

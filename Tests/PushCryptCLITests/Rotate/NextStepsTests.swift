@@ -18,6 +18,7 @@ struct NextStepsTests {
 
     /// A keyset with a retiring, a primary and a pending key on 3 April.
     private static let april = "2026-04-03T00:00:00Z"
+    private static let nextDay = "2026-04-04T00:00:00Z"
 
     private func withThreeKeys(_ kind: String, in place: Workplace) throws -> [String] {
         try place.createAtNewYear("Keys/my app", kind)
@@ -50,15 +51,58 @@ struct NextStepsTests {
             try place.states("Keys/my app", at: Self.april) == ["revoked", "revoked", "revoked", "primary"])
     }
 
-    @Test("the key that an emergency made is marked, so that it isn't revoked too") func replacement() throws {
+    @Test(
+        "no step revokes the key that an emergency made: the first step says to keep it, also when no other key is left"
+    )
+    func replacement() throws {
         let place = try Workplace()
         let kids = try withThreeKeys("sender", in: place)
-        let time = ["--at", Self.april]
-        _ = try place.run(["rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--yes"] + time)
-        let output = try place.run(["keys", "revoke", "Keys/my app", kids[0], "--yes"] + time)
-        let marked = output.stderr.split(separator: "\n").filter { $0.contains("in place of a revoked key") }
-        #expect(marked.count == 1 && marked[0].contains("# primary: signs now"), "\(output)")
-        #expect(!marked[0].contains(kids[2]), "the pending key was made before")
+        let first = try place.run(
+            "rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--yes", "--at", Self.april)
+        let new = try #require(try place.keys("Keys/my app", at: Self.april).last?.kid)
+        let revoke = ["keys", "revoke", "Keys/my app", "--yes", "--json", "--at", Self.april, "--"]
+        let second = try place.run(revoke + [kids[0]])
+        let third = try place.run(revoke + [kids[2]])
+        let kept = "\(new), which was made at \(Self.april) in place of a revoked key"
+        for output in [first, second] {
+            #expect(output.stderr.contains("made after the theft. Keep \(kept):\n"), "\(output)")
+        }
+        #expect(third.stderr.contains("  1. Keep key \(kept), unless the keyset was stolen after that.\n"), "\(third)")
+        for output in [first, second, third] {
+            let revoking = output.stderr.split(separator: "\n").filter { $0.contains("pushcrypt keys revoke ") }
+            #expect(!revoking.contains { $0.contains(new) }, "\(output)")
+        }
+        #expect(try (second.object()["otherKeys"] as? [[String: Any]])?.map { $0["kid"] as? String } == [kids[2]])
+        #expect(try (third.object()["otherKeys"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test("the program of --exec-on-change: the steps say that it has run, or have the command that runs it")
+    func program() throws {
+        let place = try Workplace()
+        let kids = try withThreeKeys("sender", in: place)
+        let script = "#!/bin/sh\ntest ! -e fails || exit 3\n"
+        try place.write(Data(script.utf8), to: "publish", mode: 0o700)
+        let revoke = ["keys", "revoke", "Keys/my app", "--yes", "--at", Self.april]
+        let hook = ["--exec-on-change", "./publish"]
+        let done = try place.run(revoke + hook + ["--", kids[0]])
+        #expect(
+            done.exit == 0
+                && done.stderr.contains(
+                    ". ./publish has run and need not run again. Apps refuse the revoked key when they have what it publishes.\n"
+                ),
+            "\(done)")
+        #expect(!done.stderr.contains("keys publish"), "\(done)")
+        let command = "pushcrypt rotate 'Keys/my app' --exec-on-change ./publish"
+        let later = try place.run(revoke + ["--", kids[2]])
+        #expect(later.exit == 0 && later.stderr.contains(". Run the program that runs after changes: "), "\(later)")
+        #expect(later.stderr.contains("\n     \(command)\n") && !later.stderr.contains("keys publish"), "\(later)")
+        try paste(command + " --at \(Self.april)", [:], in: place)
+        let status = try place.run("status", "Keys", "--at", Self.april)
+        #expect(!status.text.contains("the program that runs after changes"), "\(status)")
+        try place.write(Data(), to: "fails")
+        let failed = try place.run(revoke + hook + ["--", kids[1]])
+        #expect(failed.exit == 69 && failed.stderr.contains("\n     \(command)\n"), "\(failed)")
+        #expect(failed.stderr.contains("Sign the pushes that wait in a queue again"), "\(failed)")
     }
 
     @Test("--json of rotate --emergency, of its dry run and of keys revoke has the other keys and their commands")
@@ -68,7 +112,7 @@ struct NextStepsTests {
         func others(_ output: Output) throws -> [[String: Any]] {
             try #require(try output.object()["otherKeys"] as? [[String: Any]], "\(output)")
         }
-        let rotate = ["rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--json", "--at", Self.april]
+        let rotate = ["rotate", "Keys/my app", "--emergency", "--revoke", kids[1], "--json", "--at", Self.nextDay]
         let before = try place.contents(of: "Keys")
         let dry = try place.run(rotate + ["--dry-run"])
         #expect(dry.exit == 10, "\(dry)")
@@ -81,7 +125,8 @@ struct NextStepsTests {
         #expect(done.map { $0["state"] as? String } == ["retiring", "primary"])
         #expect(done[0]["createdAt"] as? String == Workplace.newYear)
         #expect((done[0]["command"] as? String)?.hasPrefix("pushcrypt keys revoke 'Keys/my app' ") == true)
-        let last = try place.run("keys", "revoke", "Keys/my app", "--yes", "--json", "--at", Self.april, "--", kids[0])
+        let last = try place.run(
+            "keys", "revoke", "Keys/my app", "--yes", "--json", "--at", Self.nextDay, "--", kids[0])
         #expect(try others(last).map { $0["kid"] as? String } == [kids[2]], "\(last)")
     }
 

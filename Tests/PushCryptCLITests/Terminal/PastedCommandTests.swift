@@ -36,6 +36,6 @@ struct PastedCommandTests {
         try place.write(new, to: "Keys/app/keyset.json")
         _ = try place.shell("rm Keys/app/audit.jsonl")
         let output = try narrow("keys list Keys/app")
-        #expect(output.text.contains("`pushcrypt keys log Keys/app --start-new --reason WHY`"), "\(output)")
+        #expect(output.text.contains("`pushcrypt keys log Keys/app --start-new --reason WHY --yes`"), "\(output)")
     }
 }

@@ -51,8 +51,15 @@ struct ChangeOptions: ParsableArguments {
         _ secret: KeysetSecret?, _ secrets: SecretOptions, as action: AuditEvent.Action
     ) throws {
         let hook = try hook()
+        let keystore = Keystore(FileSystem.parent(of: store.folder.path)).path
+        let isNewKeystore = !keystore.isEmpty && !FileSystem.isFolder(keystore) && keystore != Defaults.keystore
         let notices = try store.create(record, policy, protection, secret, at: time, by: actor(secrets), as: action)
         for notice in notices { StandardStreams.writeNote(notice) }
+        if isNewKeystore {
+            StandardStreams.writeNote(
+                "\(keystore) is a new keystore: there was no such folder. Name it in commands for all keysets, as in "
+                    + "`pushcrypt rotate --all \(ShellArgument.quoted(keystore))`")
+        }
         try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
             "\(record.kid)\n"
         }

@@ -34,9 +34,9 @@ struct KeysBackup: ParsableCommand {
 
     func run() throws {
         let keysets = try keysets().map { path in
-            try KeySource.requireKeyset(path, hasAll: true)
+            try KeySource.requireKeyset(path, secrets.repeatedArguments, hasAll: true)
             let secret = secrets.isGiven ? secrets.source(of: path) : .none
-            return try KeySource.naming(path) { try KeysetStore(path).backedUp(secret) }
+            return try KeySource.naming(path, secret.arguments) { try KeysetStore(path).backedUp(secret) }
         }
         let backup = try Backup(of: keysets, at: timeOptions.time)
         let secret = try secret(of: backup)

@@ -43,7 +43,7 @@ struct KeysCreate: ParsableCommand {
     }
 
     func run() throws {
-        let policy = try policyOptions.policy(over: .standard)
+        let policy = try policyOptions.policy(over: .standard, of: path)
         policyOptions.noteIdleOverlap(policy)
         let store = KeysetStore(path)
         try store.requireNewName()

@@ -125,7 +125,7 @@ struct KeysImport: ParsableCommand {
         }
         let store = KeysetStore(path)
         try store.requireNewName()
-        let policy = try policyOptions.policy(over: .standard)
+        let policy = try policyOptions.policy(over: .standard, of: path)
         policyOptions.noteIdleOverlap(policy)
         let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
         try change.create(store, record, policy, protection, secret, secrets, as: .imported)

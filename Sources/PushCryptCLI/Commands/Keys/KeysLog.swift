@@ -40,8 +40,10 @@ struct KeysLog: ParsableCommand {
     }
 
     func run() throws {
-        try KeySource.requireKeyset(path)
-        let found = try KeySource.naming(path) { try KeysetStore(path).log(secrets.source(of: path)) }
+        try KeySource.requireKeyset(path, secrets.repeatedArguments)
+        let found = try KeySource.naming(path, secrets.repeatedArguments) {
+            try KeysetStore(path).log(secrets.source(of: path))
+        }
         let (log, condition) = (found.log, found.condition)
         if startsNew { return try startNew(condition) }
         if verify { return try report(log, condition, found.metadata) }

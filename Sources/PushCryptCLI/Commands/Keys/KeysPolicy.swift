@@ -45,7 +45,7 @@ struct KeysPolicy: ParsableCommand {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         if showsOnly { return try show(change.metadata()) }
         if !policyOptions.isEmpty {
-            policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy))
+            policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy, of: path))
         }
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
@@ -67,7 +67,7 @@ struct KeysPolicy: ParsableCommand {
     }
 
     private func edit(_ editor: inout KeysetEditor) throws {
-        if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy)) }
+        if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy, of: path)) }
         try publicationOptions.publish(&editor)
         if let writer { try editor.handOver(to: Writer.named(writer)) }
     }
@@ -139,6 +139,11 @@ struct PolicyOptions: ParsableArguments {
     var requireCoverage: CoverageArgument?
 
     static let names = "--rotate-every, --publish-lead, --overlap, --keep or --require-coverage"
+    /// The options whose values are numbers, by their members of the policy.
+    private static let options = [
+        ("rotateEvery", "--rotate-every"), ("publishLead", "--publish-lead"), ("overlap", "--overlap"),
+        ("keep", "--keep"),
+    ]
 
     var isEmpty: Bool {
         rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
@@ -156,14 +161,22 @@ struct PolicyOptions: ParsableArguments {
                 + "\(DurationText.human(opens)), \(reason)")
     }
 
-    func policy(over policy: RotationPolicy) throws -> RotationPolicy {
+    /// - Parameters:
+    ///   - policy: that of the keyset, for the options that aren't given.
+    ///   - path: of the keyset, for errors.
+    func policy(over policy: RotationPolicy, of path: String) throws -> RotationPolicy {
         var coverage = policy.requiredCoverage
         if let requireCoverage { coverage = requireCoverage.coverage }
-        return try RotationPolicy(
-            rotateEveryInSeconds: rotateEvery?.seconds ?? policy.rotateEveryInSeconds,
-            publishLeadInSeconds: publishLead?.seconds ?? policy.publishLeadInSeconds,
-            overlapInSeconds: overlap?.seconds ?? policy.overlapInSeconds, keep: keep ?? policy.keep,
-            requiredCoverage: coverage)
+        do {
+            return try RotationPolicy(
+                rotateEveryInSeconds: rotateEvery?.seconds ?? policy.rotateEveryInSeconds,
+                publishLeadInSeconds: publishLead?.seconds ?? policy.publishLeadInSeconds,
+                overlapInSeconds: overlap?.seconds ?? policy.overlapInSeconds, keep: keep ?? policy.keep,
+                requiredCoverage: coverage)
+        } catch {
+            let reason = Self.options.reduce(error.reason) { $0.replacing($1.0, with: $1.1) }
+            throw KeyError(error.code, "\(path): \(reason)")
+        }
     }
 }
 

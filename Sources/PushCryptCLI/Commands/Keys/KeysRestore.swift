@@ -132,7 +132,7 @@ struct KeysRestore: ParsableCommand {
 
     private func copy(of path: String, in backup: Backup?) throws -> BackedUpKeyset? {
         guard let backup else {
-            try KeySource.requireKeyset(path)
+            try KeySource.requireKeyset(path, secrets.repeatedArguments)
             return nil
         }
         let name = String(KeysetStore(path).folder.path.split(separator: "/").last ?? "")
@@ -167,7 +167,9 @@ struct KeysRestore: ParsableCommand {
 
     private func confirmRestoration(of path: String, _ answer: Remembered<KeysetSecret>) throws {
         let change = try KeysetChange(path, options, clock, secrets, .anything, answer)
-        let found = try KeySource.naming(path) { try KeysetStore(path).log(change.answerSecret()) }
+        let found = try KeySource.naming(path, secrets.repeatedArguments) {
+            try KeysetStore(path).log(change.answerSecret())
+        }
         guard let entry = found.log.unconfirmedRestoration(found.metadata.audit) else {
             return StandardStreams.writeNote("\(path): there is no restoration to confirm; nothing was changed")
         }
@@ -179,7 +181,7 @@ struct KeysRestore: ParsableCommand {
     ) throws {
         let secret = secrets.source(of: path, remembering: answer)
         let writer = try writer.map(Writer.named)
-        let restoration = try KeySource.naming(path) {
+        let restoration = try KeySource.naming(path, secrets.repeatedArguments) {
             try KeysetStore(path).restore(
                 copy, goesBack: goesBack, isDryRun: isDryRun, writer: writer, at: options.time,
                 confirmsClock: clock.isConfirmed, by: options.actor(secrets), secret)

@@ -22,7 +22,7 @@ struct KeysVerify: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        try KeySource.requireKeyset(path)
+        try KeySource.requireKeyset(path, secrets.repeatedArguments)
         let secret = secrets.isGiven ? secrets.source(of: path) : .none
         let verification = try KeysetStore(path).verify(secret, at: timeOptions.time)
         try StandardStreams.write(verification.checks, asJSON: json) { terminal in

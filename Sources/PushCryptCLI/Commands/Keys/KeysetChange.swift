@@ -22,7 +22,7 @@ struct KeysetChange {
         _ path: String, _ options: ChangeOptions, _ clock: ClockOptions, _ secrets: SecretOptions,
         _ expected: ExpectedState = .anything, _ answer: Remembered<KeysetSecret> = Remembered()
     ) throws {
-        try KeySource.requireKeyset(path)
+        try KeySource.requireKeyset(path, secrets.repeatedArguments)
         self.path = path
         self.options = options
         confirmsClock = clock.isConfirmed
@@ -39,22 +39,22 @@ struct KeysetChange {
 
     /// The metadata as of the first call. No secret is needed; with one the metadata is authenticated.
     func metadata() throws -> KeysetMetadata {
-        try knownMetadata.value { try KeySource.naming(path) { try file().metadata(secret) } }
+        try knownMetadata.value { try namingFile { try file().metadata(secret) } }
     }
 
     /// Reads or asks for the secret once. A secret typed for an encrypted keyset makes the change refuse a plain one.
     @discardableResult
     func answerSecret() throws -> SecretSource {
-        try answeredSecret.value { try KeySource.naming(path) { try file().answered(secret) } }
+        try answeredSecret.value { try namingFile { try file().answered(secret) } }
     }
 
     /// Reads the keys and throws if the secret is missing or wrong.
-    func checkSecret() throws { _ = try KeySource.naming(path) { try file().unlocked(answerSecret()) } }
+    func checkSecret() throws { _ = try namingFile { try file().unlocked(answerSecret()) } }
 
     /// The file as of the first call, without the lock. The change reads it again under the lock.
     private func file() throws -> KeysetFile {
         try knownFile.value {
-            let file = try KeysetFolder(path).file()
+            let file = try KeysetFolder(path).file(secret.arguments)
             StandardStreams.writeDetail(
                 "\(path): \(file.metadata.kind.rawValue) keyset, seq \(file.metadata.sequence), \(file.protection.name)"
             )
@@ -112,16 +112,40 @@ struct KeysetChange {
         let before = try metadata()
         let state = before.timeline.state(of: kid, at: time)
         let others = OtherKeys(of: before, excluding: kid, successor: successor, at: time)
-        try make(
-            "revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm,
-            addingToJSON: ["otherKeys": others.json(path, secrets)]
-        ) {
-            try $0.revoke(kid, successor: successor)
+        func noteNextSteps() throws {
+            guard let state else { return }
+            let after = try KeysetFolder(path).file().metadata
+            let publishing = try publishing(of: after)
+            let steps = NextSteps(path, after, at: time, secrets, others, publishing).afterRevoking(state)
+            if !steps.isEmpty { StandardStreams.writeNote(steps) }
         }
-        guard let state else { return }
-        let steps = NextSteps(path, before.kind, secrets, others).afterRevoking(
-            state, signsSet: before.signedSet != nil)
-        if !steps.isEmpty { StandardStreams.writeNote(steps) }
+        do {
+            try make(
+                "revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm,
+                addingToJSON: ["otherKeys": others.json(path, secrets)]
+            ) {
+                try $0.revoke(kid, successor: successor)
+            }
+        } catch let error as KeystoreError where error.code == .hookFailed {
+            try noteNextSteps()
+            throw error
+        }
+        try noteNextSteps()
+    }
+
+    private func publishing(of metadata: KeysetMetadata) throws -> NextSteps.Publishing {
+        guard let record = try KeysetStore(path).hookRecord() else {
+            return .byHand(isSigned: metadata.signedSet != nil)
+        }
+        guard record.sequence == metadata.sequence, let program = record.program else {
+            return .program(command: command(running: record))
+        }
+        return .done(program: program)
+    }
+
+    private func command(running record: ChangeHook.Record) -> String {
+        "pushcrypt rotate \(ShellArgument.quoted(path))\(secrets.repeatedArguments)"
+            + (record.options ?? " --exec-on-change PROGRAM")
     }
 
     /// - Parameter members: further members of the JSON.
@@ -148,7 +172,7 @@ struct KeysetChange {
         isDryRun: Bool, checking check: KeysetStore.SecretCheck, _ plan: (KeysetMetadata) -> RotationPlan
     ) throws -> KeysetStore.Rotation {
         let rotation = try naming {
-            try KeySource.naming(path) {
+            try namingFile {
                 try KeysetStore(path).rotate(
                     at: time, by: actor, secret, checking: check, isDryRun: isDryRun, plan)
             }
@@ -177,9 +201,8 @@ struct KeysetChange {
     /// runs the program.
     var publishing: String? {
         guard hook == nil else { return nil }
-        if let program = try? KeysetStore(path).hookRecord()?.options {
-            let command = "pushcrypt rotate \(ShellArgument.quoted(path))\(secrets.repeatedArguments)\(program)"
-            return "with the program of the last run: `\(TerminalText.harmless(command.utf8))`"
+        if let record = try? KeysetStore(path).hookRecord(), record.options != nil {
+            return "with the program of the last run: `\(TerminalText.harmless(command(running: record).utf8))`"
         }
         return PublicationStatus.publishing(path, secrets)
     }
@@ -201,12 +224,17 @@ struct KeysetChange {
         }
     }
 
+    private func namingFile<Result>(_ body: () throws -> Result) throws -> Result {
+        try KeySource.naming(path, secrets.repeatedArguments, body)
+    }
+
     private func naming<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch  where error is LifecycleError || error is KeyError || error is CryptoError {
             let failure = Failure(error)
-            throw KeySource.unreadable(path, error) ?? Failure(failure.status, "\(path): \(failure.message)")
+            throw KeySource.unreadable(path, error, secrets.repeatedArguments)
+                ?? Failure(failure.status, "\(path): \(failure.message)")
         }
     }
 }

@@ -9,25 +9,42 @@ struct NextSteps {
     private let kind: KeyKind
     private let secrets: SecretOptions
     private let others: OtherKeys
+    private let replacement: Replacement?
+    private let publishing: Publishing
     /// ` --passphrase-file FILE`, or empty.
     private let secret: String
     private let topic: String
 
-    init(_ path: String, _ kind: KeyKind, _ secrets: SecretOptions, _ others: OtherKeys) {
+    /// How the revocation gets to apps and senders.
+    enum Publishing {
+        /// The program of --exec-on-change has run after it.
+        case done(program: String)
+        /// The program has not run, or has failed. The command runs it.
+        case program(command: String)
+        case byHand(isSigned: Bool)
+    }
+
+    /// - Parameters:
+    ///   - metadata: of the keyset after the revocation.
+    ///   - others: of the keyset before it.
+    init(
+        _ path: String, _ metadata: KeysetMetadata, at time: UnixTime, _ secrets: SecretOptions, _ others: OtherKeys,
+        _ publishing: Publishing
+    ) {
         self.path = path
-        self.kind = kind
+        self.kind = metadata.kind
         self.secrets = secrets
         self.others = others
+        self.publishing = publishing
+        replacement = Replacement(in: metadata, at: time)
         secret = secrets.repeatedArguments
         topic = Defaults.topic ?? "TOPIC"
     }
 
-    /// - Parameters:
-    ///   - state: the state that the key had.
-    ///   - signsSet: whether the sender keys are published as a signed set.
-    func afterRevoking(_ state: KeyState, signsSet: Bool) -> String {
+    /// - Parameter state: the state that the key had.
+    func afterRevoking(_ state: KeyState) -> String {
         let steps =
-            [theft, publish(wasPrimary: state == .primary, signsSet)] + (Self.hasSealed.contains(state) ? [queue] : [])
+            [theft, publish, deliver(wasPrimary: state == .primary), Self.hasSealed.contains(state) ? queue : nil]
         let texts = steps.compactMap(\.self).enumerated().map { index, step in
             "  \(index + 1). \(step.reason)" + step.commands.map { "\n     \($0)" }.joined()
         }
@@ -42,25 +59,46 @@ struct NextSteps {
     private var keyset: String { ShellArgument.quoted(path) }
 
     private var theft: Step? {
-        guard !others.isEmpty else { return nil }
+        let kept = replacement.map { "\($0.kid), which was made at \($0.madeAt) in place of a revoked key" }
+        guard !others.isEmpty else {
+            guard others.replacement != nil, let kept else { return nil }
+            return ("Keep key \(kept), unless the keyset was stolen after that.", [])
+        }
         return (
-            "If the whole keyset was stolen, revoke its other keys too, except those that were made after the theft:",
+            "If the whole keyset was stolen, revoke its other keys too, except those that were made after the theft"
+                + (kept.map { ". Keep \($0)" } ?? "") + ":",
             others.commands(path, secrets)
         )
     }
 
-    private func publish(wasPrimary: Bool, _ signsSet: Bool) -> Step? {
-        switch kind {
-        case .sender where signsSet:
+    private var publish: Step? {
+        let isSender = kind == .sender
+        switch publishing {
+        case .done(let program) where isSender:
+            return (
+                "\(program) has run and need not run again. Apps refuse the revoked key when they have what it publishes.",
+                []
+            )
+        case .done: return nil
+        case .program(let command):
+            let effect = isSender ? ": apps refuse the revoked key when they have what it publishes" : ""
+            return ("Run the program that runs after changes\(effect).", [command])
+        case .byHand where !isSender: return nil
+        case .byHand(isSigned: true):
             return (
                 "Sign and publish the new set: apps refuse the revoked key when they have it.",
                 [PublishedSet.command(path, secret)]
             )
-        case .sender:
+        case .byHand(isSigned: false):
             return (
                 "Publish the sender keys: apps refuse the revoked key when they have them.",
                 ["pushcrypt keys publish \(keyset) --to FOLDER\(secret)"]
             )
+        }
+    }
+
+    private func deliver(wasPrimary: Bool) -> Step? {
+        switch kind {
         case .shared:
             return (
                 "Give every device its new keys; FILE has one device id on a line, and keys.jsonl will have secrets:",

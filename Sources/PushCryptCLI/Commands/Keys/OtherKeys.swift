@@ -1,8 +1,11 @@
 import PushCryptCore
 import PushCryptKeysets
 
-/// The keys that devices accept or will accept, except the one that is revoked. A thief of the whole keyset has them too.
+/// The keys that devices accept or will accept, except the one that is revoked. A thief of the whole keyset has them too, but not
+/// the primary key that was made in place of a revoked one.
 struct OtherKeys {
+    /// The primary key that an earlier revocation made.
+    let replacement: Replacement?
     private let keys: [(kid: KeyID, state: KeyState, lifecycle: KeyLifecycle)]
     private let kind: KeyKind
     /// When keys of the keyset were revoked.
@@ -14,9 +17,12 @@ struct OtherKeys {
     init(of metadata: KeysetMetadata, excluding revoked: KeyID, successor: KeyID?, at time: UnixTime) {
         let timeline = metadata.timeline
         kind = metadata.kind
-        revocations = Set(timeline.keys.compactMap(\.lifecycle.revokedAt))
+        revocations = Replacement.times(in: timeline)
+        let replacement = Replacement(in: metadata, at: time)
+        self.replacement = replacement?.kid == revoked ? nil : replacement
         keys = timeline.keys(in: .primary, .retiring, .pending, at: time).compactMap { key in
-            guard key.kid != revoked, let state = timeline.state(of: key.kid, at: time) else { return nil }
+            guard ![revoked, replacement?.kid].contains(key.kid), let state = timeline.state(of: key.kid, at: time)
+            else { return nil }
             return (key.kid, key.kid == successor ? .primary : state, key.lifecycle)
         }
     }
@@ -27,7 +33,8 @@ struct OtherKeys {
     func commands(_ path: String, _ secrets: SecretOptions) -> [String] {
         keys.map { key in
             let made = key.lifecycle.createdAt.map { time in
-                ", made at \(time)" + (isReplacement(key.lifecycle) ? " in place of a revoked key" : "")
+                ", made at \(time)"
+                    + (Replacement.made(key.lifecycle, revocations) ? " in place of a revoked key" : "")
             }
             return "\(KeysRevoke.command(path, key.kid, secrets))  # \(use(key.state, key.lifecycle))\(made ?? "")"
         }
@@ -43,12 +50,6 @@ struct OtherKeys {
         }
     }
 
-    /// Whether the key was made to seal at once when another one was revoked.
-    private func isReplacement(_ lifecycle: KeyLifecycle) -> Bool {
-        guard let time = lifecycle.createdAt, lifecycle.activatesAt == time else { return false }
-        return revocations.contains(time)
-    }
-
     private func use(_ state: KeyState, _ lifecycle: KeyLifecycle) -> String {
         let work = kind == .sender ? "signs" : "seals"
         switch state {
@@ -59,5 +60,30 @@ struct OtherKeys {
         default:
             return "pending: " + (lifecycle.activatesAt.map { "\(work) from \($0)" } ?? "waits to be promoted")
         }
+    }
+}
+
+/// The primary key, if it was made to seal at once when another one was revoked.
+struct Replacement {
+    let kid: KeyID
+    let madeAt: UnixTime
+
+    init?(in metadata: KeysetMetadata, at time: UnixTime) {
+        let timeline = metadata.timeline
+        guard let key = timeline.primary(at: time), let madeAt = key.lifecycle.createdAt,
+            Self.made(key.lifecycle, Self.times(in: timeline))
+        else { return nil }
+        (kid, self.madeAt) = (key.kid, madeAt)
+    }
+
+    /// When keys of a keyset were revoked.
+    static func times(in timeline: KeyTimeline) -> Set<UnixTime> {
+        Set(timeline.keys.compactMap(\.lifecycle.revokedAt))
+    }
+
+    /// Whether a key was made to seal at once at one of the times.
+    static func made(_ lifecycle: KeyLifecycle, _ revocations: Set<UnixTime>) -> Bool {
+        guard let time = lifecycle.createdAt, lifecycle.activatesAt == time else { return false }
+        return revocations.contains(time)
     }
 }

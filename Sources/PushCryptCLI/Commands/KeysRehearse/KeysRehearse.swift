@@ -51,7 +51,7 @@ struct KeysRehearse: AsyncParsableCommand {
         guard metadata.kind != .publisher else {
             throw Failure(.usage, "\(path): \(RotationPlan.publishers): there is no rotation to rehearse")
         }
-        let policy = try policyOptions.policy(over: metadata.policy)
+        let policy = try policyOptions.policy(over: metadata.policy, of: path)
         policyOptions.noteIdleOverlap(policy)
         return (try fleetOptions.read(), policy)
     }

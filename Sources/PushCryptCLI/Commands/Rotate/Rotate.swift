@@ -92,7 +92,7 @@ struct Rotate: ParsableCommand {
         for (path, problem) in keysets() {
             do {
                 if let problem { throw problem }
-                try KeySource.requireKeyset(path, hasAll: true)
+                try KeySource.requireKeyset(path, secrets.repeatedArguments, hasAll: true)
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
                 let (rotation, status) = try rotate(change, deviceReports)
                 statuses.append(status)

@@ -1,0 +1,102 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// A copy of a keyset in the same keystore, as `cp -a` makes it.
+@Suite("a copy of a keyset in its keystore", .ownThreads)
+struct KeysetCopyTests {
+    private let place: Workplace
+    private static let due = "2026-05-25T00:00:00Z"
+
+    init() throws {
+        place = try Workplace()
+        try place.create("Keys/senders", "sender")
+        try place.create("Keys/phones", "recipient")
+        _ = try place.shell("cp -a Keys/senders Keys/senders.old")
+    }
+
+    private func codes(_ path: String) throws -> [String: [String]] {
+        let output = try place.run("keys", "doctor", path, "--json", "--at", Workplace.now)
+        let list = try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]] ?? []
+        return Dictionary(grouping: list) { $0["keyset"] ?? "" }.mapValues { $0.compactMap { $0["code"] } }
+    }
+
+    @Test("keys doctor reports an error on both, and nothing about the other keyset")
+    func doctor() throws {
+        let output = try place.run("keys", "doctor", "Keys", "--at", Workplace.now)
+        #expect(output.exit == 65, "\(output)")
+        for (one, other) in [("senders", "senders.old"), ("senders.old", "senders")] {
+            let words = """
+                error    Keys/\(one): Keys/\(other) in the same keystore has the same keys: one of them is a copy, which would get \
+                other new keys than apps and devices know
+                         mv Keys/\(one) FOLDER  # if this one is the copy; FOLDER is outside the keystore
+
+                """
+            #expect(output.text.contains(words), "\(output)")
+        }
+        #expect(try codes("Keys")["Keys/phones"]?.contains("copied-keyset") == false)
+    }
+
+    @Test("keys doctor of one of them finds the other one")
+    func one() throws {
+        #expect(try codes("Keys/senders.old")["Keys/senders.old"]?.contains("copied-keyset") == true)
+        let inside = try place.shell("cd Keys/senders && \"$PUSHCRYPT\" keys doctor . --at \(Workplace.now)")
+        #expect(inside.exit == 65 && inside.text.contains("Keys/senders.old in the same keystore"), "\(inside)")
+    }
+
+    @Test("status is critical, and every step of both is blocked")
+    func status() throws {
+        let output = try place.run("status", "Keys", "Keys/senders", "--ignore", "plain-text", "--at", Workplace.now)
+        #expect(output.exit == 2 && output.text.hasPrefix("PUSHCRYPT CRITICAL: Keys/senders: "), "\(output)")
+        #expect(output.text.contains("blocked=2") && output.text.contains("errors=2"), "\(output)")
+    }
+
+    @Test("rotate refuses both when a step is due, and rotates the other keysets; a revocation is never refused")
+    func rotate() throws {
+        #expect(try place.run("rotate", "--all", "Keys", "--at", Workplace.now).exit == 0)
+        let before = try place.contents(of: "Keys")
+        for arguments in [["--all", "Keys"], ["--all", "Keys", "--dry-run"]] {
+            let output = try place.run(["rotate"] + arguments + ["--at", Self.due])
+            #expect(output.exit == 65, "\(output)")
+            for (one, other) in [("senders", "senders.old"), ("senders.old", "senders")] {
+                #expect(
+                    output.stderr.contains("Keys/\(one): Keys/\(other) in the same keystore has the same keys"),
+                    "\(output)")
+            }
+            #expect(output.text.contains("Keys/phones at \(Self.due)"), "\(output)")
+        }
+        let after = try place.contents(of: "Keys")
+        #expect(after.filter { $0.key.hasPrefix("senders") } == before.filter { $0.key.hasPrefix("senders") })
+        let kid = try #require(try place.keys("Keys/senders", at: Self.due).first?.kid)
+        try place.succeed("rotate", "Keys/senders", "--emergency", "--revoke", kid, "--yes", at: Self.due)
+    }
+
+    @Test("after the copy was moved out of the keystore, as advised, rotate works")
+    func moved() throws {
+        _ = try place.shell("mkdir -m 700 kept && mv Keys/senders.old kept")
+        #expect(try place.run("rotate", "Keys/senders", "--at", Self.due).exit == 0)
+        #expect(try codes("Keys")["Keys/senders"]?.contains("copied-keyset") == false)
+    }
+
+    @Test("a copy in a hidden folder or deeper in the keystore is an error, and isn't advised to move within it")
+    func hidden() throws {
+        for target in ["Keys/.senders.old", "Keys/old/senders"] {
+            _ = try place.shell("mkdir -p -m 700 $(dirname \(target)); mv Keys/senders.old \(target)")
+            #expect(try codes("Keys")[target]?.contains("copied-keyset") == true)
+            #expect(try codes("Keys")[target]?.contains("misplaced") == false)
+            _ = try place.shell("mv \(target) Keys/senders.old; rm -rf Keys/old")
+        }
+    }
+
+    @Test("a keyset whose key was destroyed in another one of the keystore isn't a copy")
+    func destroyed() throws {
+        let kids = try place.writeKeyset("Keys/a", [SampleLifecycles.primary])
+        _ = try place.shell("cp -a Keys/a Keys/b")
+        #expect(try codes("Keys")["Keys/b"]?.contains("copied-keyset") == true)
+        try place.succeed("rotate", "Keys/a", "--emergency", "--revoke", kids[0], "--yes")
+        let destroyed = try place.run(
+            "keys", "destroy", "Keys/a", "--force", "--at", Workplace.now, "--", kids[0])
+        #expect(destroyed.exit == 0, "\(destroyed)")
+        #expect(try codes("Keys")["Keys/b"]?.contains("copied-keyset") == false)
+    }
+}
