@@ -5,14 +5,16 @@ package import PushCryptKeysets
 /// Finds the keysets of a keystore that hold the same keys: one is a copy of the other. If both were rotated, each would get other
 /// new keys, and apps and devices would know only those of one.
 struct KeysetCopies {
-    private var holders: [KeyID: [String]] = [:]
-    /// The keysets that were added, in the form that two paths of the same folder share.
-    private var known: Set<String> = []
+    /// The keysets with each key, in the form that two paths of the same folder share.
+    private var holders: [KeyID: Set<String>] = [:]
+    /// The paths of the keysets, by that form.
+    private var paths: [String: String] = [:]
     private var keystores: Set<String> = []
 
     mutating func add(_ metadata: KeysetMetadata, at path: String) {
-        guard known.insert(Keystore.identity(of: path)).inserted else { return }
-        for kid in Self.held(metadata) { holders[kid, default: []].append(path) }
+        let identity = Keystore.identity(of: path)
+        guard paths.updateValue(path, forKey: identity) == nil else { return }
+        for kid in Self.held(metadata) { holders[kid, default: []].insert(identity) }
     }
 
     /// Adds the keysets beside the one at `path`, except those that can't be read. It takes no lock, because a change of one of
@@ -21,16 +23,15 @@ struct KeysetCopies {
         let keystore = Self.keystore(of: path)
         guard keystores.insert(keystore).inserted else { return }
         for neighbour in (try? Keystore(keystore).everyKeyset()) ?? [] where neighbour != keystore {
-            guard !known.contains(Keystore.identity(of: neighbour)), let file = try? KeysetFolder(neighbour).file()
+            guard paths[Keystore.identity(of: neighbour)] == nil, let file = try? KeysetFolder(neighbour).file()
             else { continue }
             add(file.metadata, at: neighbour.hasPrefix("./") ? String(neighbour.dropFirst(2)) : neighbour)
         }
     }
 
     func others(with metadata: KeysetMetadata, at path: String) -> [String] {
-        let own = Keystore.identity(of: path)
-        let found = Set(Self.held(metadata).flatMap { holders[$0] ?? [] })
-        return found.filter { Keystore.identity(of: $0) != own }.sorted()
+        let found = Self.held(metadata).reduce(into: Set<String>()) { $0.formUnion(holders[$1] ?? []) }
+        return found.subtracting([Keystore.identity(of: path)]).compactMap { paths[$0] }.sorted()
     }
 
     private static func held(_ metadata: KeysetMetadata) -> [KeyID] {
@@ -45,9 +46,15 @@ struct KeysetCopies {
 
     /// What is wrong with a keyset that has copies.
     static func fault(_ others: [String]) -> String {
-        "\(others.joined(separator: ", ")) in the same keystore \(others.count == 1 ? "has" : "have") the same keys: one of them is a "
-            + "copy, which would get other new keys than apps and devices know"
+        let rest = others.count - shownCount
+        let names = others.prefix(shownCount).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        return
+            "\(names) in the same keystore \(others.count == 1 ? "has" : "have") the same keys: only one is the keyset, and a copy "
+            + "of it would get other new keys than apps and devices know"
     }
+
+    /// The names in a message of a keystore in which all keysets are copies.
+    private static let shownCount = 3
 }
 
 extension KeystoreError.Code {

@@ -33,7 +33,7 @@ extension KeysetStore {
         let path = folder.path
         let folders = try KeystoreError.convertingFileErrors {
             let keystore = FileSystem.parent(of: path)
-            if !keystore.isEmpty, !FileSystem.isFolder(keystore) { try Folder.makeIfMissing(keystore) }
+            try FileSystem.makeFolders(keystore)
             let folder = try FileSystem.folder(of: path)
             // In the keystore of another user, that user could neither use the keyset nor rotate the others without an error.
             try folder.status().access.checkOwner(keystore)
@@ -64,7 +64,6 @@ extension KeysetStore {
             throw refusal("the name of a keyset can't begin with a hyphen, as options do")
         }
         let above = Self.foldersAbove(path)
-        try requireFolders(above)
         for folder in above {
             guard try KeysetFolder(folder).exists else { continue }
             throw refusal("\(folder) is a keyset, and `rotate --all` finds none below it: choose another folder")
@@ -75,18 +74,6 @@ extension KeysetStore {
                 "\(keystore) is a keystore, which contains \(neighbour), and `rotate --all` looks only at the folders in it: "
                     + "choose \(keystore)/\(name), or a folder outside of \(keystore)")
         }
-    }
-
-    /// Of the folders above the keyset, `create` makes only the keystore. A longer path that doesn't exist is often misspelt.
-    ///
-    /// - Parameter above: from the nearest one.
-    /// - Throws: `KeystoreError` with `cannotCreate`.
-    private func requireFolders(_ above: [String]) throws(KeystoreError) {
-        guard let missing = above.dropFirst().last(where: { !FileSystem.exists($0) }) else { return }
-        throw KeystoreError(
-            .cannotCreate,
-            "can't create \(folder.path): there is no folder \(missing). Correct the path; if it is right, make the folder first: "
-                + "`mkdir -p -m 700 \(ShellArgument.quoted(above[0]))`")
     }
 
     /// A keyset in the folder, if it is a keystore: one that has the usual name or contains nothing but keysets. A home folder with

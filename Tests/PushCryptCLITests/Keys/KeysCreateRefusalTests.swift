@@ -58,31 +58,6 @@ struct KeysCreateRefusalTests {
         expectRefusal(output, 64, saying: ". is a keyset")
     }
 
-    @Test("keys create makes the folder of the keystore, and no folder above it")
-    func folders() throws {
-        let place = try Workplace()
-        let options = ["--kind", "shared", "--insecure-plaintext"]
-        let refused = try place.run(["keys", "create", "a b/new/x"] + options)
-        expectRefusal(refused, 73, saying: "can't create a b/new/x: there is no folder a b. Correct the path")
-        #expect(try place.names().isEmpty)
-        let command = try #require(refused.stderr.firstMatch(of: /`(mkdir .*)`/)?.1)
-        #expect(try place.shell(String(command)).isSuccess)
-        #expect(try place.run(["keys", "create", "a b/new/x"] + options).isSuccess)
-    }
-
-    @Test("keys create in a new keystore says so, unless it is the default one")
-    func newKeystore() throws {
-        let place = try Workplace()
-        let options = ["--kind", "shared", "--insecure-plaintext"]
-        #expect(try place.run(["keys", "create", "Keys/x"] + options).isSuccess)
-        let typo = try place.run(["keys", "create", "Kyes/y"] + options)
-        #expect(typo.exit == 0, "\(typo)")
-        #expect(
-            typo.stderr.hasPrefix("pushcrypt: Kyes is a new keystore: there was no such folder.")
-                && typo.stderr.contains("`pushcrypt rotate --all Kyes`"), "\(typo)")
-        #expect(try place.run(["keys", "create", "Kyes/z"] + options).isSuccess)
-    }
-
     @Test("keys create refuses a path below a file", arguments: ["file/ios", "file/deep/ios", "/dev/null/ios"])
     func impossible(_ path: String) throws {
         let place = try Workplace()

@@ -39,7 +39,7 @@ struct KeysCreateTests {
         let place = try Workplace()
         let output = try place.shell(
             "umask \(umask); \"$PUSHCRYPT\" keys create new/deep/Keys/ios --kind sender --insecure-plaintext")
-        #expect(output.isSuccess, "\(output)")
+        #expect(output.exit == 0, "\(output)")
         #expect(try place.mode(of: "new/deep/Keys/ios/keyset.json") == 0o600)
         for folder in ["new", "new/deep", "new/deep/Keys", "new/deep/Keys/ios"] {
             #expect(try place.mode(of: folder) == 0o700, "\(folder)")
@@ -54,7 +54,27 @@ struct KeysCreateTests {
         try place.create("Keys/test/app", "recipient")
         let output = try place.run(
             "keys", "create", path, "--kind", "shared", "--insecure-plaintext", "--at", Workplace.now)
-        #expect(output.isSuccess, "\(output)")
+        #expect(output.exit == 0, "\(output)")
+    }
+
+    @Test(
+        "keys create in a new keystore says so with the first missing folder, unless it is the default keystore",
+        arguments: [
+            ("Kyes/y", "Kyes", "Kyes"), ("a/my keys/x", "a/my keys", "a"), ("Keys/new/x", "Keys/new", "Keys/new"),
+        ])
+    func newKeystore(_ path: String, _ keystore: String, _ missing: String) throws {
+        let place = try Workplace()
+        let options = ["--kind", "shared", "--insecure-plaintext"]
+        #expect(try place.run(["keys", "create", "Keys/test/app"] + options).exit == 0)
+        #expect(try place.run(["keys", "create", "./Keys/test/other"] + options).isSuccess)
+        let typo = try place.run(["keys", "create", path] + options)
+        let words =
+            "pushcrypt: \(keystore) is a new keystore: there was no folder \(missing). Name it in commands for all keysets"
+        #expect(typo.exit == 0 && typo.stderr.hasPrefix(words), "\(typo)")
+        let command = try #require(typo.stderr.firstMatch(of: /`pushcrypt (.*)`/)?.1)
+        #expect(try place.shell("\"$PUSHCRYPT\" \(command)").exit == 0)
+        #expect(try place.run(["keys", "create", path + "2"] + options).isSuccess)
+        #expect(try Workplace().run(["keys", "create", "Keys/x"] + options).isSuccess)
     }
 
     @Test("keys create accepts a trailing slash and a name without a folder", arguments: ["Keys/ios/", "ios", "./ios"])

@@ -133,7 +133,8 @@ struct KeysRehearseTests {
 
     @Test("an impossible policy exits 65 in the file and 64 on the command line")
     func badPolicy() throws {
-        expectRefusal(try rehearse(Self.fleet + ["--publish-lead", "90d"]), 64, saying: "shorter than rotateEvery")
+        expectRefusal(
+            try rehearse(Self.fleet + ["--publish-lead", "90d"]), 64, saying: "shorter than --rotate-every")
         try write(policy: #"{"rotateEvery":"P60D"}"#)
         expectRefusal(try rehearse(Self.fleet), 65, saying: "Keys/app/keyset.json: the policy lacks")
     }

@@ -27,8 +27,8 @@ struct KeysetCopyTests {
         #expect(output.exit == 65, "\(output)")
         for (one, other) in [("senders", "senders.old"), ("senders.old", "senders")] {
             let words = """
-                error    Keys/\(one): Keys/\(other) in the same keystore has the same keys: one of them is a copy, which would get \
-                other new keys than apps and devices know
+                error    Keys/\(one): Keys/\(other) in the same keystore has the same keys: only one is the keyset, and a \
+                copy of it would get other new keys than apps and devices know
                          mv Keys/\(one) FOLDER  # if this one is the copy; FOLDER is outside the keystore
 
                 """

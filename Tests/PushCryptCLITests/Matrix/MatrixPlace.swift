@@ -79,7 +79,7 @@ struct MatrixPlace {
         for kind in recipient sender publisher shared; do
             "$p" keys passwd Sealed/$kind --new-passphrase-file pass --at 2026-02-28T00:00:00Z
         done
-        cp -Rp Sealed/sender Sealed/two
+        "$p" keys create Sealed/two --kind sender --passphrase-file pass --at 2026-02-28T00:00:00Z
         "$p" keys secrets add Sealed/two --name safe --passphrase-file pass --new-passphrase-file new.pass --at 2026-02-28T00:00:00Z
         """
 

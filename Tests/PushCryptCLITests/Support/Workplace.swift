@@ -41,7 +41,7 @@ struct Workplace {
         if let kid = try make(path, kind, options, at: time) { return kid }
         let output = try run(
             ["keys", "create", path, "--kind", kind, "--insecure-plaintext", "--at", time] + options)
-        try #require(output.isSuccess, "\(output)")
+        try #require(output.exit == 0, "\(output)")
         return output.line
     }
 

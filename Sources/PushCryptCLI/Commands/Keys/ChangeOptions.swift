@@ -45,21 +45,29 @@ struct ChangeOptions: ParsableArguments {
         return actor
     }
 
+    /// What to say about a keystore that `create` will make, which may be misspelt; nil for the default one and for one that exists.
+    private static func newKeystore(of store: KeysetStore) -> String? {
+        let keystore = Keystore(FileSystem.parent(of: store.folder.path)).path
+        guard !keystore.isEmpty, !FileSystem.isFolder(keystore), keystore != Defaults.keystore else { return nil }
+        var missing = keystore
+        while case let parent = FileSystem.parent(of: missing), !parent.isEmpty, !FileSystem.exists(parent) {
+            missing = parent
+        }
+        return
+            "\(keystore) is a new keystore: there was no folder \(missing). Name it in commands for all keysets, as in "
+            + "`pushcrypt rotate --all \(ShellArgument.quoted(keystore))`"
+    }
+
     /// Makes a keyset of one key and prints the key's id.
     func create(
         _ store: KeysetStore, _ record: KeyRecord, _ policy: RotationPolicy, _ protection: Protection,
         _ secret: KeysetSecret?, _ secrets: SecretOptions, as action: AuditEvent.Action
     ) throws {
         let hook = try hook()
-        let keystore = Keystore(FileSystem.parent(of: store.folder.path)).path
-        let isNewKeystore = !keystore.isEmpty && !FileSystem.isFolder(keystore) && keystore != Defaults.keystore
+        let newKeystore = Self.newKeystore(of: store)
         let notices = try store.create(record, policy, protection, secret, at: time, by: actor(secrets), as: action)
         for notice in notices { StandardStreams.writeNote(notice) }
-        if isNewKeystore {
-            StandardStreams.writeNote(
-                "\(keystore) is a new keystore: there was no such folder. Name it in commands for all keysets, as in "
-                    + "`pushcrypt rotate --all \(ShellArgument.quoted(keystore))`")
-        }
+        if let newKeystore { StandardStreams.writeNote(newKeystore) }
         try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
             "\(record.kid)\n"
         }
