@@ -177,7 +177,8 @@ extension ServedSet {
             throw keyset.newer(path, sequence, new.publication.sequence)
         }
         // Another signature on the same payload is no other set.
-        guard try sequence < new.publication.sequence || DefaultBackend.shared.sha256(payload.bytes) == new.digest else {
+        guard try sequence < new.publication.sequence || DefaultBackend.shared.sha256(payload.bytes) == new.digest
+        else {
             throw KeystoreError(
                 .notPublished,
                 "\(path) is another set with the same seq \(sequence), so apps would refuse this one: raise the keyset's "

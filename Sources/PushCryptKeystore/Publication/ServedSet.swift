@@ -48,7 +48,9 @@ struct ServedSet {
     /// The keys that the keyset revokes and the set doesn't: apps go on using them.
     func unrevoked(in timeline: KeyTimeline) -> [(kid: KeyID, at: UnixTime)] {
         timeline.keys.compactMap { key in
-            guard let time = key.lifecycle.revokedAt, kids.contains(key.kid), !revoked.contains(key.kid) else { return nil }
+            guard let time = key.lifecycle.revokedAt, kids.contains(key.kid), !revoked.contains(key.kid) else {
+                return nil
+            }
             return (key.kid, time)
         }
     }

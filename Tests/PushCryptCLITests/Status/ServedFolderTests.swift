@@ -113,7 +113,8 @@ struct ServedFolderTests {
 
     @Test("a set under another name is compared too, and numbered copies and other files aren't")
     func renamed() throws {
-        _ = try place.shell("cd www && mv senders.json app.json && mv senders.jwks.json app.jwks.json && echo '{}' >manifest.json")
+        _ = try place.shell(
+            "cd www && mv senders.json app.json && mv senders.jwks.json app.jwks.json && echo '{}' >manifest.json")
         #expect(try status().exit == 0)
         try revoke()
         let found = try errors()
