@@ -15,10 +15,13 @@ final class MLKEM768Key: @unchecked Sendable {
     private init(_ key: OpaquePointer) { self.key = key }
     deinit { EVP_PKEY_free(key) }
 
-    /// ML-KEM.KeyGen_internal (FIPS 203 algorithm 16). No seed is invalid. OpenSSL draws random bytes to test the new key.
+    /// ML-KEM.KeyGen_internal (FIPS 203 algorithm 16). Every seed of this length is valid. OpenSSL draws random bytes to test the
+    /// new key.
     ///
     /// - Parameter seed: d || z, 64 bytes.
+    /// - Throws: `CryptoError` with `invalidPrivateKey` for a seed of another length, `unsupportedAlgorithm`, `backendFailure`.
     convenience init(seed: Span<UInt8>) throws {
+        guard seed.count == 64 else { throw CryptoError(.invalidPrivateKey, "an ML-KEM-768 seed has 64 bytes") }
         try self.init(Self.makeKey(seed, isPrivate: true))
     }
 
