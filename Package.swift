@@ -93,11 +93,16 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         // A function of Linux that Swift can't call.
-        .systemLibrary(name: "CPushCryptPrctl"),
+        .systemLibrary(name: "CPushCryptProcess"),
         .target(name: "PushCryptPrimitives"),
         .target(
-            name: "PushCryptFiles", dependencies: ["PushCryptPrimitives"], exclude: unusedPrivacyManifest,
-            resources: privacyManifest),
+            name: "PushCryptFiles",
+            dependencies: [
+                "PushCryptPrimitives", .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
+            ],
+            exclude: unusedPrivacyManifest,
+            resources: privacyManifest
+        ),
         .target(name: "PushCryptOpenSSL", dependencies: ["PushCryptPrimitives", "CPushCryptOpenSSL"]),
         .target(name: "PushCryptCryptoKit", dependencies: ["PushCryptPrimitives"] + cryptoKit),
         .target(name: "PushCryptHPKE", dependencies: ["PushCryptPrimitives"]),
@@ -164,7 +169,6 @@ let package = Package(
                 "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
                 "PushCryptNotifications", "PushCryptRecipients", "PushCryptSimulator", "PushCryptSQLite",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
-                .target(name: "CPushCryptPrctl", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Sender"])),
             ],

@@ -1,5 +1,9 @@
 import PushCryptPrimitives
 
+#if os(Linux)
+import CPushCryptProcess
+#endif
+
 // Extensions of iOS apps link this target and can't start processes.
 #if !canImport(Darwin) || os(macOS)
 #if canImport(Darwin)
@@ -174,9 +178,6 @@ extension HelperProcess {
     static func pipe() throws(FileError) -> (readEnd: OpenFile, writeEnd: OpenFile) {
         var ends: [Int32] = [-1, -1]
         guard unsafe openPipe(&ends) == 0 else { throw FileError(.create, "a pipe") }
-        // Two steps, because the system's module lacks pipe2. A child that another thread starts in between keeps the
-        // pipe open; the helper then waits for the end of its input until the time limit.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (try aboveStandardStreams(ends[0]), try aboveStandardStreams(ends[1]))
     }
 
@@ -231,18 +232,14 @@ extension HelperProcess {
         return child
     }
 
-    /// Closes in the child the descriptors that this process opened without O_CLOEXEC, such as that of a passphrase.
+    /// Closes in the child the descriptors that this process opened without O_CLOEXEC, such as that of a passphrase, also
+    /// those that other threads open until the child starts.
     private static func closeOthers(_ actions: inout FileActions) {
         #if canImport(Darwin)
         // POSIX_SPAWN_CLOEXEC_DEFAULT closes all others.
         unsafe posix_spawn_file_actions_addinherit_np(&actions, 2)
         #else
-        let names = (try? FileSystem.names(in: "/proc/self/fd")) ?? (3..<1_024).map { String($0) }
-        for descriptor in names.compactMap({ Int32($0) }) where descriptor > 2 {
-            let flags = fcntl(descriptor, F_GETFD)
-            guard flags >= 0, flags & FD_CLOEXEC == 0 else { continue }
-            unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
+        _ = unsafe pushcrypt_process_close_from(&actions, 3)
         #endif
     }
 
@@ -296,6 +293,16 @@ extension HelperProcess {
     #endif
 }
 
-/// pipe(2), which a function of the same name hides.
-private func openPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { unsafe pipe(ends) }
+/// Opens a pipe that no child inherits.
+private func openPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 {
+    #if os(Linux)
+    return unsafe pipe2(ends, O_CLOEXEC)
+    #else
+    // Two steps, because the system has no pipe2. A child that other code starts in between keeps the pipe open; the
+    // helper then waits for the end of its input until the time limit.
+    guard unsafe pipe(ends) == 0 else { return -1 }
+    for index in 0..<2 { _ = unsafe fcntl(ends[index], F_SETFD, FD_CLOEXEC) }
+    return 0
+    #endif
+}
 #endif

@@ -1,5 +1,9 @@
 import PushCryptPrimitives
 
+#if os(Linux)
+import CPushCryptProcess
+#endif
+
 // Only programs handle signals: not the extensions of iOS apps, which link this target too.
 #if !canImport(Darwin) || os(macOS)
 /// The signal handlers and the core file limit of the process.
@@ -12,9 +16,12 @@ package enum ProcessSignals {
         for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] { setHandler(number, SIG_DFL) }
     }
 
-    /// Sets the soft limit of the size of core files to 0. A program that this process starts inherits it and may raise it
-    /// again.
+    /// Sets the soft limit of the size of core files to 0, and on Linux forbids dumps. A program that this process starts
+    /// inherits the limit and may raise it again; execve(2) allows dumps again.
     package static func forbidCoreFiles() {
+        #if os(Linux)
+        _ = pushcrypt_process_forbid_dumps()
+        #endif
         #if canImport(Glibc)
         let coreSize = __rlimit_resource_t(RLIMIT_CORE.rawValue)
         #else

@@ -1,9 +1,5 @@
 import PushCryptFiles
 
-#if os(Linux)
-import CPushCryptPrctl
-#endif
-
 /// The output of a crash, which would show memory that contains keys.
 enum CrashOutput {
     /// Turns crash output off. Call it before any secret is read. Failures are ignored.
@@ -14,9 +10,5 @@ enum CrashOutput {
     static func turnOff() {
         ProcessSignals.removeCrashHandlers()
         ProcessSignals.forbidCoreFiles()
-        #if os(Linux)
-        // execve(2) resets this attribute, so a command that the tool starts is dumpable again.
-        _ = pushcrypt_process_forbid_dumps()
-        #endif
     }
 }

@@ -53,9 +53,9 @@ extension KeysetStore {
         }
         guard FileSystem.exists(folder.path) else {
             let keyset = try restored(.none)
-            let (restoration, stored) = try keyset.made(
+            let (restoration, stored, lines) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
-            return isDryRun ? restoration.planned : try make(keyset, stored, restoration)
+            return isDryRun ? restoration.planned : try make(stored, after: lines, restoration)
         }
         return try withLock { folder in
             let present = try PresentKeyset(self.folder, in: folder, secret.arguments)
@@ -64,17 +64,17 @@ extension KeysetStore {
                 let metadata = try keyset.copy.metadata(secret, evenIfOlder: true)
                 return Restoration(metadata: metadata, events: [], lost: [], notices: [])
             }
-            let (restoration, stored) = try keyset.made(
+            let (restoration, stored, lines) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
-            return isDryRun ? restoration.planned : try replace(present, keyset, stored, restoration, folder)
+            return isDryRun ? restoration.planned : try replace(present, stored, after: lines, restoration, folder)
         }
     }
 
     private func make(
-        _ keyset: RestoredKeyset, _ stored: StoredKeyset, _ restoration: Restoration
+        _ stored: StoredKeyset, after lines: [String], _ restoration: Restoration
     ) throws -> Restoration {
         let notices = try publishFolder { folder in
-            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: keyset.lines)) {
+            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: lines)) {
                 FaultPoint.reach("restore-log-\($0)")
             }
             let store = KeysetStore(folder.path)
@@ -85,7 +85,7 @@ extension KeysetStore {
     }
 
     private func replace(
-        _ present: PresentKeyset, _ keyset: RestoredKeyset, _ stored: StoredKeyset, _ restoration: Restoration,
+        _ present: PresentKeyset, _ stored: StoredKeyset, after lines: [String], _ restoration: Restoration,
         _ folder: Folder
     ) throws -> Restoration {
         var notices = try discardLeftovers(folder)
@@ -94,8 +94,8 @@ extension KeysetStore {
             notices.append(try save(bytes, Self.replacedKeysetPrefix, ".json", folder))
         }
         if present.hasTornLog { notices.append(try save(present.logBytes, Self.brokenLogPrefix, ".jsonl", folder)) }
-        if present.logBytes != AuditLog.bytes(of: keyset.lines) {
-            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: keyset.lines)) {
+        if present.logBytes != AuditLog.bytes(of: lines) {
+            try folder.replace(KeysetFolder.auditName, with: AuditLog.bytes(of: lines)) {
                 FaultPoint.reach("restore-log-\($0)")
             }
         }
@@ -233,10 +233,13 @@ struct RestoredKeyset {
                 + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since")
     }
 
-    /// Since when changes are unknown, because no log continues after the backup; nil if the folder's log contains all of the
-    /// backup's.
+    /// Whether the folder's log ends before the copy.
+    private var lacksLog: Bool { present.lines.count < copy.metadata.audit.count }
+
+    /// Since when changes are unknown, because no log continues after the backup; nil if one does. The log of an interrupted
+    /// restoration says that it was lost.
     private var unknownChanges: String? {
-        guard present.lines.count < copy.metadata.audit.count else { return nil }
+        guard lacksLog || later.entries.first?.isLogLost == true else { return nil }
         return copy.metadata.timeline.updatedAt.map { "after \($0)" } ?? "since the backup"
     }
 
@@ -275,28 +278,34 @@ struct RestoredKeyset {
             && (writer == nil || writer == copy.metadata.writer)
     }
 
+    /// - Returns: also the lines of the log that the keyset continues. They say that the folder's log was lost, so that a
+    ///   restoration which is killed before it writes the keyset and repeated says it too.
     func made(
         goesBack: Bool, _ writer: String?, at time: UnixTime, confirmsClock: Bool, by actor: Actor,
         _ secret: SecretSource
-    ) throws -> (Restoration, StoredKeyset) {
+    ) throws -> (Restoration, StoredKeyset, lines: [String]) {
         let writer = try writer ?? ownWriter(actor)
         var stored = try copy.unlocked(secret, evenIfOlder: true)
         let lost = try lostChanges(goesBack: goesBack, stored.metadata)
+        let logLost = lacksLog ? unknownChanges.map { AuditEvent(.logLost, detail: "changes \($0) are unknown") } : nil
+        let lostLines = try AuditLog.head(
+            after: AuditLog(lines: lines).head(), events: [logLost].compactMap(\.self), actor: actor, at: time
+        ).lastLines
+        let lines = lines + lostLines
         stored.metadata.audit = try AuditLog(lines: lines).head()
         stored.metadata.sequence = sequence
         let times =
             [copy.metadata, present.file?.metadata].compactMap { $0?.timeline.updatedAt } + later.entries.map(\.at)
         stored.metadata.timeline.updatedAt = times.max()
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
-        try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost, unknown: unknownChanges)
+        try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
         if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
         let notices = [
             takeover(by: finished.metadata.writer), forgotten(secret.arguments), earlierSecret(secret.arguments),
         ].compactMap(\.self)
-        return (
-            Restoration(metadata: finished.metadata, events: editor.events, lost: lost, notices: notices), finished
-        )
+        let events = [logLost].compactMap(\.self) + editor.events
+        return (Restoration(metadata: finished.metadata, events: events, lost: lost, notices: notices), finished, lines)
     }
 
     /// This host; nil if the copy records none, which the first change does. A keyset that is lost or damaged can be restored
@@ -326,6 +335,7 @@ struct RestoredKeyset {
 
     /// - Throws: `KeystoreError` with `olderThanLog` unless `goesBack`.
     private func lostChanges(goesBack: Bool, _ metadata: KeysetMetadata) throws -> [String] {
+        let later = LaterChanges(later.entries.filter { !$0.isLogLost })
         // An earlier restoration repeated them too.
         let repeated = Set(later.givenUp(in: metadata).map(\.kid.description))
         let lost = later.entries.filter { entry in
@@ -342,6 +352,9 @@ struct RestoredKeyset {
 }
 
 extension AuditEntry {
+    /// Whether the line says that a log was lost. It changes no key.
+    fileprivate var isLogLost: Bool { what == AuditEvent.Action.logLost.rawValue }
+
     /// `revoked KID at TIME`
     fileprivate var name: String {
         let action = AuditEvent.Action(rawValue: what)?.text ?? what
@@ -357,14 +370,9 @@ extension AuditEntry {
 
 extension KeysetEditor {
     /// Logs that a copy was restored, and repeats what the log revokes and destroys after it.
-    ///
-    /// - Parameter unknown: since when changes are unknown, because no log goes on after the copy; nil if one does.
-    mutating func restore(
-        _ later: LaterChanges, _ source: String, _ lost: [String], unknown: String? = nil
-    ) throws {
+    mutating func restore(_ later: LaterChanges, _ source: String, _ lost: [String]) throws {
         let loses = lost.isEmpty ? "" : "; loses: " + lost.joined(separator: "; ")
         events.append(AuditEvent(.restored, detail: source + loses))
-        if let unknown { events.append(AuditEvent(.logLost, detail: "changes \(unknown) are unknown")) }
         for (kid, entry) in later.givenUp(in: metadata) { try giveUp(kid, isDestroyed: entry.what == "destroyed") }
     }
 

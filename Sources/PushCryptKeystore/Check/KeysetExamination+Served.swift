@@ -7,12 +7,12 @@ extension KeysetExamination {
     mutating func examineServed(_ metadata: KeysetMetadata) {
         guard let folder = context.served else { return }
         do {
-            let sets = try folder.sets(of: FileSystem.name(of: snapshot.path))
+            let sets = try folder.sets(of: FileSystem.name(of: snapshot.path), metadata.timeline)
             servedCount = sets.count
             for set in sets { examine(set, metadata) }
         } catch let error as KeystoreError where error.code == .notPublished {
             servedCount = 1
-            add(.error, "served-foreign", error.reason, advice: publish(isSigned: metadata.signedSet != nil))
+            add(.error, "served-foreign", error.reason, advice: publish(isSigned: metadata.signedSet != nil, as: nil))
         } catch {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
@@ -20,15 +20,12 @@ extension KeysetExamination {
     }
 
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
-        let keys = metadata.timeline.keys
-        guard set.kids.isEmpty || keys.contains(where: { set.kids.contains($0.kid.description) }) else {
+        guard set.isEmpty || set.hasKey(of: metadata.timeline) else {
             return add(
                 .error, "served-foreign", "\(set.path) has no key of the keyset: it is the set of another one",
                 advice: "publish the keyset under another name, with `keys publish --as NAME`")
         }
-        for key in keys where set.kids.contains(key.kid.description) {
-            examine(key, in: set, metadata.kind)
-        }
+        examineRevocations(set, metadata)
         let numbers = "\(set.path) has seq \(set.sequence), and the keyset has seq \(metadata.sequence)"
         if set.sequence > metadata.sequence {
             add(.error, "served-newer", "\(numbers): the keyset is an old copy", advice: restore)
@@ -38,33 +35,36 @@ extension KeysetExamination {
             let since = metadata.timeline.updatedAt.map { " since \($0)" } ?? ""
             add(
                 .error, "served-older", "\(numbers)\(since): the change was not published",
-                advice: publish(isSigned: set.isSigned))
+                advice: publish(isSigned: set.isSigned, as: set.name))
         }
     }
 
     /// A set that doesn't revoke a key lets apps use it; a keyset that doesn't is a copy from before the revocation.
-    private mutating func examine(_ key: KeyTimeline.Key, in set: ServedSet, _ kind: KeyKind) {
-        let (kid, isRevokedThere) = (key.kid.description, set.revoked.contains(key.kid.description))
-        if let revokedAt = key.lifecycle.revokedAt, !isRevokedThere {
-            let trusting = kind == .sender ? "apps still trust it" : "senders still seal to it"
+    private mutating func examineRevocations(_ set: ServedSet, _ metadata: KeysetMetadata) {
+        let trusting = metadata.kind == .sender ? "apps still trust it" : "senders still seal to it"
+        for (kid, time) in set.unrevoked(in: metadata.timeline) {
             add(
                 .error, "served-revoked",
-                "key \(kid) was revoked at \(revokedAt), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",
-                advice: publish(isSigned: set.isSigned))
-        } else if key.lifecycle.revokedAt == nil, key.lifecycle.destroyedAt == nil, isRevokedThere {
+                "key \(kid) was revoked at \(time), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",
+                advice: publish(isSigned: set.isSigned, as: set.name))
+        }
+        for kid in set.revived(by: metadata.timeline) {
             add(
                 .error, "served-revoked",
                 "\(set.path) revokes key \(kid), which the keyset doesn't: it is a copy from before the revocation",
-                advice: command("keys revoke") + secretArguments + " -- \(kid)")
+                advice: PublishedKeyset.revokeCommand(snapshot.path, kid, secretArguments))
         }
     }
 
     /// The command that publishes: the program of `--exec-on-change`, if one has run.
-    private func publish(isSigned: Bool) -> String {
+    private func publish(isSigned: Bool, as name: String?) -> String {
         if let record = try? snapshot.hook.get() { return runProgram(record) }
         let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
-        return isSigned
+        let isRenamed = name != nil && name != FileSystem.name(of: snapshot.path)
+        let command =
+            isSigned
             ? PublishedSet.command(snapshot.path, secretArguments, to: folder)
             : command("keys publish") + " --to \(folder)" + secretArguments
+        return command + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "")
     }
 }

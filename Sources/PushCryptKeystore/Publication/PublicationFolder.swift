@@ -48,16 +48,19 @@ package struct PublicationFolder {
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
-        let names = Names(name, ".json", sequence: new.publication.sequence)
-        let payload = try ClaimedSet(document, path: name).payload
+        let names = Names(name, isSigned: true, sequence: new.publication.sequence)
         if let bytes = try current(names.file) {
             let path = folder.path(of: names.file)
-            let old = try ClaimedSet(bytes, path: path)
-            try keyset.requireRevocations(of: old.payload, in: payload, path: path)
-            try old.requireReplaceable(by: new, path: path, keyset)
+            guard let old = ServedSet(bytes, path: path, isSigned: true) else {
+                throw KeystoreError(
+                    .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
+            }
+            try keyset.requireRevocations(of: old, in: set.timeline)
+            try old.requireReplaceable(by: new, keyset)
         }
+        func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
         // Another signature on the same payload is no other set.
-        let publication = try write(document, names) { (try? ClaimedSet($0, path: name))?.payload == payload }
+        let publication = try write(document, names) { payload($0) == payload(document) }
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
         return publication
     }
@@ -76,14 +79,18 @@ package struct PublicationFolder {
                         ? "apps bundle them (`keys export --pins-for`)"
                         : "each device gets its own (`keys export --device`)"))
         }
-        let names = Names(name, ".jwks.json", sequence: keyset.metadata.sequence)
+        let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         if let current = try current(names.file) {
-            try place.requireRevocations(of: current, in: bytes, path: path)
+            let served = ServedSet(current, path: path, isSigned: false)
+            if let served { try place.requireRevocations(of: served, in: keyset.metadata.timeline) }
             switch PublicCondition(current, keyset.metadata, keyset.records) {
             case .newer(let sequence): throw place.newer(path, sequence, keyset.metadata.sequence)
             case .foreign(let flaw):
-                guard Self.isEarlier(current, keyset.metadata) else {
+                // After a restored backup, earlier public keys can have a key that the keyset lost.
+                guard let served, served.sequence < keyset.metadata.sequence,
+                    served.hasKey(of: keyset.metadata.timeline)
+                else {
                     throw KeystoreError(
                         .notPublished,
                         "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")
@@ -94,12 +101,6 @@ package struct PublicationFolder {
         let publication = try write(bytes, names) { $0 == bytes }
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
-    }
-
-    /// Whether the served keys are earlier ones of the keyset. After a restored backup they can have a key that the keyset lost.
-    private static func isEarlier(_ served: [UInt8], _ metadata: KeysetMetadata) -> Bool {
-        guard let set = try? Keyset(json: served), set.sequence < metadata.sequence else { return false }
-        return !Set(set.keyIDs).isDisjoint(with: metadata.timeline.keys.map(\.kid))
     }
 
     private func current(_ name: String) throws -> [UInt8]? {
@@ -144,7 +145,8 @@ package struct PublicationFolder {
         let file, copy: String
         let sequence: Int64
 
-        init(_ name: String, _ suffix: String, sequence: Int64) {
+        init(_ name: String, isSigned: Bool, sequence: Int64) {
+            let suffix = ServedSet.suffix(isSigned: isSigned)
             file = name + suffix
             copy = "\(name).\(sequence)\(suffix)"
             self.sequence = sequence
@@ -160,41 +162,27 @@ extension KeystoreError.Code {
     package static let notPublished = KeystoreError.Code(name: "notPublished")
 }
 
-/// What a served document says about itself. It isn't verified, because another publisher may have signed it.
-private struct ClaimedSet {
-    private let publication: SenderSetPublication
-    /// The set that is signed, as JSON.
-    let payload: [UInt8]
-
-    init(_ document: [UInt8], path: String) throws {
-        let payload = (try? JSONText(document).root["payload"]?.utf8).flatMap(Base64URL.decode)
-        guard let payload, let member = try? JSONText(payload).root["pushcrypt"],
-            let publication = try? SenderSetPublication(member)
-        else {
-            throw KeystoreError(
-                .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
-        }
-        (self.publication, self.payload) = (publication, payload)
-    }
-
-    func requireReplaceable(by new: SignedSenderSet, path: String, _ keyset: PublishedKeyset) throws {
-        let (old, new, digest) = (publication, new.publication, new.digest)
+extension ServedSet {
+    /// - Throws: `KeystoreError` with `notPublished` if apps that accepted this signed set would refuse the new one.
+    fileprivate func requireReplaceable(by new: SignedSenderSet, _ keyset: PublishedKeyset) throws {
+        guard let old = publication else { return }
         func refuse(_ reason: String) -> KeystoreError {
             KeystoreError(.notPublished, "\(path) \(reason); publish under another name")
         }
-        guard old.set == new.set else { throw refuse("is the set of another keyset") }
-        guard old.epoch <= new.epoch else {
-            throw refuse("has epoch \(old.epoch), and this set has epoch \(new.epoch)")
+        guard old.set == new.publication.set else { throw refuse("is the set of another keyset") }
+        guard old.epoch <= new.publication.epoch else {
+            throw refuse("has epoch \(old.epoch), and this set has epoch \(new.publication.epoch)")
         }
-        guard old.sequence <= new.sequence else {
-            throw keyset.newer(path, old.sequence, new.sequence)
+        guard sequence <= new.publication.sequence else {
+            throw keyset.newer(path, sequence, new.publication.sequence)
         }
         // Another signature on the same payload is no other set.
-        guard try old.sequence < new.sequence || DefaultBackend.shared.sha256(payload.bytes) == digest else {
+        guard try sequence < new.publication.sequence || DefaultBackend.shared.sha256(payload.bytes) == new.digest
+        else {
             throw KeystoreError(
                 .notPublished,
-                "\(path) is another set with the same seq \(old.sequence), so apps would refuse this one: raise the keyset's "
-                    + "with `\(keyset.raise(above: old.sequence))`")
+                "\(path) is another set with the same seq \(sequence), so apps would refuse this one: raise the keyset's "
+                    + "with `\(keyset.raise(above: sequence))`")
         }
     }
 }

@@ -25,23 +25,14 @@ package struct PublishedKeyset: Sendable {
 
     /// A key that the served set revokes must stay revoked: a keyset from before the revocation would bring it into use again.
     ///
-    /// - Parameters:
-    ///   - served: a set of public keys, as JSON.
-    ///   - new: the set that replaces it.
     /// - Throws: `KeystoreError` with `notPublished`.
-    func requireRevocations(of served: [UInt8], in new: [UInt8], path servedPath: String) throws {
-        func keys(_ set: [UInt8], areRevoked: Bool) -> [KeyID] {
-            guard let root = try? JSONText(set).root else { return [] }
-            let lifecycles = root["pushcrypt"]?["keys"]
-            let kids = root["keys"].map { $0.elements.compactMap { $0["kid"]?.string } } ?? []
-            return kids.filter { (lifecycles?[$0]?["revokedAt"] != nil) == areRevoked }.compactMap(KeyID.init)
-        }
-        let revived = Set(keys(served, areRevoked: true)).intersection(keys(new, areRevoked: false)).sorted()
+    func requireRevocations(of served: ServedSet, in timeline: KeyTimeline) throws {
+        let revived = served.revived(by: timeline)
         guard !revived.isEmpty else { return }
         let commands = revived.map { "`\(Self.revokeCommand(path, $0, secretArguments))`" }.joined(separator: ", ")
         throw KeystoreError(
             .notPublished,
-            "\(servedPath) revokes key \(revived.map(\.description).joined(separator: ", ")), which the keyset doesn't: a copy "
+            "\(served.path) revokes key \(revived.map(\.description).joined(separator: ", ")), which the keyset doesn't: a copy "
                 + "from before the revocation was restored, and the key would be used again. Revoke it in the keyset first: "
                 + commands)
     }

@@ -7,6 +7,7 @@ package struct PublishedSet {
     /// The public keys.
     private let keyset: Keyset
     private let publication: SenderSetPublication
+    let timeline: KeyTimeline
     /// Every key that isn't destroyed signs. A file that was written by hand may have revoked ones, too.
     private let publishers: [KeyRecord]
     /// How far the clocks of two hosts may differ, in seconds.
@@ -22,13 +23,14 @@ package struct PublishedSet {
                 .invalidPolicy,
                 "the sender keyset has no signed set: name the apps that it is for with `keys policy --publish-topic`")
         }
-        let timeline = publishers.metadata.timeline
+        timeline = senders.metadata.timeline
+        let publisherTimeline = publishers.metadata.timeline
         self.publishers = try publishers.keyset().entries.map(\.record).filter { record in
-            timeline.updatedAt.flatMap { timeline.state(of: record.kid, at: $0)?.opens } ?? true
+            publisherTimeline.updatedAt.flatMap { publisherTimeline.state(of: record.kid, at: $0)?.opens } ?? true
         }
         keyset = try senders.keyset().publicKeyset(keepingPSK: false)
         // Apps may still pin a publisher that was destroyed here.
-        try keyset.requirePublishable(without: timeline.keys.map(\.kid))
+        try keyset.requirePublishable(without: publisherTimeline.keys.map(\.kid))
         publication = try policy.publication(sequence: senders.metadata.sequence, issuedAt: issuedAt)
     }
 

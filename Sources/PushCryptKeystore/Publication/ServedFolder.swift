@@ -5,49 +5,44 @@ import PushCryptKeysets
 /// The sets in a folder that a web server serves, as `keys publish` wrote them, to compare keysets with.
 package struct ServedFolder: Sendable {
     package let path: String
+    /// Every set in the folder without the numbered copies.
+    private let sets: [ServedSet]
 
     /// - Throws: `KeystoreError` if there is no such folder, or it can't be read.
     package init(_ path: String) throws {
-        self.path = KeysetFolder(path).path
-        _ = try KeystoreError.convertingFileErrors { try FileSystem.names(in: self.path) }
+        let path = KeysetFolder(path).path
+        self.path = path
+        let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
+        let names = try KeystoreError.convertingFileErrors { try folder.names() }
+        // Other files of a web server may be there, too.
+        sets = names.sorted().filter { !Self.isNumbered($0) }.compactMap { try? Self.set($0, in: folder, path) }
     }
 
-    /// The signed set and the public keys of the keyset with a name, if they are there.
+    /// The sets of a keyset: those with its name, and those with its keys under another name (`keys publish --as`).
     ///
-    /// - Throws: `KeystoreError` if a file can't be read, `notPublished` if it isn't a set.
-    func sets(of name: String) throws -> [ServedSet] {
+    /// - Throws: `KeystoreError` if a file with the keyset's name can't be read, `notPublished` if it isn't a set.
+    func sets(of name: String, _ timeline: KeyTimeline) throws -> [ServedSet] {
         let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
-        return try [(".json", true), (".jwks.json", false)].compactMap { suffix, isSigned in
-            guard folder.has(name + suffix) else { return nil }
-            let bytes = try KeystoreError.convertingFileErrors { try folder.read(name + suffix).bytes }
-            guard let set = ServedSet(bytes, path: folder.path(of: name + suffix), isSigned: isSigned) else {
-                throw KeystoreError(
-                    .notPublished, "\(folder.path(of: name + suffix)) is not a set that `keys publish` writes")
+        let own = try [true, false].map { name + ServedSet.suffix(isSigned: $0) }.filter(folder.has).map { file in
+            guard let set = try Self.set(file, in: folder, path) else {
+                throw KeystoreError(.notPublished, "\(path)/\(file) is not a set that `keys publish` writes")
             }
             return set
         }
+        return own + sets.filter { set in set.name != name && set.hasKey(of: timeline) }
     }
-}
 
-/// What a served set says about itself. Its signature isn't verified: apps do that.
-struct ServedSet {
-    let path: String
-    let isSigned: Bool
-    let sequence: Int64
-    let kids: Set<String>
-    let revoked: Set<String>
+    /// - Returns: nil for a file that isn't a set.
+    private static func set(_ name: String, in folder: Folder, _ path: String) throws -> ServedSet? {
+        guard name.hasSuffix(ServedSet.suffix(isSigned: true)) else { return nil }
+        let bytes = try KeystoreError.convertingFileErrors { try folder.read(name).bytes }
+        let isSigned = !name.hasSuffix(ServedSet.suffix(isSigned: false))
+        return ServedSet(bytes, path: (path == "/" ? "" : path) + "/" + name, isSigned: isSigned)
+    }
 
-    /// - Returns: nil for bytes that are no set.
-    init?(_ bytes: [UInt8], path: String, isSigned: Bool) {
-        self.path = path
-        self.isSigned = isSigned
-        let payload = isSigned ? (try? JSONText(bytes).root["payload"]?.utf8).flatMap(Base64URL.decode) : bytes
-        guard let payload, let root = try? JSONText(payload).root, let keys = root["keys"], keys.kind == .array,
-            let sequence = root["pushcrypt"]?["seq"]?.protocolInteger
-        else { return nil }
-        let lifecycles = root["pushcrypt"]?["keys"]
-        self.sequence = sequence
-        kids = Set(keys.elements.compactMap { $0["kid"]?.string })
-        revoked = kids.filter { lifecycles?[$0]?["revokedAt"] != nil }
+    /// NAME.SEQ.json or NAME.SEQ.jwks.json
+    private static func isNumbered(_ name: String) -> Bool {
+        let parts = name.split(separator: ".").dropLast(name.hasSuffix(ServedSet.suffix(isSigned: false)) ? 2 : 1)
+        return parts.count > 1 && parts.last.flatMap { Int64($0) } != nil
     }
 }

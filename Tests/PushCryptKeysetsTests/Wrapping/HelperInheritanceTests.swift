@@ -3,6 +3,7 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 import PushCryptTestSupport
+import Synchronization
 import Testing
 
 #if canImport(Darwin)
@@ -29,6 +30,26 @@ struct HelperInheritanceTests {
         let inherited = try String(contentsOf: place.file("descriptors"), encoding: .utf8).split(separator: "\n")
         #expect(inherited.count == 3, "\(inherited)")
         withExtendedLifetime(folder) {}
+    }
+
+    @Test("a command inherits no descriptor that another thread opens while the command starts")
+    func descriptorsOfOtherThreads() async throws {
+        let place = try TemporaryFolder()
+        let isDone = Mutex(false)
+        let opener = Thread {
+            while !isDone.withLock({ $0 }) {
+                let descriptors = (0..<50).map { _ in unsafe open("/dev/null", O_RDONLY) }
+                for descriptor in descriptors { close(descriptor) }
+            }
+        }
+        opener.start()
+        defer { isDone.withLock { $0 = true } }
+        let command = "exec readlink /proc/self/fd/* >>'\(place.path)/descriptors'"
+        for _ in 0..<30 {
+            #expect(throws: KeystoreError.self) { try WrapCommand(command).wrap(HelperScript.dataKey) }
+        }
+        let inherited = try String(contentsOf: place.file("descriptors"), encoding: .utf8).split(separator: "\n")
+        #expect(inherited.count == 3 * 30)
     }
 
     /// Threads of a server block signals. A helper that inherited this would wait for its children for ever.

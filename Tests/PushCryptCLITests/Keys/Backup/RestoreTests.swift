@@ -161,7 +161,7 @@ struct RestoreTests {
         let output = try place.run(Self.restore())
         #expect(output.exit == 0, "\(output)")
         let log = String(decoding: try place.read("\(Self.path)/audit.jsonl"), as: UTF8.self).split(separator: "\n")
-        #expect(log.count == 4 && log[2].contains(#""what":"restored""#))
+        #expect(log.count == 4 && log[2].contains(#""what":"logLost""#) && log[3].contains(#""what":"restored""#))
         #expect(try place.run("keys", "verify", Self.path, "--at", Workplace.now).exit == 0)
     }
 
@@ -291,8 +291,11 @@ struct KilledRestoreTests {
         #expect(use.exit == (step == "renamed" ? 75 : 0), "\(use)")
         let output = try place.run(RestoreTests.restore())
         #expect(output.exit == 0, "\(output)")
-        // The copy's line, "restored", and that the changes after the copy are unknown. A log that is in place is not replaced again.
-        #expect(try StoredFile(RestoreTests.path, in: place).logCount == (step == "renamed" ? 3 : 4))
+        // The copy's lines, "restored", and that the changes after the copy are unknown.
+        #expect(try StoredFile(RestoreTests.path, in: place).logCount == 4)
+        #expect(output.stderr.contains("until you confirm it"), "\(output)")
+        let doctor = try place.run("keys", "doctor", "Keys", "--at", Workplace.now)
+        #expect(doctor.text.contains("without the log of what came after it"), "\(doctor)")
         #expect(try place.run("keys", "verify", RestoreTests.path, "--at", Workplace.now).exit == 0)
     }
 
