@@ -17,7 +17,9 @@ func unwrap<Pointer>(_ pointer: Pointer?, _ operation: StaticString) throws -> P
 
 /// Throws unless a call that draws random bytes returned 1.
 func checkRandom(_ result: Int32, _ operation: StaticString) throws {
-    if result != 1 { throw backendFailure(operation, "OpenSSL has no random bytes") }
+    guard result != 1 else { return }
+    if pushcrypt_clear_errors() == 1 { throw lackOfMemory(operation) }
+    throw backendFailure(operation, "OpenSSL has no random bytes")
 }
 
 /// Throws an error with this code unless `call` returns 1: for calls whose input may be at fault. A lack of memory that
@@ -28,9 +30,11 @@ func checkRandom(_ result: Int32, _ operation: StaticString) throws {
 func check(_ operation: StaticString, orThrow code: CryptoError.Code, _ call: () throws -> Int32) throws {
     _ = pushcrypt_clear_errors()
     guard try call() != 1 else { return }
-    if pushcrypt_clear_errors() == 1 { throw backendFailure(operation, "OpenSSL lacks memory") }
+    if pushcrypt_clear_errors() == 1 { throw lackOfMemory(operation) }
     throw CryptoError(code, "\(operation)")
 }
+
+func lackOfMemory(_ operation: StaticString) -> CryptoError { backendFailure(operation, "OpenSSL lacks memory") }
 
 private func backendFailure(
     _ operation: StaticString, _ reason: String = "OpenSSL lacks memory or the algorithm"

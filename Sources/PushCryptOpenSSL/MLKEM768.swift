@@ -15,10 +15,13 @@ final class MLKEM768Key: @unchecked Sendable {
     private init(_ key: OpaquePointer) { self.key = key }
     deinit { EVP_PKEY_free(key) }
 
-    /// ML-KEM.KeyGen_internal (FIPS 203 algorithm 16).
+    /// ML-KEM.KeyGen_internal (FIPS 203 algorithm 16). Every seed of this length is valid. OpenSSL draws random bytes to test the
+    /// new key.
     ///
     /// - Parameter seed: d || z, 64 bytes.
+    /// - Throws: `CryptoError` with `invalidPrivateKey` for a seed of another length, `unsupportedAlgorithm`, `backendFailure`.
     convenience init(seed: Span<UInt8>) throws {
+        guard seed.count == 64 else { throw CryptoError(.invalidPrivateKey, "an ML-KEM-768 seed has 64 bytes") }
         try self.init(Self.makeKey(seed, isPrivate: true))
     }
 
@@ -40,8 +43,9 @@ final class MLKEM768Key: @unchecked Sendable {
     }
 
     private static func makeKey(_ bytes: Span<UInt8>, isPrivate: Bool) throws -> OpaquePointer {
+        _ = pushcrypt_clear_errors()
         guard let context = EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
-            _ = pushcrypt_clear_errors()
+            if pushcrypt_clear_errors() == 1 { throw lackOfMemory("EVP_PKEY_CTX_new_from_name ML-KEM-768") }
             throw CryptoError(
                 .unsupportedAlgorithm,
                 "OpenSSL \(OpenSSLLibrary.version) has no ML-KEM: suite 3 (xwing) needs OpenSSL 3.5 or later")
@@ -49,12 +53,22 @@ final class MLKEM768Key: @unchecked Sendable {
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         try check(EVP_PKEY_fromdata_init(context), "EVP_PKEY_fromdata_init ML-KEM-768")
-        try check("EVP_PKEY_fromdata ML-KEM-768", orThrow: isPrivate ? .invalidPrivateKey : .invalidPublicKey) {
-            bytes.withUnsafeBufferPointer { bytes in
-                pushcrypt_mlkem_fromdata(context, &key, bytes.baseAddress, bytes.count, isPrivate ? 1 : 0)
+        if isPrivate {
+            try checkRandom(importKey(bytes, true, context, &key), "EVP_PKEY_fromdata ML-KEM-768")
+        } else {
+            try check("EVP_PKEY_fromdata ML-KEM-768", orThrow: .invalidPublicKey) {
+                importKey(bytes, false, context, &key)
             }
         }
         return try unwrap(key, "EVP_PKEY_fromdata ML-KEM-768")
+    }
+
+    private static func importKey(
+        _ bytes: Span<UInt8>, _ isPrivate: Bool, _ context: OpaquePointer, _ key: inout OpaquePointer?
+    ) -> Int32 {
+        bytes.withUnsafeBufferPointer { bytes in
+            pushcrypt_mlkem_fromdata(context, &key, bytes.baseAddress, bytes.count, isPrivate ? 1 : 0)
+        }
     }
 
     /// The encapsulation key, 1,184 bytes.
@@ -102,7 +116,7 @@ final class MLKEM768Key: @unchecked Sendable {
     /// - Parameters:
     ///   - ciphertext: 1,088 bytes.
     ///   - sharedSecret: 32 bytes.
-    /// - Throws: `CryptoError` with `invalidPublicKey` for a ciphertext of another length.
+    /// - Throws: `CryptoError` with `invalidPublicKey` for a ciphertext of another length, `backendFailure`.
     func decapsulate(_ ciphertext: Span<UInt8>, into sharedSecret: inout MutableSpan<UInt8>) throws {
         guard ciphertext.count == Self.ciphertextByteCount else {
             throw CryptoError(.invalidPublicKey, "an ML-KEM-768 ciphertext has 1,088 bytes")
@@ -113,9 +127,12 @@ final class MLKEM768Key: @unchecked Sendable {
         try sharedSecret.withUnsafeMutableBufferPointer { secret in
             try ciphertext.withUnsafeBufferPointer { ciphertext in
                 var count = secret.count
+                _ = pushcrypt_clear_errors()
                 let result = EVP_PKEY_decapsulate(
                     context, secret.baseAddress, &count, ciphertext.baseAddress, ciphertext.count)
                 try check(result, "EVP_PKEY_decapsulate ML-KEM-768")
+                // If it lacks memory, OpenSSL 3.5 rejects implicitly and returns 1: the message would seem to be forged.
+                if pushcrypt_clear_errors() == 1 { throw lackOfMemory("EVP_PKEY_decapsulate ML-KEM-768") }
             }
         }
     }

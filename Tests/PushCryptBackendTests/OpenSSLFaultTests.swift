@@ -1,5 +1,6 @@
 #if canImport(Glibc)
 import Foundation
+import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
@@ -7,12 +8,15 @@ import Testing
 @Suite("OpenSSL that fails")
 struct OpenSSLFaultTests {
     /// Those that an ordinary run has time for, and that together call every kind of object.
-    private static let operations = [
+    private static let operations = everywhere + (hasXWing ? ofXWing : [])
+    private static let ofXWing = ["read the JWK xwing psk", "open xwing, signed", "rotate a keyset of X-Wing"]
+    private static let everywhere = [
         "generate P-256", "generate X25519", "read the JWK p256 psk", "read the JWK sender", "refuse a scalar of zero",
         "refuse a point off the curve", "encrypt with PBES2", "seal x25519 psk, signed", "open p256, signed",
         "open shared, signed", "refuse a changed tag, x25519", "verify", "refuse a signature", "sign a sender set",
-        "verify a signed sender set", "refuse a sender set with another payload",
+        "verify a signed sender set", "refuse a sender set with another payload", "change a keyset over to X25519",
     ]
+    private static let hasXWing = Backends.openSSL.backend.supports(.xWing)
 
     @Test("an operation that lacks memory throws backendFailure, leaks nothing and works again afterwards")
     func allocations() throws {
@@ -31,7 +35,9 @@ struct OpenSSLFaultTests {
     @Test("the first operation of a process that lacks memory throws backendFailure or succeeds")
     func firstOperation() throws {
         let step = LongTests.value("7", short: "61")
-        let output = try run(["cold", "--step", step, "generate P-256", "open x25519 psk, signed"])
+        let output = try run(
+            ["cold", "--step", step, "generate P-256", "open x25519 psk, signed"]
+                + (Self.hasXWing ? ["open xwing, signed"] : []))
         #expect(output.ending == .exit(0), "\(output.text)")
         #expect(try output.failures > 10, "\(output.text)")
     }

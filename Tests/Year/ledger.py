@@ -33,6 +33,10 @@ class Push:
     def keys(self) -> set[str]:
         return {self.payload["pushcrypt"]["kid"], self.payload["pushcrypt"]["skid"]}
 
+    @property
+    def kid(self) -> str:
+        return self.payload["pushcrypt"]["kid"]
+
 
 class Ledger:
     def __init__(self) -> None:
@@ -41,11 +45,17 @@ class Ledger:
         self.revoked: dict[str, datetime.datetime] = {}
         self.unannounced: dict[str, datetime.datetime] = {}
         self.opened = 0
+        # The keys of the suite before a change-over, and what phones opened after the first push with a key of the new one.
+        self.old_suite: set[str] = set()
+        self.changed_over: set[Phone] = set()
+        self.opened_afterwards: Counter[tuple[Phone, str]] = Counter()
         self.refused: Counter[str] = Counter()
 
     def add(self, push: Push) -> None:
         self.pushes.append(push)
         self.waiting[push.arrives].append(push)
+        if self.old_suite and push.kid not in self.old_suite:
+            self.changed_over.add(push.phone)
 
     def require_valid_keys(self, push: Push) -> None:
         """A host doesn't seal with a key that it was told is revoked."""
@@ -75,6 +85,8 @@ class Ledger:
         found = [reason for reason in reasons if shown and shown.startswith("!") and shown[1:] in REASONS[reason]]
         if shown == push.body and not reasons:
             self.opened += 1
+            if push.phone in self.changed_over:
+                self.opened_afterwards[push.phone, "old" if push.kid in self.old_suite else "new"] += 1
         elif found:
             self.refused[found[0]] += 1
         else:
@@ -91,5 +103,16 @@ class Ledger:
         if total != len(self.pushes) or not self.opened or set(self.refused) != set(REASONS):
             raise CheckFailed(f"{len(self.pushes)} pushes: {self.opened} opened, {dict(self.refused)} refused")
         lines = [f"{total} pushes were sealed", f"{self.opened} showed their text: all that the policy promises"]
+        if self.old_suite:
+            lines.append(self._report_change_over())
         return "\n".join(lines + [f"{count} were refused, as the policy says: {reason}"
                                   for reason, count in sorted(self.refused.items())])
+
+    def _report_change_over(self) -> str:
+        missing = [f"{phone.name}: {suite}" for phone in {push.phone for push in self.pushes} for suite in ("old", "new")
+                   if not self.opened_afterwards[phone, suite]]
+        if missing:
+            raise CheckFailed(f"after the change-over, phones opened no push with a key of a suite: {missing}")
+        count = {suite: sum(self.opened_afterwards[phone, suite] for phone in self.changed_over) for suite in ("old", "new")}
+        return (f"{count['old']} of them, with keys of the old suite, arrived after the first push with a key of the new suite, "
+                f"and {count['new']} had keys of the new suite")

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
+from host import Host
 from tool import TOPIC, Clock, Tool
 
 
@@ -21,6 +23,7 @@ class Phone:
         self.fetched = clock.now
         self.trust = self.folder / "senders.json"
         self.keys = "keys.json"
+        self.secret: list[str] = []  # the options for the secret of its keys
         self.address: dict[str, object] = {}  # the recipient in a line for `seal`, if it isn't the fleet's key
 
     def is_awake(self, day: int) -> bool:
@@ -32,15 +35,16 @@ class Phone:
             day += 1
         return day
 
-    def fetch(self, web: Path, outbox: Path) -> None:
-        """The app runs and fetches the signed set and, over its own connection, its line of the outbox."""
-        self.trust.write_bytes((web / "senders.json").read_bytes())
+    def fetch(self, host: Host) -> None:
+        """The app runs and fetches the signed set and, over its own connection, its keys."""
+        self.trust.write_bytes((host.web / "senders.json").read_bytes())
         self.trust.chmod(0o600)
-        self._fetch_keys(outbox)
+        self._fetch_keys(host)
         self.fetched = self.clock.now
 
-    def _fetch_keys(self, outbox: Path) -> None:
-        for line in outbox.read_text().splitlines():
+    def _fetch_keys(self, host: Host) -> None:
+        """Its line of the outbox."""
+        for line in (host.home / "outbox/fleet").read_text().splitlines():
             entry = json.loads(line)
             if entry["device"] == self.name:
                 path = self.folder / self.keys
@@ -53,7 +57,7 @@ class Phone:
         errors = self.folder / "errors"
         errors.unlink(missing_ok=True)
         output = self.tool.run(f"open --batch --topic {TOPIC} --keys {self.keys} --trust senders.json --pins pins.json "
-                               "--errors errors -q", input=lines, exit=None, at=at)
+                               "--errors errors -q", *self.secret, input=lines, exit=None, at=at)
         shown = {}
         for line in output.splitlines():
             if line.startswith("{"):
@@ -65,23 +69,48 @@ class Phone:
         return shown
 
 
+class SharingPhone(Phone):
+    """A phone of a fleet with one recipient keyset: it gets a copy of the keyset."""
+
+    def __init__(self, *arguments, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.keys = "Keys/fleet"
+
+    def _fetch_keys(self, host: Host) -> None:
+        self.secret = ["--wrap-command", str(host.kms)]
+        shutil.rmtree(self.folder / self.keys, ignore_errors=True)
+        shutil.copytree(host.keys / "fleet", self.folder / self.keys)
+
+
 class RegisteredPhone(Phone):
     """A phone that makes its own keys, rotates them, and uploads its record some days later."""
 
     def __init__(self, name: str, work: Path, binary: Path, clock: Clock, upload_after: int, overlap: int) -> None:
         super().__init__(name, work, binary, clock)
         self.keys = "Keys/own"
-        self.upload_after = upload_after
-        self.tool.run(f"keys create Keys/own --kind recipient --psk --insecure-plaintext --keep 1 --overlap {overlap}d")
+        self.upload_after, self.overlap = upload_after, overlap
+        self.make_keys("p256")
         self.address = {"to": self._record()}
         self.uploads: dict[int, dict[str, object]] = {}
+        self.next_suite: str | None = None  # an update of the app changes over to it
+
+    def make_keys(self, suite: str) -> None:
+        shutil.rmtree(self.folder / self.keys, ignore_errors=True)
+        self.tool.run(f"keys create Keys/own --kind recipient --suite {suite} --psk --insecure-plaintext --keep 1 "
+                      f"--overlap {self.overlap}d")
 
     def _record(self) -> dict[str, object]:
         return json.loads(self.tool.run("keys export Keys/own --registration"))
 
+    def has_pending(self) -> bool:
+        return any(key["state"] == "pending" for key in json.loads(self.tool.run("keys list Keys/own --json")))
+
     def rotate(self) -> None:
         """Makes the due steps once a week. A record with another key reaches the backend after the delay."""
         if self.clock.day % 7 == 6:
+            if self.next_suite and not self.has_pending():
+                self.tool.run(f"keys add Keys/own --suite {self.next_suite}")
+                self.next_suite = None
             self.tool.run("rotate Keys/own")
             record = self._record()
             known = [self.address["to"], *self.uploads.values()]
@@ -90,5 +119,5 @@ class RegisteredPhone(Phone):
         if self.clock.day in self.uploads:
             self.address = {"to": self.uploads.pop(self.clock.day)}
 
-    def _fetch_keys(self, outbox: Path) -> None:
+    def _fetch_keys(self, host: Host) -> None:
         pass

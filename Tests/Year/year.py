@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 from host import KEYSETS, Host
 from ledger import Ledger, Push
-from phone import Phone, RegisteredPhone
+from phone import Phone, RegisteredPhone, SharingPhone
 from tool import TOPIC, CheckFailed, Clock, rfc3339
 
 HERE = Path(__file__).resolve().parent
 SEALING_DAYS = 365
 LONGEST_LIFETIME = 30
 
+# The day on which the fleet's third key seals. After a change-over it has the new suite.
+CHANGE_OVER = 120
 # The days of the incidents. The keysets have pending keys on the day of the leak; a key of the fleet is added on
 # SECOND_HOST_WRITES, and one of the senders on PASSPHRASE_LOST.
 LEAK = 165
@@ -46,11 +48,19 @@ FAULTS = {
     "skip-reseal": Fault("the queue isn't sealed again after the leak", "and valid for 10 days, must show"),
     "skip-copy": Fault("the host that seals isn't given the revocation", "which was revoked at"),
     "restore-by-hand": Fault("the whole folder from before the leak is copied back", "which was revoked at"),
+    "new-keyset": Fault("a phone changes over with a new keyset, which lacks the keys of the old suite", "shows '!unknownKey'"),
 }
 
 
 class Year:
-    def __init__(self, binary: Path, work: Path, fault: str | None) -> None:
+    """
+    Without a change-over the keyset of the fleet is a shared one. A recipient keyset and the keys that a phone makes change
+    over from suite p256 to another one.
+    """
+
+    def __init__(self, binary: Path, work: Path, fault: str | None, change_over: str | None) -> None:
+        self.change_over = change_over
+        self.lead = 14 if fault == "short-lead" else 21  # days
         self.clock, self.ledger, self.fault, self.work = Clock(), Ledger(), fault, work
         os.umask(0o077)
         (work / "kms/vault").mkdir(parents=True)
@@ -60,13 +70,14 @@ class Year:
         self.backups = work / "backups"
         self.backups.mkdir()
         make = (work, binary, self.clock)
+        kind = SharingPhone if change_over else Phone
         self.fleet = [
-            Phone("daily", *make), Phone("fortnight", *make, every=14, phase=3, off=True),
+            kind("daily", *make), kind("fortnight", *make, every=14, phase=3, off=True),
             # It fetches the day before a key is published, and the day before this key seals.
-            Phone("limit", *make, every=21, phase=17)]
+            kind("limit", *make, every=21, phase=17)]
         # A push that is sealed before the upload and takes 30 days arrives in the last hours of the overlap.
-        own = RegisteredPhone("own", *make, upload_after=15, overlap=30 if fault == "short-overlap" else 45)
-        self.phones = [*self.fleet, own]
+        self.own = RegisteredPhone("own", *make, upload_after=15, overlap=30 if fault == "short-overlap" else 45)
+        self.phones = [*self.fleet, self.own]
         self.threads = ThreadPoolExecutor(os.cpu_count())
         # What goes wrong on a day: the exit status of `status` after cron, and the words that cron mails.
         self.bad_days: dict[int, tuple[int, str]] = {}
@@ -81,9 +92,9 @@ class Year:
         for name in ("ann", "safe"):
             (a.secrets / f"{name}.pass").write_text(secrets.token_urlsafe(18))
         shutil.copy(a.secrets / "ann.pass", a.secrets / "publisher-passphrase")
-        lead = 14 if self.fault == "short-lead" else 21
         # With one key to keep, a retired key opens for the overlap and no longer.
-        a.run(f"keys create Keys/fleet --kind shared --rotate-every 60d --publish-lead {lead}d --overlap 30d --keep 1")
+        kind = "recipient" if self.change_over else "shared"
+        a.run(f"keys create Keys/fleet --kind {kind} --rotate-every 60d --publish-lead {self.lead}d --overlap 30d --keep 1")
         a.run("keys create Keys/senders --kind sender --rotate-every 90d --publish-lead 21d --overlap 30d --keep 1")
         a.run(f"keys policy Keys/senders --publish-topic {TOPIC} --publish-for 60d")
         ann, safe = a.secrets / "ann.pass", a.secrets / "safe.pass"
@@ -95,7 +106,7 @@ class Year:
         self.rotate()
         for phone in self.phones:
             (phone.folder / "pins.json").write_text(pins)
-            phone.fetch(a.web, a.home / "outbox/fleet")
+            phone.fetch(a)
         self.log("host A made the keysets; host B and four phones have got their keys")
 
     # MARK: - Every day
@@ -104,6 +115,9 @@ class Year:
         self.set_up()
         at_three = {OLD_COPY_RESTORED: self.put_old_copy_back, SECOND_HOST_WRITES: self.second_host_writes,
                     SLOW_CLOCK: self.slow_clock, PASSPHRASE_LOST: self.lose_passphrase}
+        if self.change_over:
+            # Before the rotation, which would add a key of the old suite.
+            at_three[CHANGE_OVER - self.lead] = self.begin_change_over
         at_five = {OLD_COPY_RESTORED: self.restore, SLOW_CLOCK: self.set_clock,
                    PASSPHRASE_LOST + 1: self.use_second_passphrase}
         at_ten = {LEAK: self.leak, HOST_LOST: self.lose_host}
@@ -207,7 +221,7 @@ class Year:
             if isinstance(phone, RegisteredPhone):
                 phone.rotate()
             if phone.is_awake(self.clock.day):
-                phone.fetch(self.writer.web, self.writer.home / "outbox/fleet")
+                phone.fetch(self.writer)
         list(self.threads.map(run, self.phones))
 
     def back_up(self) -> None:
@@ -216,6 +230,19 @@ class Year:
 
     def newest_backup(self, store: str) -> Path:
         return max(self.backups.glob(f"{store}-*"))
+
+    # MARK: - A change-over
+
+    def begin_change_over(self) -> None:
+        """docs/rotation.md: the next key has the new suite. On the phone that makes its own keys, an update of the app adds it."""
+        for tool, path in ((self.a.tool, "Keys/fleet"), (self.own.tool, "Keys/own")):
+            self.ledger.old_suite |= {key["kid"] for key in json.loads(tool.run(f"keys list {path} --json"))}
+        self.a.change(f"keys add Keys/fleet --suite {self.change_over}")
+        if self.fault == "new-keyset":
+            self.own.make_keys(self.change_over)
+        else:
+            self.own.next_suite = self.change_over
+        self.log(f"change-over to {self.change_over}")
 
     # MARK: - What goes wrong
 
@@ -237,17 +264,21 @@ class Year:
             self.reseal()
 
     def reseal(self) -> None:
-        """Only a backend can open what was sealed to the fleet. It seals its other messages from their text."""
+        """A backend can open what was sealed with a shared key. It seals its other messages from their text."""
         queue = self.ledger.queue(self.clock.now)
-        fleet = [push for push in queue if push.phone in self.fleet]
+        fleet = [push for push in queue if push.phone in self.fleet and not self.change_over]
+        if fleet:
+            self.reseal_fleet(fleet)
+        self.seal_pushes([push for push in queue if push not in fleet])
+        self.log(f"sealed {len(queue)} queued pushes again")
+
+    def reseal_fleet(self, fleet: list[Push]) -> None:
         lines = [json.dumps({"payload": push.payload, "device": push.phone.name}) + "\n" for push in fleet]
         output = self.backend.run(f"reseal --keys Keys/fleet --sign-with Keys/senders --topic {TOPIC} --errors refused",
                                   input="".join(lines))
         for push, line in zip(fleet, output.splitlines(), strict=True):
             push.payload = json.loads(line)["payload"]
             self.ledger.require_valid_keys(push)
-        self.seal_pushes([push for push in queue if push not in fleet])
-        self.log(f"sealed {len(queue)} queued pushes again")
 
     def put_old_copy_back(self) -> None:
         """docs/runbooks/restore-a-backup.md: at three, somebody copies a file of before the leak back."""

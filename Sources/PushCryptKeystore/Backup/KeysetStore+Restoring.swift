@@ -79,7 +79,7 @@ extension KeysetStore {
             }
             let store = KeysetStore(folder.path)
             try store.writeKeyset(stored, folder)
-            try store.writeRest(stored, folder)
+            try store.writeRest(stored, store.changedPublic(stored, folder), folder)
         }
         return restoration.adding(notices)
     }

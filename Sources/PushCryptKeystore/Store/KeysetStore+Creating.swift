@@ -22,7 +22,7 @@ extension KeysetStore {
         return try publishFolder { folder in
             let store = KeysetStore(folder.path)
             try store.writeKeyset(stored, folder)
-            try store.writeRest(stored, folder)
+            try store.writeRest(stored, store.changedPublic(stored, folder), folder)
         }
     }
 

@@ -13,7 +13,7 @@ extension KeysetStore {
         var notices = try discardLeftovers(folder)
         let log = try requireUnbrokenLog(folder, stored.metadata, secretArguments)
         notices += try finishLog(log, folder, stored.metadata.audit)
-        if try writePublic(stored, folder) { notices.append(Self.publicNotice(folder)) }
+        if try writePublic(changedPublic(stored, folder), folder) { notices.append(Self.publicNotice(folder)) }
         return notices
     }
 
@@ -55,7 +55,9 @@ extension KeysetStore {
             let name = KeysetFolder.publicName
             let published = folder.has(name) ? try folder.read(name).bytes : nil
             let condition = PublicCondition(published, stored.metadata, stored.records)
-            if condition.isUnfinished, !DemoKeys.covers(Array(stored.records.keys)), try writePublic(stored, folder) {
+            if condition.isUnfinished, !DemoKeys.covers(Array(stored.records.keys)),
+                try writePublic(changedPublic(stored, folder), folder)
+            {
                 notices.append(Self.publicNotice(folder))
             }
             return notices

@@ -85,9 +85,11 @@ package struct KeysetStore: Sendable {
     }
 
     func write(_ keyset: StoredKeyset, _ folder: Folder) throws {
+        // The cryptographic library may fail. So it is called before the rename, after which only files are written.
+        let published = try changedPublic(keyset, folder)
         try writeKeyset(keyset, folder)
         do {
-            try KeystoreError.convertingFileErrors { try writeRest(keyset, folder) }
+            try KeystoreError.convertingFileErrors { try writeRest(keyset, published, folder) }
         } catch let error as KeystoreError {
             throw KeystoreError(
                 error.code,
@@ -108,20 +110,30 @@ package struct KeysetStore: Sendable {
     }
 
     /// Writes the files that are derived from `keyset.json`.
-    func writeRest(_ keyset: StoredKeyset, _ folder: Folder) throws {
-        try writePublic(keyset, folder)
+    ///
+    /// - Parameter published: from ``changedPublic(_:_:)``.
+    func writeRest(_ keyset: StoredKeyset, _ published: [UInt8]?, _ folder: Folder) throws {
+        try writePublic(published, folder)
         FaultPoint.reach("published")
         try folder.append(AuditLog.bytes(of: keyset.metadata.audit.lastLines), to: KeysetFolder.auditName)
         FaultPoint.reach("logged")
     }
 
-    /// Writes `public.jwks.json` if it differs from the keyset's public keys.
-    @discardableResult
-    func writePublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> Bool {
-        guard let published = try keyset.published() else { return false }
+    /// The new text of `public.jwks.json`, which was parsed; nil if it is the current one or the keyset has none.
+    func changedPublic(_ keyset: StoredKeyset, _ folder: Folder) throws -> [UInt8]? {
+        guard let published = try keyset.published() else { return nil }
         let current = try? folder.read(KeysetFolder.publicName).bytes
-        guard current != published else { return false }
+        guard current != published else { return nil }
         _ = try Keyset(json: published)
+        return published
+    }
+
+    /// Writes `public.jwks.json` if it has a new text.
+    ///
+    /// - Returns: whether it was written.
+    @discardableResult
+    func writePublic(_ published: [UInt8]?, _ folder: Folder) throws -> Bool {
+        guard let published else { return false }
         try folder.replace(KeysetFolder.publicName, with: published, mode: 0o644) { FaultPoint.reach("public-\($0)") }
         return true
     }

@@ -1,10 +1,13 @@
 import Foundation
+import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
 @Suite("a full disk", .ownThreads, .enabled(if: FullDisk.isAvailable, FullDisk.missing))
 struct FullDiskTests {
-    static let commands = [
+    static let commands = everywhere + (PushCryptCore.Suite.xWing.isAvailable ? [changeOver] : [])
+    private static let changeOver = "keys add disk/Keys/ios --suite xwing"
+    private static let everywhere = [
         "keys add disk/Keys/ios", "keys policy disk/Keys/ios --keep 3", "rotate disk/Keys/ios",
         "keys revoke disk/Keys/ios KID --yes", "keys passwd disk/Keys/ios --new-passphrase-file passphrase",
         "rotate --emergency --revoke KID --yes disk/Keys/ios",

@@ -40,6 +40,8 @@ struct KilledChange: Sendable, CustomTestStringConvertible {
             "keys add", "keys revoke", "keys promote", "keys retire", "keys destroy", "keys prune", "keys policy",
             "keys passwd",
         ].map { KilledChange(name: $0, protection: .plain, points: fewest) }
+        + (PushCryptCore.Suite.xWing.isAvailable
+            ? [KilledChange(name: "keys add --suite xwing", protection: .plain)] : [])
 
     /// All changes take the same steps, and `rotate` of a plain keyset is killed at each of them.
     private static let few: [ChangePoint] =

@@ -1,9 +1,21 @@
 import Foundation
+import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
 @Suite("a machine without random bytes or file descriptors", .ownThreads)
 struct MachineFaultTests {
+    /// Where the machine has suite 3.
+    private static let suite3 =
+        PushCryptCore.Suite.xWing.isAvailable
+        ? [
+            "keys add Keys/ios --suite xwing",
+            "keys create Keys/new --kind recipient --suite xwing --insecure-plaintext",
+            "seal --to Keys/xwing/public.jwks.json --topic com.example.app <inner",
+            // OpenSSL tests each private key of ML-KEM with a message.
+            "keys export Keys/xwing --private --format jwk --insecure-plaintext",
+        ] : []
+
     static let drawing = [
         "seal --to Keys/ios --topic com.example.app <inner", "seal --to Keys/master --topic com.example.app <inner",
         "keys create Keys/new --kind shared --insecure-plaintext",
@@ -14,7 +26,7 @@ struct MachineFaultTests {
     /// OpenSSL reads the name of its generator from its configuration.
     @Test(
         "a command that draws random bytes exits 70 and writes nothing if there are none",
-        arguments: drawing.sampled(every: 2))
+        arguments: drawing.sampled(every: 2) + suite3)
     func withoutRandomness(_ command: String) throws {
         let place = try makePlace()
         let configuration = "openssl_conf = init\n[init]\nrandom = generator\n[generator]\nrandom = no-such-generator\n"
@@ -31,7 +43,7 @@ struct MachineFaultTests {
     ]
 
     /// The smallest limit is that with which the system can load the tool.
-    @Test("a command without free descriptors exits 74 and changes nothing", arguments: opening)
+    @Test("a command without free descriptors exits 74 and changes nothing", arguments: opening + suite3.prefix(1))
     func withoutDescriptors(_ command: String) throws {
         var statuses: Set<Int32> = []
         for limit in LongTests.value(4...16, short: 4...7) {
@@ -116,6 +128,7 @@ struct MachineFaultTests {
         let now = ISO8601DateFormatter().string(from: Date())
         _ = try place.create("Keys/ios", "recipient", ["--psk"], at: now)
         _ = try place.create("Keys/master", "shared", [], at: now)
+        if !Self.suite3.isEmpty { _ = try place.create("Keys/xwing", "recipient", ["--suite", "xwing"], at: now) }
         try place.write(Workplace.inner, to: "inner")
         try place.write(Data("correct horse\n".utf8), to: "pass")
         return place

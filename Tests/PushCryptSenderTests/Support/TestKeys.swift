@@ -3,7 +3,7 @@ import PushCryptCore
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// The keys of Tests/Vectors/pushcrypt-v1.json and, where the machine has suite 3, two new keys `xwing` and `xwing psk`.
+/// The keys of Tests/Vectors/pushcrypt-v1.json and, where the machine has suite 3, those of xwing-keys.json.
 struct TestKeys: Decodable {
     private(set) var keys: [String: [String: String]]
 
@@ -11,20 +11,12 @@ struct TestKeys: Decodable {
         do {
             var shared = try Vectors.loadOwn("pushcrypt-v1.json", as: TestKeys.self)
             guard Suite.xWing.isAvailable else { return shared }
-            shared.keys["xwing"] = try madeXWing(psk: false)
-            shared.keys["xwing psk"] = try madeXWing(psk: true)
+            shared.keys.merge(try Vectors.loadOwn("xwing-keys.json", as: TestKeys.self).keys) { $1 }
             return shared
         } catch {
             preconditionFailure("the keys of the tests: \(error)")
         }
     }()
-
-    private static func madeXWing(psk: Bool) throws -> [String: String] {
-        let record = try KeyRecord.generate(.recipient, type: .xWing, psk: psk, backend: DefaultBackend.shared)
-        var json = [UInt8]()
-        try record.appendJWK(to: &json)
-        return try JSONDecoder().decode([String: String].self, from: Data(json))
-    }
 
     static func privateJWK(_ name: String) -> [UInt8] { jwk(name) { _ in true } }
 

@@ -63,6 +63,7 @@ struct FaultRun: AsyncParsableCommand {
         let accepted = ContinuousClock.now
         let reports = try await waitForEnd(of: ledger.ids, backend, scene, all, limit: .seconds(60 * patience))
         let ended = ContinuousClock.now
+        print("  the phones have keys of suite \(Phone.suite.rawValue)")
         for line in faults.log { print("  \(line)") }
         try ledger.check(reports, all, scene, userWithoutApp: faults.userWithoutApp, (accepted - start, ended - start))
         try scene.requireLog(without: all.flatMap(\.secrets) + (0...9).map { "Message \($0)" })

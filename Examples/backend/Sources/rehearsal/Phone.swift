@@ -9,6 +9,9 @@ import Synchronization
 
 /// A simulated phone with the app: its extension, its notification centre, and the app's registration with the service.
 final class Phone: Sendable {
+    /// Suite 3 where OpenSSL has it. The service is on the same machine, so it can seal to the record.
+    static let suite: Suite = Suite.xWing.isAvailable ? .xWing : .p256
+
     let user: String
     let token: String
     let environment: APNsEnvironment
@@ -33,7 +36,7 @@ final class Phone: Sendable {
         let clock = SimulatedClock(startingAt: .now)
         self.clock = clock
         let keyring = FileKeyring(folder: "\(folder)/keys")
-        let identity = DeviceIdentity(storage: keyring, clock: { clock.time })
+        let identity = DeviceIdentity(storage: keyring, options: .init(suite: Self.suite), clock: { clock.time })
         self.identity = identity
         let pins = try SenderPins(folder: "\(folder)/senders", publishers: scene.pins, topic: Scene.topic)
         self.pins = pins

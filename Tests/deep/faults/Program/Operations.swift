@@ -1,3 +1,4 @@
+import CPushCryptOpenSSL
 import Foundation
 import PushCryptCore
 import PushCryptExtension
@@ -11,15 +12,17 @@ import PushCryptSender
 enum Operations {
     static var all: [Operation] {
         generating + readingRecords + readingContainers + writingContainers + messages + signatures + senderSets + blobs
-            + keysets
+            + keysets + changes
     }
     private static let backend = OpenSSLBackend()
-    private static let names = ["p256", "p256 psk", "x25519", "x25519 psk"] + shared
+    /// OpenSSL has X-Wing's algorithms from 3.5 on. Asking for them would allocate memory before the first fault.
+    private static let types = OpenSSL_version_num() < 0x3050_0000 ? KeyPairType.groups : KeyPairType.allCases
+    private static let names = types.map(vectorName).flatMap { [$0, "\($0) psk"] } + shared
     /// Their messages need no memory of OpenSSL, except for a signature.
     private static let shared = ["shared", "device"]
 
     private static var generating: [Operation] {
-        KeyPairType.groups.map { type in
+        types.map { type in
             Operation("generate \(type)", needs: [.memory, .randomness]) {
                 let key = try backend.generateKeyPair(type)
                 let serialized = try key.serialized
@@ -225,6 +228,34 @@ enum Operations {
             },
         ]
     }
+
+    /// Changes of keysets on disk.
+    private static var changes: [Operation] {
+        types.flatMap { type in
+            // A keyset of X-Wing keys never goes back.
+            let other = type == .p256 ? KeyPairType.x25519 : .p256
+            return [
+                Operation("create a keyset of \(type)", needs: [.memory, .randomness]) {
+                    let keyset = try ChangedKeyset(nil)
+                    return { try keyset.create(type) }
+                },
+                Operation("import a key of \(type) into a keyset") {
+                    let (keyset, jwk) = (try ChangedKeyset(type), try Vectors.jwk(vectorName(type)))
+                    return { try keyset.importKey(jwk, [type, type]) }
+                },
+                Operation("rotate a keyset of \(type)", needs: [.memory, .randomness]) {
+                    let keyset = try ChangedKeyset(type)
+                    return { try keyset.rotate([type, type]) }
+                },
+                Operation("change a keyset over to \(type)", needs: [.memory, .randomness]) {
+                    let keyset = try ChangedKeyset(other)
+                    return { try keyset.add(type, [other, type]) }
+                },
+            ]
+        }
+    }
+
+    private static func vectorName(_ type: KeyPairType) -> String { KeyAlgorithm(type).rawValue }
 
     /// Whether `body` throws a `CryptoError` with this code. Rethrows other errors.
     private static func refusal<Result>(_ code: CryptoError.Code, _ body: () throws -> Result) throws -> Bool {

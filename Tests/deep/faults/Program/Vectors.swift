@@ -56,11 +56,13 @@ enum Vectors {
     }
 
     private static func protocolKey(_ name: String) throws -> JSONValue {
-        guard let key = protocolVectors["keys"]?[name] else { throw Missing(name: name) }
+        let file = name.hasPrefix("xwing") ? xWingKeys : protocolVectors
+        guard let key = file["keys"]?[name] else { throw Missing(name: name) }
         return key
     }
 
     private static let protocolVectors = read("pushcrypt-v1.json")
+    private static let xWingKeys = read("xwing-keys.json")
     private static let containers = read("key-containers.json")
 
     private static func read(_ name: String) -> JSONValue {

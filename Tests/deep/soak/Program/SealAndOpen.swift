@@ -69,7 +69,7 @@ struct SealAndOpen {
         while tally.operations < count && !isDone.isSet {
             for channel in Channel.all {
                 attempt(channel, .intact) {
-                    let payload = Self.payload(&random)
+                    let payload = Self.payload(channel.key, &random)
                     let time = place.now
                     let push = try seal(payload, channel, at: time)
                     let opened = try device.opener(channel, for: push).open(push, at: time).get()
@@ -99,7 +99,7 @@ struct SealAndOpen {
     private func deliver(
         _ channel: Channel, _ fate: Fate, _ device: inout DeviceKeys, _ random: inout SplitMix64
     ) throws -> String? {
-        let payload = Self.payload(&random)
+        let payload = Self.payload(channel.key, &random)
         let time = place.now
         let push = try seal(payload, channel, at: time)
         let opener = try device.opener(channel, for: push)
@@ -149,9 +149,9 @@ struct SealAndOpen {
         }
     }
 
-    /// A payload of random length that fits in every suite and profile.
-    private static func payload(_ random: inout SplitMix64) -> [UInt8] {
-        let count = Int(random.next() % 1_600)
+    /// A payload of random length that fits in every profile of the key's suite.
+    private static func payload(_ key: Channel.Key, _ random: inout SplitMix64) -> [UInt8] {
+        let count = Int(random.next() % (key.isXWing ? 1_200 : 1_600))
         let letters = (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.next() % 26) }
         return Array(#"{"aps":{"alert":{"title":"t","body":"b"},"badge":3},"n":1.50,"x":""#.utf8) + letters
             + Array("\"}".utf8)

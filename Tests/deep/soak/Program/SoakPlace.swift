@@ -6,12 +6,14 @@ import PushCryptSender
 /// A way to seal: the recipient's keyset, and whether the message is signed.
 struct Channel: Sendable, CustomStringConvertible {
     enum Key: String, CaseIterable {
-        case p256, x25519, p256PSK, x25519PSK, shared, device
+        case p256, x25519, xwing, p256PSK, x25519PSK, xwingPSK, shared, device
 
+        /// Those that this machine has.
+        static let available = allCases.filter { Suite.xWing.isAvailable || !$0.isXWing }
+
+        var isXWing: Bool { self == .xwing || self == .xwingPSK }
         /// The keyset's folder.
         var keyset: String { self == .device ? "shared" : rawValue }
-        /// The keysets that the tool rotates. A psk is part of a registration, which an app replaces by itself.
-        var rotates: Bool { self != .p256PSK && self != .x25519PSK }
     }
 
     let key: Key
@@ -19,7 +21,7 @@ struct Channel: Sendable, CustomStringConvertible {
 
     var description: String { "\(key)\(isSigned ? " signed" : "")" }
 
-    static let all = Key.allCases.flatMap { [Channel(key: $0, isSigned: false), Channel(key: $0, isSigned: true)] }
+    static let all = Key.available.flatMap { [Channel(key: $0, isSigned: false), Channel(key: $0, isSigned: true)] }
 }
 
 /// Keysets on disk that the tool made and rotates, watchers that follow them, and a clock that moves a day at a time.
@@ -28,6 +30,8 @@ final class SoakPlace: @unchecked Sendable {
     static let topic = "com.example.app"
     static let device = "phone-1_A"
     private static let start: Int64 = 1_800_000_000
+    /// Suite 3 needs OpenSSL 3.5. A psk is part of a registration, which an app replaces by itself.
+    private static let suites = ["p256", "x25519"] + (Suite.xWing.isAvailable ? ["xwing"] : [])
 
     let folder: String
     private let tool: String
@@ -44,18 +48,17 @@ final class SoakPlace: @unchecked Sendable {
         self.folder = folder
         self.tool = tool
         let policy = ["--rotate-every", "10d", "--publish-lead", "2d"]
-        let kinds = [
-            ["shared", "shared"], ["p256", "recipient", "--suite", "p256"],
-            ["x25519", "recipient", "--suite", "x25519"], ["p256PSK", "recipient", "--suite", "p256", "--psk"],
-            ["x25519PSK", "recipient", "--suite", "x25519", "--psk"], ["sender", "sender"],
-        ]
+        let recipients = Self.suites.flatMap { suite in
+            [[suite, "recipient", "--suite", suite], [suite + "PSK", "recipient", "--suite", suite, "--psk"]]
+        }
+        let kinds = [["shared", "shared"], ["sender", "sender"]] + recipients
         try FileManager.default.createDirectory(atPath: folder + "/Keys", withIntermediateDirectories: true)
         for kind in kinds {
             try run(
                 ["keys", "create", "Keys/" + kind[0], "--kind"] + kind[1...] + ["--insecure-plaintext"] + policy
                     + at)
         }
-        for name in ["p256PSK", "x25519PSK"] {
+        for name in Self.suites.map({ $0 + "PSK" }) {
             let record = try run(["keys", "export", "Keys/" + name, "--registration"] + at)
             registrations[name] = try Recipient(jwk: record)
         }
@@ -63,7 +66,7 @@ final class SoakPlace: @unchecked Sendable {
         for name in ["shared", "sender"] {
             watchers[name] = try KeysetWatcher(folder: path(name), pollInterval: .milliseconds(200), clock: clock)
         }
-        for name in ["p256", "x25519"] {
+        for name in Self.suites {
             watchers[name] = try KeysetWatcher(
                 file: path(name) + "/public.jwks.json", pollInterval: .milliseconds(200), clock: clock)
         }
@@ -110,7 +113,7 @@ final class SoakPlace: @unchecked Sendable {
     }
 
     private func runBatch(_ tally: Tally) throws {
-        let keyset = ["shared", "p256", "x25519"].randomElement() ?? "shared"
+        let keyset = (["shared"] + Self.suites).randomElement() ?? "shared"
         let payloads = (0..<200).map { #"{"aps":{"alert":"line \#($0) of day \#(now.seconds)"},"n":1.50}"# }
         let lines = payloads.map { #"{"payload":\#($0)}"# + "\n" }.joined()
         let options = ["--topic", Self.topic] + at
