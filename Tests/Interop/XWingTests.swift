@@ -70,8 +70,8 @@ import Testing
     }
 
     @Test(
-        "a push to an X-Wing key that Python generated opens in both, whichever of them seals", arguments: makers,
-        [false, true])
+        "a push to an X-Wing key that Python generated opens in both, whichever of them seals",
+        .enabled(if: Python.isAvailable, Python.missing), arguments: makers, [false, true])
     func pushes(_ backend: any CryptoBackend, isSigned: Bool) throws {
         for psk in [false, true] {
             let made = try Reference.ask(Request.Generate(kind: "xwing", psk: psk))

@@ -22,8 +22,10 @@ struct KeysetCopies {
     mutating func addNeighbours(of path: String) {
         let keystore = Self.keystore(of: path)
         guard keystores.insert(keystore).inserted else { return }
+        let own = Keystore.identity(of: path)
         for neighbour in (try? Keystore(keystore).everyKeyset()) ?? [] where neighbour != keystore {
-            guard paths[Keystore.identity(of: neighbour)] == nil, let file = try? KeysetFolder(neighbour).file()
+            let identity = Keystore.identity(of: neighbour)
+            guard identity != own, paths[identity] == nil, let file = try? KeysetFolder(neighbour).file()
             else { continue }
             add(file.metadata, at: neighbour.hasPrefix("./") ? String(neighbour.dropFirst(2)) : neighbour)
         }
