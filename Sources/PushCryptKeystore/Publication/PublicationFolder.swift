@@ -33,6 +33,8 @@ package struct PublicationFolder {
         package let file, copy: String
         package let sequence: Int64
         package let isChanged: Bool
+        /// What an operator must know beside; nil if nothing.
+        package var notice: String?
     }
 
     /// Writes the signed set of a sender keyset, and verifies the written file as an app does.
@@ -49,6 +51,7 @@ package struct PublicationFolder {
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
         let names = Names(name, isSigned: true, sequence: new.publication.sequence)
+        var notice: String?
         if let bytes = try current(names.file) {
             let path = folder.path(of: names.file)
             guard let old = ServedSet(bytes, path: path, isSigned: true) else {
@@ -57,6 +60,7 @@ package struct PublicationFolder {
             }
             try keyset.requireRevocations(of: old, in: set.timeline)
             try old.requireReplaceable(by: new, keyset)
+            notice = old.refusal(of: new)
         }
         // The set itself may have been lost.
         if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
@@ -67,7 +71,8 @@ package struct PublicationFolder {
         }
         func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
         // Another signature on the same payload is no other set.
-        let publication = try write(document, names) { payload($0) == payload(document) }
+        var publication = try write(document, names) { payload($0) == payload(document) }
+        publication.notice = notice
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
         return publication
     }
@@ -174,6 +179,14 @@ extension KeystoreError.Code {
 }
 
 extension ServedSet {
+    /// That apps which accepted this signed set refuse the new one, because it ends before the time of this one (PROTOCOL section
+    /// 10); nil if they don't.
+    fileprivate func refusal(of new: SignedSenderSet) -> String? {
+        guard let old = publication, new.publication.validUntil <= old.issuedAt else { return nil }
+        return "\(path) was issued at \(old.issuedAt), under a wrong clock: apps that have fetched it refuse this set, which ends at "
+            + "\(new.publication.validUntil), until an update of the app has another epoch: docs/runbooks/wrong-clock.md"
+    }
+
     /// - Throws: `KeystoreError` with `notPublished` if apps that accepted this signed set would refuse the new one.
     fileprivate func requireReplaceable(by new: SignedSenderSet, _ keyset: PublishedKeyset) throws {
         guard let old = publication else { return }

@@ -50,6 +50,7 @@ struct KeysPublish: ParsableCommand {
             "changed": publication.isChanged,
         ]
         try noteUnpublishedSet(name)
+        if let notice = publication.notice { StandardStreams.writeNote(notice) }
         try StandardStreams.write(result, asJSON: self.json) { _ in
             TerminalText.harmless(
                 publication.isChanged
