@@ -10,6 +10,7 @@ extension KeysetExamination {
             let sets = try folder.sets(of: FileSystem.name(of: snapshot.path), metadata.timeline)
             servedCount = sets.count
             for set in sets { examine(set, metadata) }
+            if sets.isEmpty { examineUnpublished(folder, metadata) }
         } catch let error as KeystoreError where error.code == .notPublished {
             servedCount = 1
             add(.error, "served-foreign", error.reason, advice: publish(isSigned: metadata.signedSet != nil, as: nil))
@@ -17,6 +18,20 @@ extension KeysetExamination {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
         }
+    }
+
+    /// The folder has no set of the keyset.
+    private mutating func examineUnpublished(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
+        let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), metadata.timeline)
+        let isLate = metadata.timeline.updatedAt.map { $0 + Self.graceInSeconds < now } ?? true
+        let hasRun = (try? snapshot.hook.get()) != nil
+        guard copy != nil || hasRun || metadata.signedSet != nil && isLate else { return }
+        let before = copy.map { ": \($0.path) is a copy of the last one" } ?? ""
+        add(
+            .error, "served-unpublished",
+            "\(folder.path) has no set of the keyset, so nothing can fetch its keys\(before)",
+            advice: publish(isSigned: metadata.signedSet != nil, as: nil))
+        if let copy { examineRevocations(copy, metadata) }
     }
 
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
@@ -28,7 +43,9 @@ extension KeysetExamination {
         examineRevocations(set, metadata)
         let numbers = "\(set.path) has seq \(set.sequence), and the keyset has seq \(metadata.sequence)"
         if set.sequence > metadata.sequence {
-            add(.error, "served-newer", "\(numbers): the keyset is an old copy", advice: restore)
+            add(
+                .error, "served-newer", "\(numbers): the keyset is an old copy, or another host publishes this set",
+                advice: restore + raising(set))
         } else if set.sequence < metadata.sequence,
             metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
         {
@@ -36,7 +53,23 @@ extension KeysetExamination {
             add(
                 .error, "served-older", "\(numbers)\(since): the change was not published",
                 advice: publish(isSigned: set.isSigned, as: set.name))
+        } else if set.sequence == metadata.sequence, !set.isSet(of: metadata) {
+            add(
+                .error, "served-conflict",
+                "\(set.path) is another set than the keyset's with the same seq \(set.sequence), as after a restored backup, or if "
+                    + "another host publishes it",
+                advice: set.isSigned
+                    ? PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
+                        + "  # if no other host publishes it; then publish the set"
+                    : publish(isSigned: false, as: set.name) + "  # if no other host publishes it")
         }
+    }
+
+    /// What to do if the newest backup is restored already.
+    private func raising(_ set: ServedSet) -> String {
+        guard set.isSigned else { return "" }
+        return "; if it is restored, and what was revoked later is revoked again: "
+            + PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
     }
 
     /// A set that doesn't revoke a key lets apps use it; a keyset that doesn't is a copy from before the revocation.

@@ -53,6 +53,10 @@ package enum PublicCondition: Hashable, Sendable {
         return records == nil ? .plausible : .whole
     }
 
+    package var isForeign: Bool {
+        if case .foreign = self { true } else { false }
+    }
+
     /// Whether an interrupted change can leave this state. The next change writes the file again.
     package var isUnfinished: Bool {
         switch self {

@@ -58,6 +58,13 @@ package struct PublicationFolder {
             try keyset.requireRevocations(of: old, in: set.timeline)
             try old.requireReplaceable(by: new, keyset)
         }
+        // The set itself may have been lost.
+        if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
+            copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
+        {
+            try keyset.requireRevocations(of: copy, in: set.timeline)
+            try copy.requireReplaceable(by: new, keyset)
+        }
         func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
         // Another signature on the same payload is no other set.
         let publication = try write(document, names) { payload($0) == payload(document) }
@@ -98,6 +105,9 @@ package struct PublicationFolder {
             default: break
             }
         }
+        if let copy = ServedSet.newestCopy(of: name, isSigned: false, in: folder) {
+            try place.requireRevocations(of: copy, in: keyset.metadata.timeline)
+        }
         let publication = try write(bytes, names) { $0 == bytes }
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
@@ -118,8 +128,9 @@ package struct PublicationFolder {
             let path = folder.path(of: names.copy)
             throw KeystoreError(
                 .notPublished,
-                "\(path) is another set with the same seq \(names.sequence), as after a restored backup, and it isn't overwritten: "
-                    + "move it to another folder, or publish under another name with --as")
+                "\(path) is another set with the same seq \(names.sequence), as after a restored backup, or if another host "
+                    + "publishes it, and it isn't overwritten: move it to another folder, or publish under another name with --as"
+            )
         }
         return try KeystoreError.convertingFileErrors {
             for name in try folder.leftovers() where names.hasLeftover(name) { try folder.remove(name) }
@@ -181,8 +192,9 @@ extension ServedSet {
         else {
             throw KeystoreError(
                 .notPublished,
-                "\(path) is another set with the same seq \(sequence), so apps would refuse this one: raise the keyset's "
-                    + "with `\(keyset.raise(above: sequence))`")
+                "\(path) is another set with the same seq \(sequence), so apps would refuse this one. If another host "
+                    + "publishes it, stop one of the two. After a restored backup, raise the keyset's seq: "
+                    + "`\(keyset.raise(above: sequence))`")
         }
     }
 }

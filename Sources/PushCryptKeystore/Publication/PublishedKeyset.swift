@@ -19,9 +19,14 @@ package struct PublishedKeyset: Sendable {
         "pushcrypt keys revoke \(ShellArgument.quoted(path))\(secretArguments) \(ShellArgument.last(kid))"
     }
 
-    func raise(above sequence: Int64) -> String {
+    /// The command that raises the `seq` of a signed set.
+    ///
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    static func raiseCommand(_ path: String, above sequence: Int64, _ secretArguments: String) -> String {
         "pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq \(sequence + 1)\(secretArguments)"
     }
+
+    func raise(above sequence: Int64) -> String { Self.raiseCommand(path, above: sequence, secretArguments) }
 
     /// A key that the served set revokes must stay revoked: a keyset from before the revocation would bring it into use again.
     ///

@@ -32,6 +32,13 @@ package struct ServedFolder: Sendable {
         return own + sets.filter { set in set.name != name && set.hasKey(of: timeline) }
     }
 
+    /// The numbered copy with the highest `seq` of a set that has keys of the keyset.
+    func newestCopy(of name: String, _ timeline: KeyTimeline) -> ServedSet? {
+        guard let folder = try? Folder(path, followingLinks: true) else { return nil }
+        return [true, false].compactMap { ServedSet.newestCopy(of: name, isSigned: $0, in: folder) }
+            .filter { $0.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
+    }
+
     /// - Returns: nil for a file that isn't a set.
     private static func set(_ name: String, in folder: Folder, _ path: String) throws -> ServedSet? {
         guard name.hasSuffix(ServedSet.suffix(isSigned: true)) else { return nil }

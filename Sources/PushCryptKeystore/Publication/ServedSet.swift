@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptFiles
+import PushCryptKeysets
 
 /// What a set that a web server serves says about itself. Its signature isn't verified: apps do that, and another publisher may
 /// have signed it.
@@ -38,6 +39,14 @@ struct ServedSet {
 
     func hasKey(of timeline: KeyTimeline) -> Bool { timeline.keys.contains { kids.contains($0.kid) } }
 
+    /// Whether the set is that of the keyset's last change, which has the same `seq`. Its keys aren't compared bit by bit.
+    func isSet(of metadata: KeysetMetadata) -> Bool {
+        let timeline = metadata.timeline
+        guard let publication else { return !PublicCondition(payload, metadata, nil).isForeign }
+        return publication.issuedAt == timeline.updatedAt
+            && kids == Set(timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid))
+    }
+
     /// The keys that the set revokes and the keyset doesn't: it is a copy from before the revocation.
     func revived(by timeline: KeyTimeline) -> [KeyID] {
         timeline.keys.filter { key in
@@ -53,5 +62,19 @@ struct ServedSet {
             }
             return (key.kid, time)
         }
+    }
+}
+
+extension ServedSet {
+    /// The copy with the highest number that `keys publish` left beside the set: NAME.SEQ.json, NAME.SEQ.jwks.json.
+    static func newestCopy(of name: String, isSigned: Bool, in folder: Folder) -> ServedSet? {
+        let suffix = suffix(isSigned: isSigned)
+        let numbered = ((try? folder.names()) ?? []).compactMap { file -> (file: String, sequence: Int64)? in
+            guard file.hasPrefix(name + "."), file.hasSuffix(suffix) else { return nil }
+            return Int64(file.dropFirst(name.count + 1).dropLast(suffix.count)).map { (file, $0) }
+        }
+        return numbered.sorted { $0.sequence > $1.sequence }.lazy.compactMap { file, _ in
+            (try? folder.read(file).bytes).flatMap { ServedSet($0, path: folder.path(of: file), isSigned: isSigned) }
+        }.first
     }
 }

@@ -108,7 +108,10 @@ struct ServedFolderTests {
         #expect(try status().exit == 2)
         let found = try errors()
         #expect(Set(found.map(\.code)) == ["served-newer", "served-revoked"], "\(found)")
-        #expect(found.contains { $0.message.hasSuffix("and the keyset has seq 2: the keyset is an old copy") })
+        #expect(
+            found.contains {
+                $0.message.contains("and the keyset has seq 2: the keyset is an old copy, or another host")
+            })
         let revived = try #require(found.first { $0.code == "served-revoked" })
         #expect(revived.message.contains("revokes key \(kid), which the keyset doesn't"), "\(revived)")
         #expect(revived.advice == "pushcrypt keys revoke Keys/senders \(kid.hasPrefix("-") ? "-- " : "")\(kid)")
@@ -144,6 +147,41 @@ struct ServedFolderTests {
             #expect(try place.run(command + ["--at", Workplace.now]).exit == 0)
         }
         #expect(try status().exit == 0)
+    }
+
+    @Test("another set with the same seq, as after a restored backup, is an error")
+    func conflict() throws {
+        _ = try place.shell("cp -a Keys/senders copy")
+        try place.succeed("keys", "add", "Keys/senders", at: Workplace.now)
+        try publish()
+        #expect(try status().exit == 0)
+        _ = try place.shell("rm -r Keys/senders && mv copy Keys/senders")
+        try place.succeed("keys", "add", "Keys/senders", at: SignedSetPlace.day(1))
+        #expect(try status(day: 1).exit == 2)
+        let found = try errors(day: 1)
+        #expect(found.map(\.code) == ["served-conflict", "served-conflict"], "\(found)")
+        let signed = try #require(found.first { $0.message.hasPrefix("www/senders.json is another set") })
+        #expect(
+            signed.advice.hasPrefix("pushcrypt keys policy Keys/senders --publish-seq 4  # if no other host"),
+            "\(signed)")
+    }
+
+    @Test("a set that was published and is gone is an error, with the revocations that its numbered copy lacks")
+    func gone() throws {
+        _ = try place.shell("rm www/senders.json www/senders.jwks.json")
+        #expect(try status().exit == 2)
+        #expect(try errors().map(\.code) == ["served-unpublished"])
+        try revoke()
+        #expect(Set(try errors().map(\.code)) == ["served-unpublished", "served-revoked"])
+        try publish()
+        #expect(try status().exit == 0)
+    }
+
+    @Test("a signed set that was never published is an error after a day")
+    func neverPublished() throws {
+        _ = try place.shell("rm www/*")
+        #expect(try status(day: 0).exit == 0)
+        #expect(try errors(day: 20).map(\.code) == ["served-unpublished"])
     }
 
     @Test("a folder without a set of any keyset is a note, and one that isn't there is unknown")

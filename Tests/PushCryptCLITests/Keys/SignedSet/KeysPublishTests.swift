@@ -123,12 +123,34 @@ struct KeysPublishTests {
         #expect(refused.stderr.contains(line), "\(refused)")
         _ = try place.shell("rm www/phones.jwks.json")
         expectRefusal(
-            try publish(2), 65, saying: "www/phones.2.jwks.json is another set with the same seq 2")
+            try publish(2), 65, saying: "www/phones.2.jwks.json revokes key \(kid), which the keyset doesn't")
         #expect(try place.read("www/phones.2.jwks.json") == before["phones.2.jwks.json"])
         try place.write(#require(before["phones.jwks.json"]), to: "www/phones.jwks.json", mode: 0o644)
         try place.succeed("keys", "revoke", "Keys/phones", kid, "--yes", at: SignedSetPlace.day(2))
         #expect(try publish(2).text.hasPrefix("wrote www/phones.jwks.json, seq 3"))
         #expect(try place.read("www/phones.2.jwks.json") == before["phones.2.jwks.json"])
+    }
+
+    @Test(
+        "a signed set that brings a revoked key back is refused, also if only the numbered copy with the revocation is left",
+        arguments: ["rm www/senders.json", ": >www/senders.json"])
+    func lostSignedSet(_ loss: String) throws {
+        let kid = try signed.kid("Keys/senders")
+        _ = try place.shell("cp -Rp Keys Backup")
+        try place.succeed("keys", "revoke", "Keys/senders", kid, "--yes")
+        #expect(try publish().isSuccess)
+        _ = try place.shell("rm -r Keys && mv Backup Keys && \(loss)")
+        if loss.hasPrefix(":") {
+            expectRefusal(try publish(), 65, saying: "www/senders.json is not a signed sender set; remove it")
+            _ = try place.shell("rm www/senders.json")
+        }
+        expectRefusal(try publish(), 65, saying: "www/senders.3.json revokes key \(kid), which the keyset doesn't")
+        try place.succeed("keys", "revoke", "Keys/senders", kid, "--yes", at: SignedSetPlace.day(1))
+        expectRefusal(
+            try publish(at: SignedSetPlace.day(1)), 65,
+            saying: "raise the keyset's seq: `pushcrypt keys policy Keys/senders --publish-seq 4`")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", "--yes", at: SignedSetPlace.day(1))
+        #expect(try publish(at: SignedSetPlace.day(1)).isSuccess)
     }
 
     @Test("a numbered signed set is not overwritten by another one with its seq, also if the served file is gone")
@@ -141,7 +163,7 @@ struct KeysPublishTests {
         try place.succeed("keys", "add", "Keys/senders")
         expectRefusal(
             try publish(), 65,
-            saying: "www/senders.3.json is another set with the same seq 3, as after a restored backup")
+            saying: "www/senders.3.json is another set with the same seq 3, so apps would refuse this one")
         #expect(try place.names(in: "www") == ["senders.3.json"] && place.read("www/senders.3.json") == kept)
         #expect(try publish("--as", "other").isSuccess)
     }
