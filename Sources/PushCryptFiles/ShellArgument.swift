@@ -2,7 +2,11 @@
 package enum ShellArgument {
     /// Adds quotes if the shell would split or expand the argument, and `./` to a path that begins with `-`.
     package static func quoted(_ argument: String) -> String {
-        let argument = argument.hasPrefix("-") ? "./" + argument : argument
+        quotedValue(argument.hasPrefix("-") ? "./" + argument : argument)
+    }
+
+    /// Adds quotes if the shell would split or expand an argument that isn't a path.
+    package static func quotedValue(_ argument: String) -> String {
         guard argument.isEmpty || !argument.utf8.allSatisfy(isPlain) else { return argument }
         return "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }

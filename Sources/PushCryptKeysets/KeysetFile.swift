@@ -262,6 +262,8 @@ package enum Protection: Hashable, Sendable {
         package let name: SecretName
         /// A passphrase or a command.
         package let protection: Protection
+
+        package var text: String { "\(name) (\(protection.name))" }
     }
 
     package var name: String {

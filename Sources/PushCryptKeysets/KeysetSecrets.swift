@@ -68,11 +68,10 @@ package struct KeysetSecrets: Sendable {
             }
         }
         if failure?.code == .wrongSecret, entries.count > 1 {
-            let names = entries.map { "\($0.name) (\($0.lock.protection.name))" }.joined(separator: ", ")
             throw KeystoreError(
                 .wrongSecret,
-                "\(path): the passphrase is wrong. The keyset has \(entries.count) secrets, each of which opens it: \(names)"
-            )
+                "\(path): the passphrase is wrong. The keyset has \(entries.count) secrets, each of which opens it: "
+                    + entries.named.map(\.text).joined(separator: ", "))
         }
         throw failure ?? Self.damaged(path)
     }
@@ -106,26 +105,38 @@ package struct KeysetSecrets: Sendable {
 
     /// The remaining secrets with their names. Each of `secrets` is used for the entries that it opens.
     ///
+    /// - Parameter command: the command that removes the secret, for the message about remaining secrets that are missing.
     /// - Throws: `KeystoreError` with `notFound` for a name that isn't there, `secretNeeded` if one of the remaining secrets
     ///   isn't in `secrets`.
     package func remaining(
-        without name: SecretName, _ secrets: [KeysetSecret], _ path: String
+        without name: SecretName, _ secrets: [KeysetSecret], _ path: String, command: String
     ) throws -> [(name: SecretName, secret: KeysetSecret)] {
         guard names.contains(name) else {
             let all = names.map(\.description).joined(separator: ", ")
             throw KeystoreError(.notFound, "\(path) has no secret named \(name); its secrets are \(all)")
         }
-        return try entries.filter { $0.name != name }.map { entry in
-            let secret = secrets.first { secret in (try? entry.key(secret, path))??.secret == key.secret }
-            guard let secret else {
-                throw KeystoreError(
-                    .secretNeeded,
-                    "\(path): the secret \(entry.name) (\(entry.lock.protection.name)) is needed too, because the "
-                        + "keyset gets a new key that the removed secret doesn't open: give it with a --remaining option"
-                )
+        var found: [(name: SecretName, secret: KeysetSecret)] = []
+        var missing: [Entry] = []
+        for entry in entries where entry.name != name {
+            if let secret = secrets.first(where: { (try? entry.key($0, path))??.secret == key.secret }) {
+                found.append((entry.name, secret))
+            } else {
+                missing.append(entry)
             }
-            return (entry.name, secret)
         }
+        guard missing.isEmpty else { throw Self.isIncomplete(missing, path, command) }
+        return found
+    }
+
+    private static func isIncomplete(_ missing: [Entry], _ path: String, _ command: String) -> KeystoreError {
+        let options = missing.map {
+            $0.lock.protection == .command ? " --remaining-wrap-command COMMAND" : " --remaining-passphrase-file FILE"
+        }
+        return KeystoreError(
+            .secretNeeded,
+            "\(path): the \(missing.count == 1 ? "secret" : "secrets") \(missing.named.map(\.text).joined(separator: ", ")) "
+                + "\(missing.count == 1 ? "is" : "are") needed too, because the keyset gets a new key that the removed secret "
+                + "doesn't open: `\(command)\(options.joined())`")
     }
 }
 
@@ -174,7 +185,7 @@ extension [KeysetSecrets.Entry] {
     /// The bytes of the member `locks`, which the keys authenticate.
     var json: [UInt8] { [UInt8]("[\n      \(map(\.json).joined(separator: ",\n      "))]".utf8) }
 
-    var protection: Protection {
-        .several(map { Protection.Named(name: $0.name, protection: $0.lock.protection) })
-    }
+    var named: [Protection.Named] { map { Protection.Named(name: $0.name, protection: $0.lock.protection) } }
+
+    var protection: Protection { .several(named) }
 }

@@ -75,6 +75,20 @@ struct FormatAdviceTests {
         }
     }
 
+    @Test(
+        "an option named --passphrase gets the suggestion of the file, and of the descriptor only with a number",
+        arguments: [
+            (["rotate", "Keys/a", "--passphrase", "pass"], "--passphrase-file"),
+            (["rotate", "Keys/a", "--passphrase"], "--passphrase-file"),
+            (["keys", "backup", "Keys/a", "--to", "b", "--backup-passphrase=pass"], "--backup-passphrase-file"),
+            (["rotate", "Keys/a", "--passphrase", "3"], "--passphrase-fd"),
+        ])
+    func passphrase(_ arguments: [String], _ option: String) throws {
+        let output = try CLI.run(arguments)
+        expectUsageError(output)
+        #expect(output.stderr.contains("Did you mean '\(option)'?"), "\(output)")
+    }
+
     @Test("a file that isn't JSON: the message says how JSON begins")
     func json() throws {
         let place = try Workplace()

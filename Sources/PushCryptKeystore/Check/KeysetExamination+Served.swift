@@ -5,7 +5,7 @@ import PushCryptKeysets
 /// Compares a keyset with the sets of it that a web server serves.
 extension KeysetExamination {
     mutating func examineServed(_ metadata: KeysetMetadata) {
-        guard let folder = context.served else { return }
+        guard metadata.kind != .publisher, let folder = context.served else { return }
         do {
             let sets = try folder.sets(of: FileSystem.name(of: snapshot.path), metadata.timeline)
             servedCount = sets.count

@@ -16,7 +16,7 @@ package struct KeysetExamination {
         /// The options that name the secret of encrypted keysets, for commands that findings advise: each begins with a space.
         package var secretArguments = ""
         /// The other keysets of the keystore that hold the same keys.
-        var copies: [String] = []
+        var copies: [KeysetCopies.Copy] = []
         /// The folder of the published sets to compare with.
         package var served: ServedFolder?
         /// The secret of the keyset at a path; nil if it isn't checked.
@@ -134,7 +134,7 @@ package struct KeysetExamination {
             refusal = refusal ?? findRefusal(file.metadata)
             examineProtection(file.protection)
         }
-        examineCopies()
+        examineCopies(file.metadata)
         if !snapshot.isDemo { examineWriter(file.metadata) }
         // No command uses the keys of an earlier copy, so that their states and steps mean nothing until it is restored.
         if !isEarlierCopy {
@@ -203,15 +203,26 @@ package struct KeysetExamination {
         }
     }
 
-    private mutating func examineCopies() {
+    private mutating func examineCopies(_ metadata: KeysetMetadata) {
         guard !context.copies.isEmpty else { return }
-        let fault = KeysetCopies.fault(context.copies)
+        let fault = KeysetCopies.fault(metadata, context.copies)
         refusal = refusal ?? Refusal(reason: fault, host: nil)
-        add(
-            .error, "copied-keyset", fault,
-            advice:
-                "mv \(ShellArgument.quoted(snapshot.path)) FOLDER  # if this one is the copy; FOLDER is outside the keystore"
-        )
+        add(.error, "copied-keyset", fault, advice: separation(metadata.sequence))
+    }
+
+    /// Only a keyset with a lower `seq` than another one is advised to be moved: it may be the real one otherwise.
+    private func separation(_ sequence: Int64) -> String {
+        let others = context.copies.map(\.sequence)
+        guard others.allSatisfy({ $0 <= sequence }) else {
+            return
+                "mv \(ShellArgument.quoted(snapshot.path)) FOLDER  # its seq is lower; FOLDER is outside the keystore"
+        }
+        let note =
+            others.contains(sequence)
+            ? "the seq doesn't tell which one is the copy: look which one your programs use, and move the other one out of "
+                + "the keystore"
+            : "keep this one, which has the highest seq"
+        return command("keys list") + "  # " + note
     }
 
     private mutating func examineWriter(_ metadata: KeysetMetadata) {

@@ -110,7 +110,10 @@ package struct KeystoreExamination {
     }
 
     private mutating func examineServedFolder() {
-        guard let served = context.served, !keysets.isEmpty, keysets.allSatisfy({ $0.servedCount == 0 }) else { return }
+        // The keys of publishers are in the apps, and never in the folder.
+        let published = keysets.filter { $0.metadata?.kind != .publisher }
+        guard let served = context.served, !published.isEmpty, published.allSatisfy({ $0.servedCount == 0 })
+        else { return }
         add(
             .note, served.path, "served-missing", "the folder has no set of any keyset",
             advice: "name the folder that `keys publish --to FOLDER` writes")

@@ -24,9 +24,30 @@ package struct ChangeHook: Sendable {
     /// - Parameter program: a path with a slash.
     /// - Throws: `KeystoreError` with `notFound`, or `noPermission` for a file that isn't executable.
     package init(_ program: String, _ arguments: [String]) throws {
+        if let options = Self.optionsOfWords(program, arguments) {
+            throw KeystoreError(
+                .notFound,
+                "\(program) is not a program: there is no such file; an argument of the program has an option of its own:"
+                    + options)
+        }
         try KeystoreError.converting { () throws(FileError) in try FileSystem.checkExecutable(program) }
         self.program = program
         self.arguments = arguments
+    }
+
+    /// The options that run the program, each with a space before it.
+    fileprivate static func options(_ program: String, _ arguments: [String]) -> String {
+        let arguments = arguments.map { " --exec-argument \(ShellArgument.quotedValue($0))" }
+        return " --exec-on-change \(ShellArgument.quoted(program))" + arguments.joined()
+    }
+
+    /// The options for a program that was given together with its arguments; nil if it wasn't.
+    private static func optionsOfWords(_ program: String, _ arguments: [String]) -> String? {
+        let words = program.split(separator: " ").map(String.init)
+        guard words.count > 1, FileStatus(program, followingLinks: true) == nil,
+            (try? FileSystem.checkExecutable(words[0])) != nil
+        else { return nil }
+        return options(words[0], words.dropFirst() + arguments)
     }
 
     /// The state for which a program last succeeded.
@@ -55,8 +76,7 @@ package struct ChangeHook: Sendable {
         /// The options that run the program again, each with a space before it; nil if the file doesn't name the program.
         package var options: String? {
             guard let program else { return nil }
-            let arguments = command.dropFirst().map { " --exec-argument \(ShellArgument.quoted($0))" }
-            return " --exec-on-change \(ShellArgument.quoted(program))" + arguments.joined()
+            return ChangeHook.options(program, Array(command.dropFirst()))
         }
 
         /// The keys that were revoked after this state, by the audit log.

@@ -4,16 +4,25 @@ package import PushCryptKeysets
 
 /// Finds the keysets of a keystore that hold the same keys: one is a copy of the other. If both were rotated, each would get other
 /// new keys, and apps and devices would know only those of one.
-struct KeysetCopies {
+package struct KeysetCopies {
+    /// A keyset that holds a key of another one.
+    struct Copy: Hashable {
+        let path: String
+        let sequence: Int64
+    }
+
     /// The keysets with each key, in the form that two paths of the same folder share.
     private var holders: [KeyID: Set<String>] = [:]
-    /// The paths of the keysets, by that form.
-    private var paths: [String: String] = [:]
+    /// The keysets by that form.
+    private var keysets: [String: Copy] = [:]
     private var keystores: Set<String> = []
+
+    package init() {}
 
     mutating func add(_ metadata: KeysetMetadata, at path: String) {
         let identity = Keystore.identity(of: path)
-        guard paths.updateValue(path, forKey: identity) == nil else { return }
+        let keyset = Copy(path: path, sequence: metadata.sequence)
+        guard keysets.updateValue(keyset, forKey: identity) == nil else { return }
         for kid in Self.held(metadata) { holders[kid, default: []].insert(identity) }
     }
 
@@ -25,15 +34,16 @@ struct KeysetCopies {
         let own = Keystore.identity(of: path)
         for neighbour in (try? Keystore(keystore).everyKeyset()) ?? [] where neighbour != keystore {
             let identity = Keystore.identity(of: neighbour)
-            guard identity != own, paths[identity] == nil, let file = try? KeysetFolder(neighbour).file()
+            guard identity != own, keysets[identity] == nil, let file = try? KeysetFolder(neighbour).file()
             else { continue }
             add(file.metadata, at: neighbour.hasPrefix("./") ? String(neighbour.dropFirst(2)) : neighbour)
         }
     }
 
-    func others(with metadata: KeysetMetadata, at path: String) -> [String] {
+    func others(with metadata: KeysetMetadata, at path: String) -> [Copy] {
         let found = Self.held(metadata).reduce(into: Set<String>()) { $0.formUnion(holders[$1] ?? []) }
-        return found.subtracting([Keystore.identity(of: path)]).compactMap { paths[$0] }.sorted()
+        return found.subtracting([Keystore.identity(of: path)]).compactMap { keysets[$0] }
+            .sorted { $0.path < $1.path }
     }
 
     private static func held(_ metadata: KeysetMetadata) -> [KeyID] {
@@ -46,13 +56,24 @@ struct KeysetCopies {
         return parent.isEmpty ? "." : parent
     }
 
-    /// What is wrong with a keyset that has copies.
-    static func fault(_ others: [String]) -> String {
+    /// What is wrong with a keyset that has copies beside it; nil if it has none.
+    package mutating func fault(_ metadata: KeysetMetadata, at path: String) -> String? {
+        add(metadata, at: path)
+        addNeighbours(of: path)
+        let others = others(with: metadata, at: path)
+        guard !others.isEmpty else { return nil }
+        return Self.fault(metadata, others) + ". Move the copy out of the keystore"
+    }
+
+    /// - Parameter others: not empty.
+    static func fault(_ metadata: KeysetMetadata, _ others: [Copy]) -> String {
         let rest = others.count - shownCount
-        let names = others.prefix(shownCount).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        let names =
+            others.prefix(shownCount).map { "\($0.path) (seq \($0.sequence))" }.joined(separator: ", ")
+            + (rest > 0 ? " and \(rest) more" : "")
         return
-            "\(names) in the same keystore \(others.count == 1 ? "has" : "have") the same keys: only one is the keyset, and a copy "
-            + "of it would get other new keys than apps and devices know"
+            "\(names) in the same keystore \(others.count == 1 ? "has" : "have") the same keys as this one (seq "
+            + "\(metadata.sequence)): only one is the keyset, and a copy of it would get other new keys than apps and devices know"
     }
 
     /// The names in a message of a keystore in which all keysets are copies.
@@ -68,12 +89,7 @@ extension KeysetStore {
     /// - Throws: `KeystoreError` with `copiedKeyset`.
     func requireNoCopy(_ metadata: KeysetMetadata) throws(KeystoreError) {
         var copies = KeysetCopies()
-        copies.addNeighbours(of: folder.path)
-        let others = copies.others(with: metadata, at: folder.path)
-        guard !others.isEmpty else { return }
-        throw KeystoreError(
-            .copiedKeyset,
-            "\(folder.path): \(KeysetCopies.fault(others)). Move the copy out of the keystore; until then rotate changes neither"
-        )
+        guard let fault = copies.fault(metadata, at: folder.path) else { return }
+        throw KeystoreError(.copiedKeyset, "\(folder.path): \(fault); until then rotate changes neither")
     }
 }

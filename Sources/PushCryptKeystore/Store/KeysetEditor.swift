@@ -190,14 +190,19 @@ package struct KeysetEditor: Sendable {
 
     /// Removes a secret and makes a new keyset key, which a user with an old copy and the removed secret doesn't have.
     ///
-    /// - Parameter others: the remaining secrets; the one that unlocked the keys is known.
+    /// - Parameters:
+    ///   - others: the remaining secrets; the one that unlocked the keys is known.
+    ///   - path: the keyset, for messages.
+    ///   - command: the command that removes the secret, for the message that asks for further options.
     package mutating func removeSecret(
-        _ name: SecretName, others: [KeysetSecret], _ parameters: ScryptParameters = .standard
+        _ name: SecretName, others: [KeysetSecret], of path: String, command: String,
+        _ parameters: ScryptParameters = .standard
     ) throws {
         guard let secrets = stored.secrets, let secret = stored.secret else {
-            throw KeystoreError(.notFound, "the keyset has one secret, which has no name: keys passwd replaces it")
+            throw KeystoreError(
+                .notFound, "\(path): the keyset has one secret, which has no name: keys passwd replaces it")
         }
-        let remaining = try secrets.remaining(without: name, [secret] + others, "the keyset")
+        let remaining = try secrets.remaining(without: name, [secret] + others, path, command: command)
         if remaining.count == 1 {
             stored.secrets = nil
             stored.secret = remaining[0].secret

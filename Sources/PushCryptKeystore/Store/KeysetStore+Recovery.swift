@@ -119,10 +119,14 @@ extension AuditLog {
             + "`\(restartCommand(path, secretArguments))`"
     }
 
-    /// Replaces a broken log by a new one. WHY stands for the operator's reason.
+    /// What stands for the operator's reason in ``restartCommand(_:_:)``.
+    package static let placeholderReason = "WHY"
+
+    /// Replaces a broken log by a new one.
     ///
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     package static func restartCommand(_ path: String, _ secretArguments: String = "") -> String {
-        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason WHY --yes\(secretArguments)"
+        "pushcrypt keys log \(ShellArgument.quoted(path)) --start-new --reason \(placeholderReason) --yes"
+            + secretArguments
     }
 }

@@ -77,6 +77,15 @@ struct KeysCreateTests {
         #expect(try Workplace().run(["keys", "create", "Keys/x"] + options).isSuccess)
     }
 
+    @Test("keys create of a publisher in a new keystore says so without rotate --all, which is not for publishers")
+    func newPublisherKeystore() throws {
+        let output = try Workplace().run(
+            "keys", "create", "Publisher/app", "--kind", "publisher", "--insecure-plaintext")
+        #expect(output.exit == 0, "\(output)")
+        #expect(
+            output.stderr == "pushcrypt: Publisher is a new keystore: there was no folder Publisher\n", "\(output)")
+    }
+
     @Test("keys create accepts a trailing slash and a name without a folder", arguments: ["Keys/ios/", "ios", "./ios"])
     func spellings(_ path: String) throws {
         let place = try Workplace()

@@ -20,7 +20,7 @@ struct KeysDoctorAdviceTests {
         try place.settle(name)
         let (before, commands) = try findings(place, name, test)
         #expect(before.contains(test.code))
-        let script = try #require(commands.first)
+        let script = try #require(commands.first).replacing("--reason WHY", with: "--reason 'a test'")
         let repaired = try place.shell("pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(test.time); }; \(script)")
         #expect(repaired.exit == 0, "\(repaired)")
         try place.settle(name)

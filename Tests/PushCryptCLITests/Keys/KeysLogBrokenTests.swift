@@ -65,7 +65,7 @@ struct KeysLogBrokenTests {
     }
 
     @Test(
-        "the line that rotate prints for a broken log starts a new one as it is pasted, also in a folder with a space")
+        "the line that rotate prints for a broken log starts a new one with a reason in place of WHY, which is refused")
     func printedLine() throws {
         let place = try makePlace()
         try place.makeFolder("my keys")
@@ -73,7 +73,9 @@ struct KeysLogBrokenTests {
         try place.edit("my keys/ios/audit.jsonl") { $0 + "x\n" }
         let refused = try place.run("rotate", "my keys/ios", "--at", Workplace.now)
         let line = try #require(refused.stderr.firstMatch(of: /`pushcrypt (keys log .*)`/)?.1)
-        let started = try place.shell("\"$PUSHCRYPT\" \(line) --at \(Workplace.now) < /dev/null")
+        let script = "\"$PUSHCRYPT\" \(line) --at \(Workplace.now) < /dev/null"
+        expectRefusal(try place.shell(script), 64, saying: "--reason WHY is the placeholder of the advice")
+        let started = try place.shell(script.replacing("WHY", with: "'a test'"))
         #expect(started.exit == 0 && started.text.contains("started a new audit log"), "\(started)")
     }
 

@@ -27,9 +27,10 @@ struct KeysetCopyTests {
         #expect(output.exit == 65, "\(output)")
         for (one, other) in [("senders", "senders.old"), ("senders.old", "senders")] {
             let words = """
-                error    Keys/\(one): Keys/\(other) in the same keystore has the same keys: only one is the keyset, and a \
-                copy of it would get other new keys than apps and devices know
-                         mv Keys/\(one) FOLDER  # if this one is the copy; FOLDER is outside the keystore
+                error    Keys/\(one): Keys/\(other) (seq 1) in the same keystore has the same keys as this one (seq 1): only \
+                one is the keyset, and a copy of it would get other new keys than apps and devices know
+                         pushcrypt keys list Keys/\(one)  # the seq doesn't tell which one is the copy: look which one your \
+                programs use, and move the other one out of the keystore
 
                 """
             #expect(output.text.contains(words), "\(output)")
@@ -37,11 +38,53 @@ struct KeysetCopyTests {
         #expect(try codes("Keys")["Keys/phones"]?.contains("copied-keyset") == false)
     }
 
+    @Test(
+        "of two with different seq, only the one with the lower seq is advised to be moved, and pasting both advices ends the error"
+    )
+    func lowerSequence() throws {
+        let kid = try #require(try place.keys("Keys/senders", at: Workplace.now).first?.kid)
+        let revoked = try place.run("keys", "revoke", "Keys/senders", "--yes", "--at", Workplace.now, "--", kid)
+        #expect(revoked.exit == 0, "\(revoked)")
+        let output = try place.run("keys", "doctor", "Keys", "--json", "--at", Workplace.now)
+        let list = try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]] ?? []
+        let found = list.filter { $0["code"] == "copied-keyset" }
+        let advice = found.reduce(into: [String: String]()) { $0[$1["keyset"] ?? ""] = $1["advice"] }
+        #expect(
+            advice == [
+                "Keys/senders": "pushcrypt keys list Keys/senders  # keep this one, which has the highest seq",
+                "Keys/senders.old": "mv Keys/senders.old FOLDER  # its seq is lower; FOLDER is outside the keystore",
+            ])
+        #expect(found.contains { $0["message"]?.contains("(seq 2) in the same keystore") == true }, "\(found)")
+        let script = advice.values.joined(separator: "\n").replacing("FOLDER", with: "old")
+        _ = try place.shell("mkdir -m 700 old; pushcrypt() { \"$PUSHCRYPT\" \"$@\"; }; \(script)")
+        #expect(place.has("old/senders.old/keyset.json"))
+        #expect(try codes("Keys")["Keys/senders"]?.contains("copied-keyset") == false)
+    }
+
+    @Test("rotate notes a copy in every run, also if nothing is due, and exits 0", arguments: [[], ["--dry-run"]])
+    func note(_ options: [String]) throws {
+        for arguments in [["--all", "Keys"], ["Keys/senders.old", "Keys/senders"]] {
+            let output = try place.run(["rotate"] + arguments + options + ["--at", Workplace.now])
+            #expect(output.exit == 0, "\(output)")
+            for (one, other) in [("senders", "senders.old"), ("senders.old", "senders")] {
+                let words =
+                    "Keys/\(one): Keys/\(other) (seq 1) in the same keystore has the same keys as this one (seq 1): "
+                #expect(output.stderr.contains(words), "\(output)")
+            }
+            let ends = output.stderr.split(separator: "\n").filter {
+                $0.hasSuffix("Move the copy out of the keystore: when a step is due, rotate changes neither")
+            }
+            #expect(ends.count == 2 && !output.stderr.contains("Keys/phones:"), "\(output)")
+        }
+        _ = try place.shell("mkdir -m 700 kept && mv Keys/senders.old kept")
+        #expect(try place.run("rotate", "--all", "Keys", "--at", Workplace.now).stderr.isEmpty)
+    }
+
     @Test("keys doctor of one of them finds the other one")
     func one() throws {
         #expect(try codes("Keys/senders.old")["Keys/senders.old"]?.contains("copied-keyset") == true)
         let inside = try place.shell("cd Keys/senders && \"$PUSHCRYPT\" keys doctor . --at \(Workplace.now)")
-        #expect(inside.exit == 65 && inside.text.contains("Keys/senders.old in the same keystore"), "\(inside)")
+        #expect(inside.exit == 65 && inside.text.contains("Keys/senders.old (seq 1) in the same keystore"), "\(inside)")
     }
 
     @Test("status is critical, and every step of both is blocked")
@@ -60,7 +103,7 @@ struct KeysetCopyTests {
             #expect(output.exit == 65, "\(output)")
             for (one, other) in [("senders", "senders.old"), ("senders.old", "senders")] {
                 #expect(
-                    output.stderr.contains("Keys/\(one): Keys/\(other) in the same keystore has the same keys"),
+                    output.stderr.contains("Keys/\(one): Keys/\(other) (seq 1) in the same keystore has the same keys"),
                     "\(output)")
             }
             #expect(output.text.contains("Keys/phones at \(Self.due)"), "\(output)")

@@ -94,6 +94,7 @@ struct OptionContradictionTests {
         Case("keys log Keys/sender --verify --start-new", "--verify --start-new"),
         Case("keys log Keys/sender --start-new", "--start-new --reason"),
         Case("keys log Keys/sender --reason because", "--reason --start-new"),
+        Case("keys log Keys/sender --start-new --reason WHY --yes", "--reason"),
         Case("keys log Keys/sender --exec-on-change ./hook", "--exec-on-change --start-new"),
         Case("keys restore Keys/sender --into Keys", "--into --from"),
         Case("keys restore Keys/sender --backup-passphrase-file pass", "--backup-passphrase-file --from"),

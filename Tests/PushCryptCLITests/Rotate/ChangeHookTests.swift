@@ -224,6 +224,12 @@ struct ChangeHookTests {
         expectRefusal(try place.run(command + ["./Keys"]), 66, saying: "./Keys is not a program: it is a folder")
         expectRefusal(
             try place.run(command + ["/dev/null"]), 66, saying: "/dev/null is not a program: it is a pipe or a device")
+        expectRefusal(
+            try place.run(command + ["./hook -v 'a", "--exec-argument", "c d"]), 66,
+            saying: "an argument of the program has an option of its own: --exec-on-change ./hook --exec-argument -v "
+                + "--exec-argument ''\\''a' --exec-argument 'c d'")
+        expectRefusal(
+            try place.run(command + ["./none -v"]), 66, saying: "./none -v is not a program: there is no such file")
         try place.setMode(0o600, of: "hook")
         if geteuid() != 0 || Unprivileged.isAvailable {
             expectRefusal(try place.run(command + ["./hook"]), 77, saying: "chmod +x ./hook")
@@ -325,7 +331,9 @@ struct ChangeHookTests {
 
     @Test("a revocation for which the program hasn't succeeded is an error at once, with the command that runs it")
     func revoked() throws {
-        let arguments = ["--exec-on-change", "./hook", "--exec-argument", "a b", "--at", Workplace.newYear]
+        let arguments = [
+            "--exec-on-change", "./hook", "--exec-argument", "-v", "--exec-argument", "a b", "--at", Workplace.newYear,
+        ]
         #expect(try place.run(["rotate", "Keys/app"] + arguments).exit == 0)
         try place.write(Data("3".utf8), to: "status")
         let revoked = try place.run(["keys", "revoke", "Keys/app", "--yes"] + arguments + ["--", kid])
@@ -337,11 +345,11 @@ struct ChangeHookTests {
         let words = "the program that runs after changes succeeded for seq 1"
         #expect(failed.text.hasPrefix("PUSHCRYPT CRITICAL: Keys/app: \(words)"))
         #expect(failed.text.contains("may still use key \(kid) (revoked at \(Workplace.newYear))"), "\(failed)")
-        let advice = "pushcrypt rotate Keys/app --exec-on-change ./hook --exec-argument 'a b'"
+        let advice = "pushcrypt rotate Keys/app --exec-on-change ./hook --exec-argument -v --exec-argument 'a b'"
         #expect(failed.text.contains("\n         \(advice)  # its last output names the fault\n"), "\(failed)")
         try place.write(Data("0".utf8), to: "status")
         let again = try place.shell("pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(Workplace.newYear); }; \(advice)")
-        #expect(try again.exit == 0 && runs.last?.hasSuffix(" 1:a b") == true, "\(again)")
+        #expect(try again.exit == 0 && runs.last?.hasSuffix(" 2:-v a b") == true, "\(again)")
         try place.settle("Keys", at: 1_767_225_600)
         #expect(try place.run(command).exit == 0)
     }

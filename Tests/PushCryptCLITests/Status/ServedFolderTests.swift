@@ -55,6 +55,20 @@ struct ServedFolderTests {
         #expect(try errors().isEmpty)
     }
 
+    @Test("a publisher called as a served sender keyset isn't compared with its set")
+    func publisherOfTheSameName() throws {
+        try place.create("Publisher/senders", "publisher")
+        try place.settle("Publisher")
+        let output = try place.run(
+            "status", "Keys", "Publisher", "--served", "www", "--ignore", "plain-text", "--ignore", "future-file",
+            "--at",
+            Workplace.now)
+        #expect(output.exit == 0 && !output.text.contains("served-"), "\(output)")
+        let doctor = try place.run(
+            "keys", "doctor", "Publisher", "--served", "www", "--json", "--at", Workplace.now)
+        #expect(!doctor.text.contains("served-"), "\(doctor)")
+    }
+
     @Test("a revocation that wasn't published is critical at once, and the advice publishes it")
     func revoked() throws {
         try revoke()
@@ -106,11 +120,12 @@ struct ServedFolderTests {
     @Test("a set of another keyset, or a file that is no set, is an error")
     func foreign() throws {
         try place.create("Other/senders", "sender")
+        try place.create("Keys/plain", "sender")
         try place.succeed("keys", "publish", "Other/senders", "--to", ".", "--as", "other", at: Workplace.now)
-        _ = try place.shell("cp other.jwks.json www/senders.jwks.json && echo '{}' >www/publisher.json")
+        _ = try place.shell("cp other.jwks.json www/senders.jwks.json && echo '{}' >www/plain.json")
         let found = try errors()
         #expect(found.map(\.code) == ["served-foreign", "served-foreign"], "\(found)")
-        #expect(found[0].message == "www/publisher.json is not a set that `keys publish` writes")
+        #expect(found[0].message == "www/plain.json is not a set that `keys publish` writes")
         #expect(found[1].message.hasPrefix("www/senders.jwks.json has no key of the keyset"))
     }
 

@@ -50,7 +50,7 @@ struct SeveralSecretsTests {
         let before = try Self.keyset()
         var after = before
         let remaining = try #require(before.secrets).remaining(
-            without: Self.second, [SealedSample.passphrase()], "keyset.json")
+            without: Self.second, [SealedSample.passphrase()], "keyset.json", command: "")
         let new = (name: Self.second, secret: SealedSample.passphrase("new"))
         after.secrets = try KeysetSecrets(remaining + [new], SealedSample.cheap)
         after.protection = after.secrets!.protection

@@ -46,16 +46,18 @@ struct ChangeOptions: ParsableArguments {
     }
 
     /// What to say about a keystore that `create` will make, which may be misspelt; nil for the default one and for one that exists.
-    private static func newKeystore(of store: KeysetStore) -> String? {
+    private static func newKeystore(of store: KeysetStore, _ kind: KeyKind) -> String? {
         let keystore = Keystore(FileSystem.parent(of: store.folder.path)).path
         guard !keystore.isEmpty, !FileSystem.isFolder(keystore), keystore != Defaults.keystore else { return nil }
         var missing = keystore
         while case let parent = FileSystem.parent(of: missing), !parent.isEmpty, !FileSystem.exists(parent) {
             missing = parent
         }
-        return
-            "\(keystore) is a new keystore: there was no folder \(missing). Name it in commands for all keysets, as in "
-            + "`pushcrypt rotate --all \(ShellArgument.quoted(keystore))`"
+        let note = "\(keystore) is a new keystore: there was no folder \(missing)"
+        // Publisher keys are never rotated, and their keystore is kept apart.
+        guard kind != .publisher else { return note }
+        return "\(note). Name it in commands for all keysets, as in `pushcrypt rotate --all "
+            + "\(ShellArgument.quoted(keystore))`"
     }
 
     /// Makes a keyset of one key and prints the key's id.
@@ -64,7 +66,7 @@ struct ChangeOptions: ParsableArguments {
         _ secret: KeysetSecret?, _ secrets: SecretOptions, as action: AuditEvent.Action
     ) throws {
         let hook = try hook()
-        let newKeystore = Self.newKeystore(of: store)
+        let newKeystore = Self.newKeystore(of: store, record.kind)
         let notices = try store.create(record, policy, protection, secret, at: time, by: actor(secrets), as: action)
         for notice in notices { StandardStreams.writeNote(notice) }
         if let newKeystore { StandardStreams.writeNote(newKeystore) }

@@ -33,6 +33,11 @@ struct KeysLog: ParsableCommand {
         guard !startsNew || options.reason?.isEmpty == false else {
             throw ValidationError("--start-new needs --reason: the new log starts with it.")
         }
+        guard options.reason != AuditLog.placeholderReason else {
+            throw ValidationError(
+                "--reason \(AuditLog.placeholderReason) is the placeholder of the advice: write in its place why the log was "
+                    + "broken, as in --reason 'the disk was full'.")
+        }
         guard startsNew || options.reason == nil else { throw ValidationError("--reason needs --start-new.") }
         guard startsNew || options.execOnChange == nil else {
             throw ValidationError("--exec-on-change needs --start-new: nothing else changes the keyset.")

@@ -1,4 +1,6 @@
 import ArgumentParser
+import PushCryptFiles
+import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysPasswd: ParsableCommand {
@@ -7,7 +9,8 @@ struct KeysPasswd: ParsableCommand {
         discussion: """
             Give the old secret as for other commands, and the new one with a --new option or on the terminal. A new \
             passphrase gets the current scrypt parameters. Copies of the old file still open with the old secret. If the \
-            keyset has several secrets, the new one replaces all of them; to replace one, use keys secrets.
+            keyset has several secrets, the new one replaces all of them, and the command asks first; to replace one, use \
+            keys secrets.
 
             Example: pushcrypt keys passwd Keys/backend --passphrase-file old --new-passphrase-file new
             """)
@@ -16,6 +19,7 @@ struct KeysPasswd: ParsableCommand {
     @OptionGroup(title: "The new secret") var new: NewSecretArguments
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted from now on.")
     var allowsPlaintext = false
+    @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
@@ -31,9 +35,27 @@ struct KeysPasswd: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
+        try confirmReplacement(of: change.protection())
         let (protection, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: allowsPlaintext, replaces: true
         ).protection()
         try change.make { $0.protect(protection, secret) }
+    }
+
+    /// Asks before several secrets stop working.
+    private func confirmReplacement(of old: Protection) throws {
+        guard case .several(let secrets) = old else {
+            if agreement.isAgreed {
+                StandardStreams.writeNote(
+                    "--yes has no effect: keys passwd asks only about a keyset with several secrets")
+            }
+            return
+        }
+        try agreement.confirm(
+            "replacing all \(secrets.count) secrets of \(path):",
+            [
+                "these no longer open it: \(secrets.map(\.text).joined(separator: ", "))",
+                "to have a second one again: `pushcrypt keys secrets add \(ShellArgument.quoted(path)) --name NAME`",
+            ])
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -79,8 +80,8 @@ struct KeysSecretsRemove: ParsableCommand {
         commandName: "remove", abstract: "Remove a secret: from now on it doesn't open the keyset.",
         discussion: """
             The keyset gets a new key that the removed secret doesn't open, and each remaining secret has to wrap it: \
-            give one of them as for other commands, and the others with --remaining options. Copies of the old \
-            file still open with the removed secret. If it leaked, rotate the keys too.
+            give one of them as for other commands, and the others with --remaining-passphrase-file and \
+            --remaining-wrap-command. Copies of the old file still open with the removed secret. If it leaked, rotate the keys too.
 
             Example: pushcrypt keys secrets remove Keys/backend --name kms --passphrase-file safe.pass
             """)
@@ -103,7 +104,16 @@ struct KeysSecretsRemove: ParsableCommand {
             try remainingPassphraseFile.map { try KeysetSecret.passphraseFile($0) }
             + remainingWrapCommand.map { .command($0) }
         try change.answerSecret()
-        try change.make { try $0.removeSecret(name, others: others) }
+        try change.make { try $0.removeSecret(name, others: others, of: path, command: command) }
+    }
+
+    /// The command without options for further secrets.
+    private var command: String {
+        let remaining =
+            remainingPassphraseFile.map { " --remaining-passphrase-file \(ShellArgument.quoted($0))" }
+            + remainingWrapCommand.map { " --remaining-wrap-command \(ShellArgument.quotedValue($0))" }
+        return "pushcrypt keys secrets remove \(ShellArgument.quoted(path)) --name \(name)\(secrets.repeatedArguments)"
+            + remaining.joined()
     }
 }
 

@@ -42,6 +42,9 @@ struct KeysetChange {
         try knownMetadata.value { try namingFile { try file().metadata(secret) } }
     }
 
+    /// The protection as of the first call.
+    func protection() throws -> Protection { try namingFile { try file().protection } }
+
     /// Reads or asks for the secret once. A secret typed for an encrypted keyset makes the change refuse a plain one.
     @discardableResult
     func answerSecret() throws -> SecretSource {

@@ -89,6 +89,7 @@ struct Rotate: ParsableCommand {
         let deviceReports = try reports.map { try DeviceReports(file: $0) }
         var statuses = [Int32]()
         var requiresCoverage = false
+        var copies = KeysetCopies()
         for (path, problem) in keysets() {
             do {
                 if let problem { throw problem }
@@ -96,6 +97,9 @@ struct Rotate: ParsableCommand {
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
                 let (rotation, status) = try rotate(change, deviceReports)
                 statuses.append(status)
+                if let fault = copies.fault(rotation.metadata, at: path) {
+                    StandardStreams.writeNote("\(path): \(fault): when a step is due, rotate changes neither")
+                }
                 requiresCoverage = requiresCoverage || rotation.metadata.policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)

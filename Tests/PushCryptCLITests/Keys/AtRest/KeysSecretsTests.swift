@@ -61,7 +61,12 @@ struct KeysSecretsTests {
             saying: "the passphrase is wrong. The keyset has 3 secrets, each of which opens it: safe (passphrase), "
                 + "kms (external command), second (passphrase)")
         let missing = try encrypted.run("\(Self.removing) --name second")
-        expectRefusal(missing, 64, saying: "the secret kms (external command) is needed too")
+        expectRefusal(
+            missing, 64,
+            saying:
+                "Keys/ios: the secret kms (external command) is needed too, because the keyset gets a new key that the "
+                + "removed secret doesn't open: `pushcrypt keys secrets remove Keys/ios --name second --passphrase-file pass "
+                + "--remaining-wrap-command COMMAND`")
         let removed = try encrypted.run("\(Self.removing) --name second --remaining-wrap-command 'sh kms'")
         #expect(removed.text == "changed the protection: removed secret second\n", "\(removed)")
         expectRefusal(
@@ -81,10 +86,55 @@ struct KeysSecretsTests {
         #expect(try encrypted.run("keys verify Keys/ios", .command).isSuccess)
     }
 
-    @Test("keys passwd replaces all secrets and says so")
+    @Test(
+        "keys secrets remove names every remaining secret that is missing; its command works with the files in place of FILE"
+    )
+    func missing() throws {
+        let texts = ["second": "other", "third": "third horse", "fourth": "fourth horse"]
+        for (name, text) in texts.sorted(by: { $0.key > $1.key }) {
+            try place.write(Data(text.utf8), to: name)
+            #expect(try encrypted.run("\(Self.adding) --name \(name) --new-passphrase-file \(name)").isSuccess)
+        }
+        let output = try encrypted.run("\(Self.removing) --name first --remaining-passphrase-file third", .file)
+        expectRefusal(
+            output, 64,
+            saying:
+                "Keys/ios: the secrets second (passphrase), fourth (passphrase) are needed too, because the keyset gets a "
+                + "new key that the removed secret doesn't open: ")
+        let command = try #require(output.stderr.firstMatch(of: /`pushcrypt (.*)`/)?.1)
+        #expect(
+            command
+                == "keys secrets remove Keys/ios --name first --passphrase-file pass --remaining-passphrase-file third "
+                + "--remaining-passphrase-file FILE --remaining-passphrase-file FILE")
+        let given = command.split(separator: "FILE", omittingEmptySubsequences: false)
+        let pasted = try encrypted.runWithoutSecret(given[0] + "second" + given[1] + "fourth --at \(Workplace.now)")
+        #expect(pasted.isSuccess, "\(pasted)")
+        #expect(try list() == "third   passphrase\nsecond  passphrase\nfourth  passphrase\n")
+    }
+
+    @Test("keys passwd asks before it replaces several secrets, which it names, and without a terminal changes nothing")
+    func unconfirmedPasswd() throws {
+        let passwd = "keys passwd Keys/ios --new-passphrase-file other --at \(Workplace.now)"
+        _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms'")
+        let before = try place.contents(of: "Keys")
+        expectRefusal(
+            try encrypted.run(passwd), 64,
+            saying:
+                "replacing all 2 secrets of Keys/ios: these no longer open it: first (passphrase), kms (external command); to "
+                + "have a second one again: `pushcrypt keys secrets add Keys/ios --name NAME`. Nothing was changed; to confirm, "
+                + "add --yes")
+        #expect(try place.contents(of: "Keys") == before)
+        #expect(
+            try encrypted.run("\(passwd) --yes").stderr.contains("these no longer open it: first (passphrase), kms"))
+        let single = try encrypted.runWithoutSecret(
+            "keys passwd Keys/ios --passphrase-file other --new-passphrase-file pass --yes --at \(Workplace.now)")
+        #expect(single.exit == 0 && single.stderr.contains("--yes has no effect"), "\(single)")
+    }
+
+    @Test("keys passwd with --yes replaces all secrets and says so")
     func passwd() throws {
         _ = try encrypted.run("\(Self.adding) --name kms --new-wrap-command 'sh kms'")
-        let output = try encrypted.run("keys passwd Keys/ios --new-passphrase-file other --at \(Workplace.now)")
+        let output = try encrypted.run("keys passwd Keys/ios --new-passphrase-file other --yes --at \(Workplace.now)")
         #expect(output.text == "changed the protection: passphrase, instead of the secrets first, kms\n", "\(output)")
         #expect(try encrypted.run("keys export Keys/ios", .command).exit == 64)
         #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
