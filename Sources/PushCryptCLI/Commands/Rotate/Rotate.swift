@@ -137,7 +137,7 @@ struct Rotate: ParsableCommand {
         let program = isDryRun ? try change.pendingHook(after: rotation.metadata) : nil
         try RotationReport(
             keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet,
-            publishing: change.publishing, program: program
+            publishing: change.publishing, program: program, clock: change.time
         )
         .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
@@ -260,10 +260,12 @@ struct RotationReport {
     /// How to publish the set after a change; nil if a program does.
     let publishing: String?
     let program: String?
+    let clock: UnixTime
 
     func print(asJSON: Bool, _ terminal: TerminalText) throws {
         if asJSON { return try StandardStreams.writeJSON(json, []) }
-        var lines = [terminal.styled("\(TerminalText.harmless(keyset.utf8)) at \(plan.at)", .heading)]
+        let origin = plan.at > clock ? ", the time of its last change" : ""
+        var lines = [terminal.styled("\(TerminalText.harmless(keyset.utf8)) at \(plan.at)\(origin)", .heading)]
         lines += done.flatMap { Self.lines($0.step, "done", .good, terminal, kid: $0.kid) }
         lines += plan.due.flatMap { Self.lines($0, "due", .placeholder, terminal) }
         lines += plan.blocked.flatMap { Self.lines($0, "blocked", .bad, terminal) }
