@@ -25,7 +25,7 @@ extension KeysetExamination {
         let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), metadata.timeline)
         let isLate = metadata.timeline.updatedAt.map { $0 + Self.graceInSeconds < now } ?? true
         let hasRun = (try? snapshot.hook.get()) != nil
-        guard copy != nil || hasRun || metadata.signedSet != nil && isLate else { return }
+        guard copy != nil || metadata.signedSet != nil && (hasRun || isLate) else { return }
         let before = copy.map { ": \($0.path) is a copy of the last one" } ?? ""
         add(
             .error, "served-unpublished",

@@ -179,8 +179,8 @@ extension KeystoreError.Code {
 }
 
 extension ServedSet {
-    /// That apps which accepted this signed set refuse the new one, because it ends before the time of this one (PROTOCOL section
-    /// 10); nil if they don't.
+    /// That apps which accepted this signed set refuse the new one, because it ends before the time of this one (PROTOCOL
+    /// section 10); nil if they don't.
     fileprivate func refusal(of new: SignedSenderSet) -> String? {
         guard let old = publication, new.publication.validUntil <= old.issuedAt else { return nil }
         return "\(path) was issued at \(old.issuedAt), under a wrong clock: apps that have fetched it refuse this set, which ends at "

@@ -203,7 +203,9 @@ struct KeysPublishTests {
         #expect(try publish(at: SignedSetPlace.day(31)).isSuccess)
     }
 
-    @Test("a set that ends before the served one was issued, under a wrong clock, is published with a note that apps refuse it")
+    @Test(
+        "a set that ends before the served one was issued, under a wrong clock, is published with a note that apps refuse it"
+    )
     func issuedUnderWrongClock() throws {
         _ = try place.shell("cp -Rp Keys Backup")
         try place.succeed("keys", "add", "Keys/senders", at: SignedSetPlace.day(300))
@@ -211,7 +213,7 @@ struct KeysPublishTests {
         _ = try place.shell("rm -r Keys && mv Backup Keys")
         try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", "--yes", at: SignedSetPlace.day(1))
         let output = try publish(at: SignedSetPlace.day(1))
-        #expect(output.isSuccess && output.stderr.contains("apps that have fetched it refuse this set"), "\(output)")
+        #expect(output.exit == 0 && output.stderr.contains("apps that have fetched it refuse this set"), "\(output)")
         #expect(try publish(at: SignedSetPlace.day(1)).stderr.isEmpty)
     }
 
