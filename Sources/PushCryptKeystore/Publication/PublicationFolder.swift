@@ -183,8 +183,9 @@ extension ServedSet {
     /// section 10); nil if they don't.
     fileprivate func refusal(of new: SignedSenderSet) -> String? {
         guard let old = publication, new.publication.validUntil <= old.issuedAt else { return nil }
-        return "\(path) was issued at \(old.issuedAt), under a wrong clock: apps that have fetched it refuse this set, which ends at "
-            + "\(new.publication.validUntil), until an update of the app has another epoch: docs/runbooks/wrong-clock.md"
+        return
+            "\(path) was issued at \(old.issuedAt), under a wrong clock: apps that have fetched it refuse this set, which ends "
+            + "at \(new.publication.validUntil), until an update of the app has another epoch: docs/runbooks/wrong-clock.md"
     }
 
     /// - Throws: `KeystoreError` with `notPublished` if apps that accepted this signed set would refuse the new one.
