@@ -26,6 +26,8 @@ extension KeysetExamination {
         let isLate = metadata.timeline.updatedAt.map { $0 + Self.graceInSeconds < now } ?? true
         let hasRun = (try? snapshot.hook.get()) != nil
         guard copy != nil || metadata.signedSet != nil && (hasRun || isLate) else { return }
+        // The error about the keyset replaces the note about the folder.
+        servedCount = 1
         let before = copy.map { ": \($0.path) is a copy of the last one" } ?? ""
         add(
             .error, "served-unpublished",
