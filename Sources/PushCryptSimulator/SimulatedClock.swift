@@ -68,11 +68,24 @@ public final class SimulatedClock: DeadlineTimer {
     }
 
     private let start: UnixTime
+    private let realTime: (@Sendable () -> UnixTime)?
     private let origin = ContinuousClock.now
     let state = Locked(State())
 
     /// Creates a clock that stands at a time.
-    public init(startingAt time: UnixTime = UnixTime(1_790_000_000)) { start = time }
+    public convenience init(startingAt time: UnixTime = UnixTime(1_790_000_000)) {
+        self.init(startingAt: time, following: nil)
+    }
+
+    /// - Parameter realTime: the clock of the backend; nil if it uses this one.
+    package init(startingAt time: UnixTime, following realTime: (@Sendable () -> UnixTime)?) {
+        (start, self.realTime) = (time, realTime)
+    }
+
+    /// Creates a clock for pushes that are sealed with the real time. It starts at the real time. When a device receives a push,
+    /// and the clock is more than a minute behind the real time, it moves to it: in a test that takes minutes, the push would be
+    /// from the future.
+    public static func startingNow() -> SimulatedClock { SimulatedClock(startingAt: .now, following: { .now }) }
 
     /// The time in whole seconds.
     public var time: UnixTime { time(at: elapsed) }
@@ -125,6 +138,12 @@ public final class SimulatedClock: DeadlineTimer {
         let target = elapsed + max(duration, .zero)
         while let event = use({ $0.next(upTo: target) }) { event.fire() }
         use { $0.elapsed = max($0.elapsed, target) }
+    }
+
+    /// Moves the clock to the real time that it follows.
+    func catchUp() {
+        guard let lag = realTime.map({ $0().seconds - time.seconds }), lag > 60 else { return }
+        advance(by: .seconds(lag))
     }
 
     /// Changes the state, and moves the clock if everything waits for it now.

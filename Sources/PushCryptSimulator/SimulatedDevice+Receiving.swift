@@ -66,6 +66,7 @@ extension SimulatedDevice {
     ///   - payload: the body of the request, UTF-8 JSON.
     ///   - headers: those of an alert for this app if nil.
     public func receive(_ payload: [UInt8], _ headers: PushHeaders? = nil) async -> Reception {
+        clock.catchUp()
         let headers = headers ?? PushHeaders(topic: topic)
         let number = state.withLock { state in
             state.requestCount += 1

@@ -38,7 +38,7 @@ public final class TestDevice: Sendable {
     /// - Throws: `KeyError` with `invalidTopic`; the system's error if the temporary folder can't be made.
     public init(
         topic: String, senders: SenderTrust = .unsigned, plainMembers: [String] = [],
-        avatarHosts: Set<String> = [], clock: SimulatedClock = SimulatedClock(startingAt: .now),
+        avatarHosts: Set<String> = [], clock: SimulatedClock = .startingNow(),
         options: SimulatedDevice.Options = .init(), calendar: (any NotificationCalendar)? = nil,
         configure: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) throws -> Void = { _, _ in }
     ) async throws {

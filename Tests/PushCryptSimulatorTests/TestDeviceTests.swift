@@ -42,6 +42,22 @@ import Testing
         #expect(await one.receive(push.json).isRestored)
     }
 
+    @Test(
+        "a push that is sealed minutes after the phone was made is restored; the phone's clock has moved to its time, unless it was ahead",
+        arguments: [(0, 60, 0), (0, 61, 61), (0, 3_600, 3_600), (86_400, 3_600, 86_400)])
+    func longTest(advance: Int, sealedAfter: Int, elapsed: Int) async throws {
+        let realTime = Locked(UnixTime.now)
+        let now: @Sendable () -> UnixTime = { realTime.withLock { $0 } }
+        let phone = try await TestDevice(
+            topic: "com.example.app", clock: SimulatedClock(startingAt: now(), following: now))
+        phone.device.clock.advance(by: .seconds(advance))
+        realTime.withLock { $0 = $0 + Int64(sealedAfter) }
+        let push = try Sealer(topic: "com.example.app", clock: now).seal(
+            PushNotification(title: "Zoë"), to: Recipient(jwk: phone.registration), placeholder: .standard)
+        #expect(await phone.receive(push.json).isRestored)
+        #expect(phone.device.clock.elapsed == .seconds(elapsed))
+    }
+
     @Test("an attachment comes from the device's network, in the time of its clock")
     func attachment() async throws {
         let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
