@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptPrimitives
 import PushCryptTestSupport
 
 @testable import PushCryptExtension
@@ -11,6 +12,9 @@ final class DeliveryPlace: Sendable {
     /// The content without the stage and with it.
     let restored: [NotificationContent]
     let store: StoreFolder
+    /// Made once: each of thousands of processes would read its keys again.
+    let configuration: ExtensionConfiguration
+    private let placeholders = Locked<[FailureClass: NotificationContent]>([:])
     private let folder: TemporaryFolder
     var file: String { folder.file("file").path }
 
@@ -18,13 +22,19 @@ final class DeliveryPlace: Sendable {
         payload = try TestPush(key: "shared").sealed()
         push = try TestPush.open(payload, key: "shared").get()
         store = try StoreFolder()
+        configuration = try .test(key: "shared")
         folder = try TemporaryFolder()
         restored = [push.content, Self.staged(push.content, folder.file("file").path)]
         _ = try store.store().rememberedIDs()
     }
 
     func placeholder(_ failure: FailureClass) -> NotificationContent {
-        Fallback.outerAlert(orElse: .standard).content(for: payload, failure)
+        placeholders.withLock { placeholders in
+            let known = placeholders[failure]
+            let content = known ?? Fallback.outerAlert(orElse: .standard).content(for: payload, failure)
+            placeholders[failure] = content
+            return content
+        }
     }
 
     /// Restores the state before the first push.

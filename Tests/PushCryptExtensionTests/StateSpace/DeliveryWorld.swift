@@ -47,7 +47,7 @@ final class DeliveryWorld: Sendable {
     /// Runs the process and then the next one, and checks the invariants.
     func run(_ run: Interleavings.Run) throws {
         for number in 1...scenario.copyCount {
-            let session = try session(number)
+            let session = session(number)
             threads.start("push \(number)", "didReceive") { session.start() }
             if scenario.isWarned { threads.start("warning \(number)", "timeWillExpire") { session.expire() } }
         }
@@ -67,8 +67,8 @@ final class DeliveryWorld: Sendable {
 
     // MARK: The process
 
-    private func session(_ number: Int) throws -> DeliverySession {
-        var configuration = try ExtensionConfiguration.test(key: "shared")
+    private func session(_ number: Int) -> DeliverySession {
+        var configuration = place.configuration
         configuration.clock = { [threads, state] in
             threads.step("reads the clock", [.reads("clock")]) { state.withLock { $0.clock } }
         }
