@@ -41,6 +41,9 @@ struct FormatAdviceTests {
             (["rotate", "Keys/a", "--emergency", "--revoke", "qi9+"], "A KID is the id of a key, 11 characters"),
             (["keys", "show", "Keys/a", "qi9"], "at least its first 4 characters"),
             (["keys", "policy", "Keys/a", "--keep", "two"], "N is a whole number."),
+            (["keys", "policy", "Keys/a", "--keep", "99999999999999999999"], "N is too large."),
+            (["keys", "policy", "Keys/a", "--require-coverage", "150%"], "a percentage up to 100%"),
+            (["keys", "policy", "Keys/a", "--rotate-every", "-5d"], "with an equals sign: --rotate-every=-5d"),
             (["keys", "promote", "Keys/a", "qi99zniTdWc", "--require-coverage", "most"], "as in 99.9%."),
         ])
     func format(_ arguments: [String], _ advice: String) throws {

@@ -11,7 +11,7 @@ enum UsageAdvice {
         if let unknown = unknownCommand(arguments) {
             lines[0] = "Error: There is no command '\(unknown)'."
             if let near = nearestCommand(arguments) { lines.insert(near, at: 1) }
-        } else if let advice = format(first) {
+        } else if let advice = format(first) ?? dash(first, arguments) {
             lines.insert(advice, at: 1)
         } else {
             lines[0] = suggestingFile(first, arguments)
@@ -24,8 +24,8 @@ enum UsageAdvice {
         "DURATION": "A DURATION has s, m, h, d and w, as in 30d, 36h or 1d12h. A year is 365d.",
         "KID": "A KID is the id of a key, 11 characters as in qi99zniTdWc; `pushcrypt keys list` shows them.",
         "N": "N is a whole number.",
-        "PERCENT|none": "A share of devices is a percentage, as in 99.9%.",
-        "PERCENT": "A share of devices is a percentage, as in 99.9%.",
+        "PERCENT|none": "A share of devices is a percentage up to 100%, as in 99.9%.",
+        "PERCENT": "A share of devices is a percentage up to 100%, as in 99.9%.",
         "SHARE": "A SHARE is a percentage or a fraction, as in 2% or 0.02.",
         "NUMBER": "A NUMBER is decimal, as in 2.5.",
     ]
@@ -40,7 +40,16 @@ enum UsageAdvice {
                 "Give the whole id, or at least its first \(KeyIDPrefix.minimumCharacterCount) characters where the help "
                 + "allows it; `pushcrypt keys list` shows the ids."
         }
+        if name == "N", value.wholeMatch(of: /[0-9]+/) != nil { return "N is too large." }
         return formats[name]
+    }
+
+    /// The parser takes a value that begins with a dash for the next option.
+    private static func dash(_ line: String, _ arguments: [String]) -> String? {
+        guard let match = line.firstMatch(of: /Missing value for '(--[a-z-]+) </), case let option = String(match.1),
+            let index = arguments.firstIndex(of: option), arguments.indices.contains(index + 1)
+        else { return nil }
+        return "A value that begins with a dash is written with an equals sign: \(option)=\(arguments[index + 1])"
     }
 
     /// The parser suggests `--passphrase-fd` for `--passphrase`, because it is shorter than `--passphrase-file`.

@@ -35,11 +35,21 @@ struct KeysPasswd: ParsableCommand {
     func run() throws {
         let change = try KeysetChange(path, options, clock, secrets, expected.state)
         try change.answerSecret()
-        try confirmReplacement(of: change.protection())
+        let old = try change.protection()
+        try confirmReplacement(of: old)
         let (protection, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: allowsPlaintext, replaces: true
         ).protection()
-        try change.make { $0.protect(protection, secret) }
+        try change.make { editor in
+            guard editor.stored.protection == old else {
+                throw Failure(
+                    .temporary,
+                    "\(path): another command has changed its secrets since this one began; nothing was changed. Look at "
+                        + "them with `pushcrypt keys secrets list \(ShellArgument.quoted(path))`, and run this one again"
+                )
+            }
+            editor.protect(protection, secret)
+        }
     }
 
     /// Asks before several secrets stop working.
