@@ -169,11 +169,11 @@ extension AuditLog {
 }
 
 extension AuditLog {
-    /// The last restoration without a log of what came after the copy; nil if there is none, or an operator has confirmed it.
+    /// The first restoration without a log of what came after the copy that no operator has confirmed; nil if there is none.
     package func unconfirmedRestoration(_ head: AuditHead) -> AuditEntry? {
-        let actions = [AuditEvent.Action.logLost, .restoreConfirmed].map(\.rawValue)
-        let last = history(head).entries.last { actions.contains($0.what) }
-        return last?.what == AuditEvent.Action.logLost.rawValue ? last : nil
+        let entries = history(head).entries
+        let confirmed = entries.lastIndex { $0.what == AuditEvent.Action.restoreConfirmed.rawValue }
+        return entries[(confirmed.map { $0 + 1 } ?? 0)...].first { $0.what == AuditEvent.Action.logLost.rawValue }
     }
 
     /// - Parameter secretArguments: as in `SecretSource.arguments`.

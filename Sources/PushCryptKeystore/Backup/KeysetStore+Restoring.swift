@@ -6,6 +6,8 @@ import PushCryptPrimitives
 extension KeystoreError.Code {
     /// The log of a backup and the log in the folder contain different changes.
     package static let otherHistory = KeystoreError.Code(name: "otherHistory")
+    /// The keyset was restored without the log of what came after it, and nobody has confirmed that its keys are in order.
+    package static let unconfirmedRestoration = KeystoreError.Code(name: "unconfirmedRestoration")
 }
 
 /// What a restored copy becomes.
@@ -67,6 +69,23 @@ extension KeysetStore {
             let (restoration, stored, lines) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
             return isDryRun ? restoration.planned : try replace(present, stored, after: lines, restoration, folder)
+        }
+    }
+
+    /// A keyset that was restored without the log of what came after it may use a revoked key. Nothing publishes it before an operator
+    /// has revoked these keys again.
+    ///
+    /// - Throws: `KeystoreError` with `unconfirmedRestoration`.
+    package func requireConfirmedRestoration(_ secretArguments: String) throws {
+        try KeystoreError.convertingFileErrors {
+            let opened = try Folder(folder.path)
+            let head = try folder.file(in: opened, secretArguments).metadata.audit
+            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(head) else { return }
+            throw KeystoreError(
+                .unconfirmedRestoration,
+                "\(folder.path) was restored at \(entry.at) without the log of what came after it, so a key that was revoked since "
+                    + "would be published as valid: nothing is published. Revoke these keys again, then confirm it: "
+                    + "`\(AuditLog.confirmCommand(folder.path, secretArguments))`")
         }
     }
 
@@ -136,12 +155,13 @@ struct PresentKeyset {
     /// Complete, also after an interrupted change.
     let lines: [String]
     let hasTornLog: Bool
-    let publicSequence: Int64
+    /// The highest `seq` of the files beside `keyset.json`.
+    let derivedSequence: Int64
 
     static let none = PresentKeyset()
 
     private init() {
-        (bytes, file, logBytes, lines, hasTornLog, publicSequence) = (nil, nil, [], [], false, 0)
+        (bytes, file, logBytes, lines, hasTornLog, derivedSequence) = (nil, nil, [], [], false, 0)
     }
 
     /// - Returns: nil for a damaged file.
@@ -189,8 +209,7 @@ struct PresentKeyset {
                     + "after the backup, so revoke these keys again")
         }
         hasTornLog = !log.tornTail.isEmpty && lines == log.lines
-        let published = folder.has(KeysetFolder.publicName) ? try? folder.read(KeysetFolder.publicName).bytes : nil
-        publicSequence = published.flatMap { try? Keyset(json: $0) }?.sequence ?? 0
+        derivedSequence = LaterFile.highestSequence(in: folder)
     }
 }
 
@@ -233,8 +252,13 @@ struct RestoredKeyset {
                 + "hosts changed copies of one, or an older backup was restored here, and the keyset was changed since")
     }
 
-    /// Whether the folder's log ends before the copy.
-    private var lacksLog: Bool { present.lines.count < copy.metadata.audit.count }
+    /// Whether the folder's log ends before the copy, or before the change that wrote another file.
+    private var lacksLog: Bool { present.lines.count < copy.metadata.audit.count || hasLaterFile }
+
+    private var hasLaterFile: Bool {
+        later.entries.isEmpty
+            && present.derivedSequence > max(copy.metadata.sequence, present.file?.metadata.sequence ?? 0)
+    }
 
     /// Since when changes are unknown, because no log continues after the backup; nil if one does. The log of an interrupted
     /// restoration says that it was lost.
@@ -248,7 +272,10 @@ struct RestoredKeyset {
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     private func forgotten(_ secretArguments: String) -> String? {
         guard let unknownChanges else { return nil }
-        let log = present.lines.isEmpty ? "no audit log" : "an audit log that ends before the backup"
+        let log =
+            present.lines.isEmpty
+            ? "no audit log"
+            : "an audit log that ends before \(hasLaterFile ? "the change of another file" : "the backup")"
         let publication =
             copy.metadata.signedSet.map { _ in
                 "; if a set with a higher seq was published, raise seq with "
@@ -274,7 +301,7 @@ struct RestoredKeyset {
 
     /// Whether the keyset in the folder is the copy, as new as its log, and stays with its host.
     func isCurrent(_ writer: String?) -> Bool {
-        later.entries.isEmpty && present.file?.metadata == copy.metadata
+        later.entries.isEmpty && !hasLaterFile && present.file?.metadata == copy.metadata
             && (writer == nil || writer == copy.metadata.writer)
     }
 
@@ -287,7 +314,8 @@ struct RestoredKeyset {
         let writer = try writer ?? ownWriter(actor)
         var stored = try copy.unlocked(secret, evenIfOlder: true)
         let lost = try lostChanges(goesBack: goesBack, stored.metadata)
-        let logLost = lacksLog ? unknownChanges.map { AuditEvent(.logLost, detail: "changes \($0) are unknown") } : nil
+        let unknown = AuditEvent.unknownChanges(since: copy.metadata.timeline.updatedAt)
+        let logLost = lacksLog ? AuditEvent(.logLost, detail: unknown) : nil
         let lostLines = try AuditLog.head(
             after: AuditLog(lines: lines).head(), events: [logLost].compactMap(\.self), actor: actor, at: time
         ).lastLines
@@ -330,7 +358,7 @@ struct RestoredKeyset {
     private var sequence: Int64 {
         let highest = copy.metadata.sequence + Int64(later.entries.count)
         let given = later.entries.compactMap { $0.detail.flatMap(KeysetEditor.raisedSequence) }
-        return max(highest, present.publicSequence, present.file?.metadata.sequence ?? 0, given.max() ?? 0)
+        return max(highest, present.derivedSequence, present.file?.metadata.sequence ?? 0, given.max() ?? 0)
     }
 
     /// - Throws: `KeystoreError` with `olderThanLog` unless `goesBack`.

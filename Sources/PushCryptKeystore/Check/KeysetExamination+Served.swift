@@ -37,7 +37,8 @@ extension KeysetExamination {
     }
 
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
-        guard set.isEmpty || set.hasKey(of: metadata.timeline) else {
+        let isOwn = set.publication.map { $0.set == metadata.signedSet?.set } ?? false
+        guard set.isEmpty || isOwn || set.hasKey(of: metadata.timeline) else {
             return add(
                 .error, "served-foreign", "\(set.path) has no key of the keyset: it is the set of another one",
                 advice: "publish the keyset under another name, with `keys publish --as NAME`")
@@ -83,10 +84,11 @@ extension KeysetExamination {
                 "key \(kid) was revoked at \(time), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",
                 advice: publish(isSigned: set.isSigned, as: set.name))
         }
-        for kid in set.revived(by: metadata.timeline) {
+        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
+        for (kid, path) in history?.revived(by: metadata.timeline) ?? [] {
             add(
                 .error, "served-revoked",
-                "\(set.path) revokes key \(kid), which the keyset doesn't: it is a copy from before the revocation",
+                "\(path) revokes key \(kid), which the keyset doesn't: it is a copy from before the revocation",
                 advice: PublishedKeyset.revokeCommand(snapshot.path, kid, secretArguments))
         }
     }

@@ -47,6 +47,7 @@ package struct PublicationFolder {
     package func publish(
         _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, at time: UnixTime
     ) throws -> Publication {
+        try keyset.requireConfirmed()
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
@@ -58,15 +59,19 @@ package struct PublicationFolder {
                 throw KeystoreError(
                     .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
             }
-            try keyset.requireRevocations(of: old, in: set.timeline)
+            try keyset.requireRevocations(of: ServedHistory(of: name, in: folder), in: set.timeline)
             try old.requireReplaceable(by: new, keyset)
-            notice = old.refusal(of: new)
+            notice =
+                old.refusal(of: new)
+                ?? (set.hasSigned(bytes)
+                    ? nil
+                    : "\(path) was signed by another publisher: apps that pin it, and not this one, refuse the new set")
         }
         // The set itself may have been lost.
+        try keyset.requireRevocations(of: ServedHistory(of: name, in: folder), in: set.timeline)
         if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
-            try keyset.requireRevocations(of: copy, in: set.timeline)
             try copy.requireReplaceable(by: new, keyset)
         }
         func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
@@ -91,11 +96,12 @@ package struct PublicationFolder {
                         ? "apps bundle them (`keys export --pins-for`)"
                         : "each device gets its own (`keys export --device`)"))
         }
+        try place.requireConfirmed()
+        try place.requireRevocations(of: ServedHistory(of: name, in: folder), in: keyset.metadata.timeline)
         let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         if let current = try current(names.file) {
             let served = ServedSet(current, path: path, isSigned: false)
-            if let served { try place.requireRevocations(of: served, in: keyset.metadata.timeline) }
             switch PublicCondition(current, keyset.metadata, keyset.records) {
             case .newer(let sequence): throw place.newer(path, sequence, keyset.metadata.sequence)
             case .foreign(let flaw):
@@ -109,9 +115,6 @@ package struct PublicationFolder {
                 }
             default: break
             }
-        }
-        if let copy = ServedSet.newestCopy(of: name, isSigned: false, in: folder) {
-            try place.requireRevocations(of: copy, in: keyset.metadata.timeline)
         }
         let publication = try write(bytes, names) { $0 == bytes }
         _ = try Keyset(json: current(names.file) ?? [])

@@ -28,19 +28,24 @@ package struct PublishedKeyset: Sendable {
 
     func raise(above sequence: Int64) -> String { Self.raiseCommand(path, above: sequence, secretArguments) }
 
-    /// A key that the served set revokes must stay revoked: a keyset from before the revocation would bring it into use again.
+    /// A key that a served set revokes must stay revoked, also if it was destroyed since: a keyset from before would bring it into
+    /// use again.
     ///
+    /// - Parameter history: the served set and its numbered copies.
     /// - Throws: `KeystoreError` with `notPublished`.
-    func requireRevocations(of served: ServedSet, in timeline: KeyTimeline) throws {
-        let revived = served.revived(by: timeline)
+    func requireRevocations(of history: ServedHistory, in timeline: KeyTimeline) throws {
+        let revived = history.revived(by: timeline)
         guard !revived.isEmpty else { return }
-        let commands = revived.map { "`\(Self.revokeCommand(path, $0, secretArguments))`" }.joined(separator: ", ")
+        let commands = revived.map { "`\(Self.revokeCommand(path, $0.kid, secretArguments))`" }.joined(separator: ", ")
         throw KeystoreError(
             .notPublished,
-            "\(served.path) revokes key \(revived.map(\.description).joined(separator: ", ")), which the keyset doesn't: a copy "
-                + "from before the revocation was restored, and the key would be used again. Revoke it in the keyset first: "
+            revived.map { "\($0.path) revokes key \($0.kid)" }.joined(separator: ", ")
+                + ", which the keyset doesn't: a copy from before the revocation was restored, and the key would be used again. Revoke it in the keyset first: "
                 + commands)
     }
+
+    /// - Throws: `KeystoreError` with `unconfirmedRestoration`.
+    func requireConfirmed() throws { try KeysetStore(path).requireConfirmedRestoration(secretArguments) }
 
     func newer(_ servedPath: String, _ served: Int64, _ own: Int64) -> KeystoreError {
         let next =

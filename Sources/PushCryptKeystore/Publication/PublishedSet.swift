@@ -86,6 +86,12 @@ package struct PublishedSet {
         return try SenderSetPins(publishers: records, set: publication.set, epoch: epoch ?? publication.epoch)
     }
 
+    /// Whether one of these publishers has signed a document.
+    func hasSigned(_ document: [UInt8]) -> Bool {
+        let records = publishers.map { $0.publicRecord(keepingPSK: false) }
+        return (try? SignedSenderSet.verify(document, publishers: records)) != nil
+    }
+
     /// Verifies a document as an app of each topic does that has accepted no set yet.
     ///
     /// - Throws: `KeyError`.

@@ -39,6 +39,12 @@ package struct ServedFolder: Sendable {
             .filter { $0.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
     }
 
+    /// The sets of a name and their numbered copies, either signed or not.
+    func history(of name: String, isSigned: Bool) -> ServedHistory? {
+        guard let folder = try? Folder(path, followingLinks: true) else { return nil }
+        return ServedHistory(of: name, isSigned: isSigned, in: folder)
+    }
+
     /// - Returns: nil for a file that isn't a set.
     private static func set(_ name: String, in folder: Folder, _ path: String) throws -> ServedSet? {
         guard name.hasSuffix(ServedSet.suffix(isSigned: true)) else { return nil }

@@ -160,12 +160,14 @@ extension KeysetStore {
     /// Runs the program unless it has succeeded for this state of the keyset.
     ///
     /// The lock isn't held meanwhile, so that the program can use the keyset. Two processes may both run their program.
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
     /// - Returns: whether the program ran.
-    /// - Throws: `KeystoreError` with `hookFailed`, or if the folder can't be written.
+    /// - Throws: `KeystoreError` with `hookFailed`, `unconfirmedRestoration`, or if the folder can't be written.
     @discardableResult
-    package func run(_ hook: ChangeHook, after keyset: KeysetMetadata) throws -> Bool {
+    package func run(_ hook: ChangeHook, after keyset: KeysetMetadata, _ secretArguments: String) throws -> Bool {
         let record = try hookRecord()
         guard record?.sequence != keyset.sequence else { return false }
+        try requireConfirmedRestoration(secretArguments)
         let log = try withLock { folder in
             let before = try Self.hookRecord(in: folder)
             let attempt = ChangeHook.Record(hook, after: before)
@@ -185,7 +187,7 @@ extension KeysetStore {
         try KeystoreError.convertingFileErrors { try Self.hookRecord(in: Folder(folder.path)) }
     }
 
-    private static func hookRecord(in folder: Folder) throws(FileError) -> ChangeHook.Record? {
+    static func hookRecord(in folder: Folder) throws(FileError) -> ChangeHook.Record? {
         guard folder.has(KeysetFolder.hookName) else { return nil }
         return ChangeHook.Record(json: try folder.read(KeysetFolder.hookName, .ownerOnly).bytes)
     }

@@ -232,6 +232,12 @@ package struct KeysetEditor: Sendable {
         events.append(AuditEvent(.logRestarted, detail: "\(flaw); the old log is \(oldName)"))
     }
 
+    /// Logs that changes are unknown, and raises `seq` above that of every file.
+    mutating func loseLog(_ unknown: String, highestSequence: Int64) {
+        stored.metadata.sequence = max(metadata.sequence, highestSequence)
+        events.append(AuditEvent(.logLost, detail: unknown))
+    }
+
     /// - Returns: the steps and the keys that they added, promoted or erased; nil for a step without a key.
     package mutating func carryOut(_ plan: RotationPlan) throws -> [(step: RotationPlan.Step, kid: KeyID?)] {
         try plan.due.map { step in

@@ -19,13 +19,22 @@ extension KeysetStore {
 
     /// A keyset that is older than its log is refused when it is unlocked, and not here.
     ///
-    /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
+    /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash, `olderThanLog` if another file
+    ///   is from a later change.
     @discardableResult
     func requireUnbrokenLog(
         _ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String
     ) throws -> AuditLog {
         let log = try self.folder.auditLog(in: folder)
-        guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
+        let condition = log.condition(metadata.audit)
+        guard case .broken(let flaw) = condition else {
+            // A log that is newer than the keyset says more, and is refused when the keyset is unlocked.
+            if case .newer = condition { return log }
+            if let later = LaterFile(in: folder, than: metadata) {
+                throw later.refusal(of: folder.path, metadata, secretArguments)
+            }
+            return log
+        }
         throw KeystoreError(
             .auditBroken,
             "\(folder.path): \(flaw); \(AuditLog.restartAdvice(folder.path, secretArguments))")
@@ -97,18 +106,44 @@ extension KeysetStore {
         at time: UnixTime, confirmsClock: Bool = false, by actor: Actor, _ secret: SecretSource
     ) throws -> String? {
         try withKeyset(secret) { folder, stored in
-            guard case .broken(let flaw) = try self.folder.auditLog(in: folder).condition(stored.metadata.audit) else {
+            let log = try self.folder.auditLog(in: folder)
+            guard case .broken(let flaw) = log.condition(stored.metadata.audit) else {
                 return nil
             }
             var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
             let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
             editor.restartLog(oldName, flaw)
+            if let unknown = unknownChanges(log, folder, stored.metadata) {
+                editor.loseLog(unknown, highestSequence: LaterFile.highestSequence(in: folder))
+            }
             let finished = try editor.finished(by: actor, at: folder.path)
             if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
             FaultPoint.reach("log-set-aside")
             try write(finished, folder)
             return oldName
         }
+    }
+}
+
+extension KeysetStore {
+    /// What a new log says about changes that the old one doesn't show; nil if nothing shows that there are any. A restoration that
+    /// nobody has confirmed stays unconfirmed.
+    private func unknownChanges(_ log: AuditLog, _ folder: Folder, _ metadata: KeysetMetadata) -> String? {
+        if let entry = log.unconfirmedRestoration(metadata.audit) { return entry.detail ?? "changes are unknown" }
+        // The keyset has the lines of its last change, also if the log is lost.
+        let last = metadata.audit.lastLines.compactMap(AuditEntry.init(line:))
+        if let entry = last.first(where: { $0.what == AuditEvent.Action.restored.rawValue }) {
+            return "changes between the copy that was restored at \(entry.at) and that time are unknown"
+        }
+        guard LaterFile(in: folder, than: metadata) != nil else { return nil }
+        return AuditEvent.unknownChanges(since: metadata.timeline.updatedAt)
+    }
+}
+
+extension AuditEvent {
+    /// The detail of `logLost`.
+    static func unknownChanges(since time: UnixTime?) -> String {
+        "changes \(time.map { "after \($0)" } ?? "since the backup") are unknown"
     }
 }
 

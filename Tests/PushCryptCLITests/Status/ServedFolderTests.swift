@@ -55,6 +55,17 @@ struct ServedFolderTests {
         #expect(try errors().isEmpty)
     }
 
+    @Test("a set that another publisher has signed is replaced with a note, and one of the same publisher without")
+    func otherPublisher() throws {
+        try place.create("Other/publisher", "publisher")
+        let command = ["keys", "publish", "Keys/senders", "--to", "www", "--at", Workplace.now, "--signed-by"]
+        let other = try place.run(command + ["Other/publisher"])
+        let note = "www/senders.json was signed by another publisher: apps that pin it, and not this one, refuse"
+        #expect(other.exit == 0 && other.stderr.contains(note), "\(other)")
+        #expect(try place.run(command + ["Keys/publisher"]).stderr.contains(note))
+        #expect(try place.run(command + ["Keys/publisher"]).stderr.contains(note) == false)
+    }
+
     @Test("a publisher called as a served sender keyset isn't compared with its set")
     func publisherOfTheSameName() throws {
         try place.create("Publisher/senders", "publisher")

@@ -73,7 +73,7 @@ struct ChangeOptions: ParsableArguments {
         try StandardStreams.write(["keyset": store.folder.path, "kid": "\(record.kid)"], asJSON: json) { _ in
             "\(record.kid)\n"
         }
-        if let hook { try store.run(hook, after: store.folder.file().metadata) }
+        if let hook { try store.run(hook, after: store.folder.file().metadata, secrets.repeatedArguments) }
     }
 }
 

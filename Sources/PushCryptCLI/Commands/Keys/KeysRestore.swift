@@ -188,7 +188,9 @@ struct KeysRestore: ParsableCommand {
         }
         for notice in restoration.notices { StandardStreams.writeNote(notice) }
         try report(path, restoration)
-        if let hook, !isDryRun { try KeysetStore(path).run(hook, after: restoration.metadata) }
+        if let hook, !isDryRun {
+            try KeysetStore(path).run(hook, after: restoration.metadata, secrets.repeatedArguments)
+        }
     }
 
     private func report(_ path: String, _ restoration: Restoration) throws {
@@ -209,9 +211,11 @@ struct KeysRestore: ParsableCommand {
         let sequence = "restored as seq \(metadata.sequence)"
         let heading = isDryRun ? "would be \(sequence), with these changes:" : sequence
         let publishes = !isDryRun && metadata.signedSet != nil
+        let isUnconfirmed = restoration.events.contains { $0.action == .logLost }
         try StandardStreams.write(
             "\(name): \(heading)\n"
                 + restoration.events.map { TerminalText.harmless(lines: "  " + $0.line) }.joined()
-                + (publishes ? "  publish \(PublicationStatus.publishing(path, secrets))\n" : ""))
+                + (publishes ? "  \(isUnconfirmed ? "when it is confirmed, " : "")" : "")
+                + (publishes ? "publish \(PublicationStatus.publishing(path, secrets))\n" : ""))
     }
 }

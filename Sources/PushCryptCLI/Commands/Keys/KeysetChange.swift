@@ -191,7 +191,7 @@ struct KeysetChange {
     @discardableResult
     func runHook(after metadata: KeysetMetadata) throws -> Bool {
         guard let hook else { return false }
-        return try KeysetStore(path).run(hook, after: metadata)
+        return try KeysetStore(path).run(hook, after: metadata, secrets.repeatedArguments)
     }
 
     /// What a dry run says of the program, which it doesn't run; nil if nothing is left for the program to do.

@@ -127,6 +127,7 @@ struct Rotate: ParsableCommand {
         let rotation = try change.rotate(isDryRun: isDryRun, checking: check) { plan($0, change.time, reports) }
         noteIdleStart(change.path, rotation)
         noteOtherWriter(change, rotation)
+        noteUnconfirmedRestoration(change)
         if !rotation.isUnlocked, !isDryRun, secretCheck.isChecked == nil {
             StandardStreams.writeNote(
                 "\(change.path): the secret was not checked, because nothing is due; --check-secret asks for it")
@@ -167,6 +168,14 @@ struct Rotate: ParsableCommand {
             let refusal = Writer.refusal(rotation.metadata.writer, own: try? Writer.ofThisHost())
         else { return }
         StandardStreams.writeNote("\(change.path): \(refusal): when a step is due, this host is refused")
+    }
+
+    /// With a program, this is the error about it.
+    private func noteUnconfirmedRestoration(_ change: KeysetChange) {
+        guard options.execOnChange == nil else { return }
+        do { try KeysetStore(change.path).requireConfirmedRestoration(secrets.repeatedArguments) } catch {
+            StandardStreams.writeNote("\(error)")
+        }
     }
 
     private func plan(

@@ -117,6 +117,8 @@ struct KeysPublishTests {
         let restored = try place.run(["keys", "restore", "--from", "b", "Keys/phones"] + secret + day)
         #expect(restored.exit == 0, "\(restored)")
         let before = try place.contents(of: "www")
+        expectRefusal(try publish(2), 75, saying: "then confirm it: `pushcrypt keys restore Keys/phones --confirm`")
+        try place.succeed("keys", "restore", "Keys/phones", "--confirm", at: SignedSetPlace.day(2))
         let refused = try publish(2)
         expectRefusal(refused, 65, saying: "www/phones.jwks.json revokes key \(kid), which the keyset doesn't")
         let line = "`pushcrypt keys revoke Keys/phones \(kid.hasPrefix("-") ? "-- " : "")\(kid)`"
@@ -127,7 +129,7 @@ struct KeysPublishTests {
         #expect(try place.read("www/phones.2.jwks.json") == before["phones.2.jwks.json"])
         try place.write(#require(before["phones.jwks.json"]), to: "www/phones.jwks.json", mode: 0o644)
         try place.succeed("keys", "revoke", "Keys/phones", kid, "--yes", at: SignedSetPlace.day(2))
-        #expect(try publish(2).text.hasPrefix("wrote www/phones.jwks.json, seq 3"))
+        #expect(try publish(2).text.hasPrefix("wrote www/phones.jwks.json, seq 4"))
         #expect(try place.read("www/phones.2.jwks.json") == before["phones.2.jwks.json"])
     }
 
