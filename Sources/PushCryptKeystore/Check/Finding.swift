@@ -137,6 +137,12 @@ extension Verification {
         "pushcrypt keys verify \(ShellArgument.quoted(snapshot.path))\(secretArguments)"
     }
 
+    /// For a keyset that is older than a file beside it, although its log is whole.
+    static func restoreNewest(_ path: String, _ secretArguments: String) -> String {
+        "\(restore(path, secretArguments)); without one, `pushcrypt keys restore \(ShellArgument.quoted(path))"
+            + "\(secretArguments)` continues from this copy: then revoke again what was revoked since"
+    }
+
     static func restartLog(_ snapshot: KeysetSnapshot, _ secretArguments: String) -> String {
         AuditLog.restartCommand(snapshot.path, secretArguments)
             + "  # when you know why it is broken: WHY stands for it"
@@ -161,8 +167,7 @@ extension PublicCondition {
         case .newer(let sequence):
             return (
                 "\(name) is from a later change, seq \(sequence): the keyset is an old copy",
-                restore
-                    ?? "\(Verification.restore(snapshot.path, secretArguments)); without it, keys that were made later are lost"
+                restore ?? Verification.restoreNewest(snapshot.path, secretArguments)
             )
         case .foreign(let flaw):
             let file = ShellArgument.quoted(snapshot.path + "/" + name)

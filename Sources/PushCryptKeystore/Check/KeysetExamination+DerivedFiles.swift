@@ -56,6 +56,12 @@ extension KeysetExamination {
 
     private mutating func examine(_ record: ChangeHook.Record, _ metadata: KeysetMetadata) {
         guard record.sequence != metadata.sequence else { return }
+        if let later = record.sequence, later > metadata.sequence {
+            return add(
+                .error, "rolled-back",
+                "\(KeysetFolder.hookName) is from a later change, seq \(later): the keyset is an old copy",
+                advice: Verification.restoreNewest(snapshot.path, secretArguments))
+        }
         let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
         let state = "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)"
         let advice = runProgram(record)

@@ -115,6 +115,21 @@ struct EarlierCopyTests {
     }
 
     @Test(
+        "keys doctor finds that hook.json is from a later change, and the advice of its comment works without a backup")
+    func hookFound() throws {
+        try place.create("Keys/fleet", "shared")
+        _ = try place.shell("cp -a Keys/fleet old-fleet")
+        try place.succeed("keys", "policy", "Keys/fleet", "--keep", "3", "--exec-on-change", "/bin/true")
+        _ = try place.shell("cp -p old-fleet/keyset.json old-fleet/audit.jsonl Keys/fleet/")
+        let found = try place.run("keys", "doctor", "Keys/fleet", "--at", Workplace.now)
+        #expect(found.text.contains("hook.json is from a later change, seq 2: the keyset is an old copy"), "\(found)")
+        #expect(found.text.contains("without one, `pushcrypt keys restore Keys/fleet` continues from this copy"), "\(found)")
+        try place.succeed("keys", "restore", "Keys/fleet")
+        try place.succeed("keys", "restore", "Keys/fleet", "--confirm")
+        try place.succeed("rotate", "Keys/fleet", "--now", "--exec-on-change", "/bin/true")
+    }
+
+    @Test(
         "a new log keeps what shows that changes are unknown: a later public file, and a restoration that nobody has confirmed",
         arguments: [false, true])
     func newLog(isRestored: Bool) throws {
