@@ -138,7 +138,7 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
         DoctorCase(
             code: "rolled-back", severity: "error", testDescription: "a keyset older than its public set",
             words: "the keyset is an old copy",
-            advice: "pushcrypt keys restore --from FILE Keys/ios  # FILE is the newest backup; without one, `pushcrypt keys restore Keys/ios`"
+            advice: "pushcrypt keys restore --from FILE Keys/ios  # FILE is the newest backup; without one, `pushcrypt"
         ) { try $0.edit("Keys/ios/public.jwks.json") { $0.replacing("\"seq\": 1", with: "\"seq\": 7") } },
         DoctorCase(
             code: "old-log", severity: "note", testDescription: "a log that was set aside",
