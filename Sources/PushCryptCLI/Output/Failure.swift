@@ -89,6 +89,6 @@ struct Failure: Error, CustomStringConvertible {
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
         .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
-        .unexpectedState: .temporary, .hookFailed: .unavailable,
+        .unexpectedState: .temporary, .copiedKeyset: .temporary, .hookFailed: .unavailable,
     ]
 }
