@@ -21,7 +21,8 @@ struct PublicationOptions: ParsableArguments {
     @Option(
         name: .customLong("publish-seq"),
         help: .init(
-            "Raise the keyset's seq to N after a backup was restored: the seq of the served set plus 1, or more.", "N"))
+            "Raise the keyset's seq to N after a backup was restored: the seq of the served set plus 1, or more. Also for "
+                + "recipients and for senders without a signed set.", "N"))
     var sequence: Int64?
 
     var isEmpty: Bool { topics.isEmpty && epoch == nil && validFor == nil && sequence == nil }

@@ -89,6 +89,7 @@ struct Failure: Error, CustomStringConvertible {
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
         .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
-        .unexpectedState: .temporary, .unconfirmedRestoration: .temporary, .hookFailed: .unavailable,
+        .unexpectedState: .temporary, .unconfirmedRestoration: .temporary, .copiedKeyset: .temporary,
+        .hookFailed: .unavailable,
     ]
 }

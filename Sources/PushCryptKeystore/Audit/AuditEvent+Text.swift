@@ -27,7 +27,7 @@ extension AuditEvent.Action {
         case .logLost: "restored without its later log"
         case .restoreConfirmed: "confirmed the restoration"
         case .writerChanged: "changed the writer"
-        case .publicationChanged: "changed the signed set"
+        case .publicationChanged: "changed the published set"
         case .renewed: "issued the signed set again"
         default: rawValue
         }

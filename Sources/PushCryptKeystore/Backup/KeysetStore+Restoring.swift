@@ -19,6 +19,8 @@ package struct Restoration: Sendable {
     /// The later changes of the log that the copy doesn't have and that are not repeated.
     package let lost: [String]
     package let notices: [String]
+    /// Whether the keyset's last change restored this copy, so that nothing has to be done.
+    package var isRepeated = false
 }
 
 extension KeysetStore {
@@ -65,6 +67,10 @@ extension KeysetStore {
             guard !keyset.isCurrent(writer) else {
                 let metadata = try keyset.copy.metadata(secret, evenIfOlder: true)
                 return Restoration(metadata: metadata, events: [], lost: [], notices: [])
+            }
+            if backup != nil, let stored = try keyset.restoredEarlier(writer, secret) {
+                let notices = isDryRun ? [] : try finishInterruptedChange(folder, stored, secret.arguments)
+                return keyset.repeated(stored.metadata, secret.arguments).adding(notices)
             }
             let (restoration, stored, lines) = try keyset.made(
                 goesBack: goesBack, writer, at: time, confirmsClock: confirmsClock, by: actor, secret)
@@ -141,7 +147,8 @@ extension Restoration {
     }
 
     fileprivate func adding(_ notices: [String]) -> Restoration {
-        Restoration(metadata: metadata, events: events, lost: lost, notices: self.notices + notices)
+        Restoration(
+            metadata: metadata, events: events, lost: lost, notices: self.notices + notices, isRepeated: isRepeated)
     }
 }
 
@@ -220,7 +227,7 @@ struct RestoredKeyset {
     /// The longer one of the log in the folder and the log of the backup.
     let lines: [String]
     let later: LaterChanges
-    private let present: PresentKeyset
+    let present: PresentKeyset
 
     /// - Throws: `KeystoreError` with `otherHistory` if neither log continues the other, `notFound` if there is no copy.
     init(_ path: String, _ present: PresentKeyset, _ backup: BackedUpKeyset?) throws {
@@ -270,12 +277,18 @@ struct RestoredKeyset {
     /// What is not repeated if no log continues after the backup.
     ///
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
-    private func forgotten(_ secretArguments: String) -> String? {
+    func forgotten(_ secretArguments: String) -> String? {
         guard let unknownChanges else { return nil }
         let log =
-            present.lines.isEmpty
-            ? "no audit log"
-            : "an audit log that ends before \(hasLaterFile ? "the change of another file" : "the backup")"
+            if present.lines.isEmpty {
+                "no audit log"
+            } else if hasLaterFile {
+                "an audit log that ends before the change of another file"
+            } else if lacksLog {
+                "an audit log that ends before the backup"
+            } else {
+                "an audit log without the changes after the backup"
+            }
         let publication =
             copy.metadata.signedSet.map { _ in
                 "; if a set with a higher seq was published, raise seq with "
@@ -313,7 +326,10 @@ struct RestoredKeyset {
     ) throws -> (Restoration, StoredKeyset, lines: [String]) {
         let writer = try writer ?? ownWriter(actor)
         var stored = try copy.unlocked(secret, evenIfOlder: true)
-        let lost = try lostChanges(goesBack: goesBack, stored.metadata)
+        let times =
+            [copy.metadata, present.file?.metadata].compactMap { $0?.timeline.updatedAt } + later.entries.map(\.at)
+        stored.metadata.timeline.updatedAt = times.max()
+        let lost = try lostChanges(goesBack: goesBack, stored.metadata, at: time)
         let unknown = AuditEvent.unknownChanges(since: copy.metadata.timeline.updatedAt)
         let logLost = lacksLog ? AuditEvent(.logLost, detail: unknown) : nil
         let lostLines = try AuditLog.head(
@@ -322,11 +338,8 @@ struct RestoredKeyset {
         let lines = lines + lostLines
         stored.metadata.audit = try AuditLog(lines: lines).head()
         stored.metadata.sequence = sequence
-        let times =
-            [copy.metadata, present.file?.metadata].compactMap { $0?.timeline.updatedAt } + later.entries.map(\.at)
-        stored.metadata.timeline.updatedAt = times.max()
         var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
-        try editor.restore(later, "the copy of seq \(copy.metadata.sequence)", lost)
+        try editor.restore(later, source, lost)
         if let writer { editor.handOver(to: writer) }
         let finished = try editor.finished(by: actor, at: path)
         let notices = [
@@ -335,6 +348,9 @@ struct RestoredKeyset {
         let events = [logLost].compactMap(\.self) + editor.events
         return (Restoration(metadata: finished.metadata, events: events, lost: lost, notices: notices), finished, lines)
     }
+
+    /// What the log calls the copy.
+    var source: String { "the copy of seq \(copy.metadata.sequence)" }
 
     /// This host; nil if the copy records none, which the first change does. A keyset that is lost or damaged can be restored
     /// on every host. If there is one that can be read, its host may still change it.
@@ -362,7 +378,7 @@ struct RestoredKeyset {
     }
 
     /// - Throws: `KeystoreError` with `olderThanLog` unless `goesBack`.
-    private func lostChanges(goesBack: Bool, _ metadata: KeysetMetadata) throws -> [String] {
+    private func lostChanges(goesBack: Bool, _ metadata: KeysetMetadata, at time: UnixTime) throws -> [String] {
         let later = LaterChanges(later.entries.filter { !$0.isLogLost })
         // An earlier restoration repeated them too.
         let repeated = Set(later.givenUp(in: metadata).map(\.kid.description))
@@ -374,8 +390,16 @@ struct RestoredKeyset {
         throw KeystoreError(
             .olderThanLog,
             "\(path): the copy of seq \(copy.metadata.sequence) is older than the audit log. Changes that would be lost: "
-                + "\(list(lost)). Changes that would be repeated: \(list(later.givenUp(in: metadata).map(\.entry.name))). To "
-                + "restore it anyway, add --back-in-time")
+                + "\(list(lost)). Changes that would be repeated: \(list(later.givenUp(in: metadata).map(\.entry.name))). "
+                + (wrongClock(metadata, at: time) ?? "To restore it anyway, add --back-in-time"))
+    }
+
+    /// What to do about later changes that have a time in the future; nil if they have none. To repeat what was destroyed under a
+    /// wrong clock would destroy good keys.
+    private func wrongClock(_ metadata: KeysetMetadata, at time: UnixTime) -> String? {
+        guard let objection = metadata.timeline.clockIsBehind(at: time) else { return nil }
+        return "But \(objection). If the clock is right, these changes were made under a wrong clock: see "
+            + "docs/runbooks/wrong-clock.md"
     }
 }
 

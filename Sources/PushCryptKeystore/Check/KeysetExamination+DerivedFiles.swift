@@ -62,7 +62,7 @@ extension KeysetExamination {
                 "\(KeysetFolder.hookName) is from a later change, seq \(later): the keyset is an old copy",
                 advice: Verification.restoreNewest(snapshot.path, secretArguments))
         }
-        let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has never succeeded"
+        let success = record.sequence.map { "succeeded for seq \($0)" } ?? "has not succeeded"
         let state = "the program that runs after changes \(success), and the keyset has seq \(metadata.sequence)"
         let advice = runProgram(record)
         let revoked = (try? snapshot.log.get()).map { record.revocations(in: $0, metadata.audit) } ?? []
@@ -76,11 +76,16 @@ extension KeysetExamination {
         add(isLate ? .warning : .note, "hook-unfinished", state, advice: advice)
     }
 
-    /// The command that runs the program again.
+    /// The command that runs the program again, also if it has succeeded since the last change.
     func runProgram(_ record: ChangeHook.Record) -> String {
-        let fault = "its last output names the fault"
-        return record.options.map { change("rotate", then: $0, note: fault) }
-            ?? change("rotate", then: " --exec-on-change PROGRAM", note: "PROGRAM as in your cron job; \(fault)")
+        let hasSucceeded = record.sequence == metadata?.sequence
+        let notes = [
+            record.options == nil ? "PROGRAM as in your cron job" : nil,
+            hasSucceeded ? nil : "its last output names the fault",
+        ].compactMap(\.self)
+        return change(
+            "rotate", then: (record.options ?? " --exec-on-change PROGRAM") + (hasSucceeded ? " --run-again" : ""),
+            note: notes.isEmpty ? nil : notes.joined(separator: "; "))
     }
 
     mutating func examinePublic(_ metadata: KeysetMetadata) {

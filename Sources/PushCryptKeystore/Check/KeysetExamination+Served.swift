@@ -6,18 +6,41 @@ import PushCryptKeysets
 extension KeysetExamination {
     mutating func examineServed(_ metadata: KeysetMetadata) {
         guard metadata.kind != .publisher, let folder = context.served else { return }
-        do {
-            let sets = try folder.sets(of: FileSystem.name(of: snapshot.path), metadata.timeline)
-            servedCount = sets.count
-            for set in sets { examine(set, metadata) }
-            if sets.isEmpty { examineUnpublished(folder, metadata) }
-        } catch let error as KeystoreError where error.code == .notPublished {
+        let name = FileSystem.name(of: snapshot.path)
+        guard !isCopy(of: metadata, in: folder) else {
             servedCount = 1
-            add(.error, "served-foreign", error.reason, advice: publish(isSigned: metadata.signedSet != nil, as: nil))
+            return
+        }
+        do {
+            let sets = try folder.sets(of: name, metadata.timeline)
+            let foreign = try folder.foreignFiles(of: name)
+            servedCount = sets.count + foreign.count
+            for file in foreign { examineForeign(file, metadata) }
+            for set in sets { examine(set, metadata) }
+            if servedCount == 0 { examineUnpublished(folder, metadata) }
         } catch {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
         }
+    }
+
+    /// Whether another keyset with the same keys is the one that is published. What is advised for the sets of a copy would
+    /// publish the copy.
+    private func isCopy(of metadata: KeysetMetadata, in folder: ServedFolder) -> Bool {
+        context.copies.contains { other in
+            guard other.sequence == metadata.sequence else { return other.sequence > metadata.sequence }
+            return !folder.hasSet(named: FileSystem.name(of: snapshot.path))
+                && folder.hasSet(named: FileSystem.name(of: other.path))
+        }
+    }
+
+    /// `keys publish` doesn't replace such a file.
+    private mutating func examineForeign(_ path: String, _ metadata: KeysetMetadata) {
+        let (old, new) = (ShellArgument.quoted(path), ShellArgument.quoted(path + ".old"))
+        let isSigned = metadata.signedSet != nil && !path.hasSuffix(ServedSet.suffix(isSigned: false))
+        add(
+            .error, "served-foreign", "\(path) is not a set that `keys publish` writes",
+            advice: "mv \(old) \(new) && " + publish(isSigned: isSigned, as: nil))
     }
 
     /// The folder has no set of the keyset.
@@ -61,10 +84,8 @@ extension KeysetExamination {
                 .error, "served-conflict",
                 "\(set.path) is another set than the keyset's with the same seq \(set.sequence), as after a restored backup, or if "
                     + "another host publishes it",
-                advice: set.isSigned
-                    ? PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
-                        + "  # if no other host publishes it; then publish the set"
-                    : publish(isSigned: false, as: set.name) + "  # if no other host publishes it")
+                advice: PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
+                    + "  # if no other host publishes it; then publish the set")
         }
     }
 

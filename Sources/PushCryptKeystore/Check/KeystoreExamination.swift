@@ -78,6 +78,7 @@ package struct KeystoreExamination {
         }
         // A keyset that was named has neighbours which weren't.
         for snapshot in snapshots { copies.addNeighbours(of: snapshot.path) }
+        let nested = nestedKeystores
         for snapshot in snapshots {
             var context = context
             let metadata = try? snapshot.keyset.get().metadata
@@ -87,9 +88,11 @@ package struct KeystoreExamination {
             keysets.append(keyset)
             // A copy belongs out of the keystore, and not into another place of it.
             for place in places where place.path == snapshot.path && context.copies.isEmpty {
+                guard place.depth == 0 || !nested.contains(FileSystem.parent(of: place.path)) else { continue }
                 examinePlace(place.path, place.name, depth: place.depth)
             }
         }
+        for path in nested.sorted() { reportKeystore(path) }
     }
 
     /// Examines a keystore and the keystores in it, such as that of the demo keys.
@@ -185,6 +188,25 @@ package struct KeystoreExamination {
                 + (isFree ? "" : "  # NAME is a name that is free"))
     }
 
+    /// The folders in the keystore that are keystores of their own: they have several keysets, or the outer one has none. A program
+    /// wouldn't find a keyset any more that is moved out of its keystore.
+    private var nestedKeystores: Set<String> {
+        let demos = Set(snapshots.filter(\.isDemo).map(\.path))
+        let keysets = places.filter { !$0.name.hasPrefix(".") && !demos.contains($0.path) }
+        let inner = Dictionary(grouping: keysets.filter { $0.depth > 0 }) { FileSystem.parent(of: $0.path) }
+        let isInsideKeystore = keysets.contains { $0.depth == 0 }
+        return Set(inner.filter { $0.value.count > 1 || !isInsideKeystore }.keys)
+    }
+
+    private mutating func reportKeystore(_ path: String) {
+        add(
+            .warning, path, "misplaced",
+            "this folder is a keystore of its own: commands for the folder around it, such as `rotate --all`, don't rotate its "
+                + "keysets",
+            advice: "pushcrypt status \(ShellArgument.quoted(path))\(context.secretArguments)"
+                + "  # name this keystore in commands, and not the folder around it")
+    }
+
     private func keysetIsDemo(_ path: String) -> Bool {
         (try? KeysetFolder(path).file()).map { DemoKeys.covers($0.keyIDs) } ?? false
     }
@@ -193,9 +215,13 @@ package struct KeystoreExamination {
         if kind == .symbolicLink, (try? KeysetFolder(path).exists) == true {
             let reason = "a symbolic link to a keyset; a keystore contains only files and folders"
             unreadable.append((path, "\(path): \(reason)"))
+            let target = FileSystem.parent(of: Keystore.identity(of: path))
+            let isInKeystore = target == Keystore.identity(of: FileSystem.parent(of: path))
             return add(
                 .error, path, "symbolic-link", reason,
-                advice: "replace the link with the folder")
+                advice: isInKeystore
+                    ? "rm \(ShellArgument.quoted(path))  # the keyset itself is in this keystore, too"
+                    : "replace the link with the folder")
         }
         add(.note, path, "foreign-file", "not a file of a keystore", advice: KeysetExamination.moveForeignFile)
     }

@@ -76,7 +76,7 @@ package struct PublicationFolder {
         }
         func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
         // Another signature on the same payload is no other set.
-        var publication = try write(document, names) { payload($0) == payload(document) }
+        var publication = try write(document, names, of: keyset) { payload($0) == payload(document) }
         publication.notice = notice
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
         return publication
@@ -106,17 +106,16 @@ package struct PublicationFolder {
             case .newer(let sequence): throw place.newer(path, sequence, keyset.metadata.sequence)
             case .foreign(let flaw):
                 // After a restored backup, earlier public keys can have a key that the keyset lost.
-                guard let served, served.sequence < keyset.metadata.sequence,
-                    served.hasKey(of: keyset.metadata.timeline)
-                else {
+                guard let served, served.hasKey(of: keyset.metadata.timeline) else {
                     throw KeystoreError(
                         .notPublished,
                         "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")
                 }
+                guard served.sequence < keyset.metadata.sequence else { throw place.conflict(path, served.sequence) }
             default: break
             }
         }
-        let publication = try write(bytes, names) { $0 == bytes }
+        let publication = try write(bytes, names, of: place) { $0 == bytes }
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
     }
@@ -130,15 +129,10 @@ package struct PublicationFolder {
     ///
     /// - Parameter isSame: whether bytes are the same set. Another one under the same number stays.
     private func write(
-        _ bytes: [UInt8], _ names: Names, _ isSame: ([UInt8]) -> Bool
+        _ bytes: [UInt8], _ names: Names, of keyset: PublishedKeyset, _ isSame: ([UInt8]) -> Bool
     ) throws -> Publication {
         if let kept = try current(names.copy), !isSame(kept) {
-            let path = folder.path(of: names.copy)
-            throw KeystoreError(
-                .notPublished,
-                "\(path) is another set with the same seq \(names.sequence), as after a restored backup, or if another host "
-                    + "publishes it, and it isn't overwritten: move it to another folder, or publish under another name with --as"
-            )
+            throw keyset.conflict(folder.path(of: names.copy), names.sequence, ", and it isn't overwritten")
         }
         return try KeystoreError.convertingFileErrors {
             for name in try folder.leftovers() where names.hasLeftover(name) { try folder.remove(name) }
@@ -207,11 +201,7 @@ extension ServedSet {
         // Another signature on the same payload is no other set.
         guard try sequence < new.publication.sequence || DefaultBackend.shared.sha256(payload.bytes) == new.digest
         else {
-            throw KeystoreError(
-                .notPublished,
-                "\(path) is another set with the same seq \(sequence), so apps would refuse this one. If another host "
-                    + "publishes it, stop one of the two. After a restored backup, raise the keyset's seq: "
-                    + "`\(keyset.raise(above: sequence))`")
+            throw keyset.conflict(path, sequence, ", so apps would refuse this one")
         }
     }
 }

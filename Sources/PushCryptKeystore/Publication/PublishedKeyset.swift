@@ -47,6 +47,14 @@ package struct PublishedKeyset: Sendable {
     /// - Throws: `KeystoreError` with `unconfirmedRestoration`.
     func requireConfirmed() throws { try KeysetStore(path).requireConfirmedRestoration(secretArguments) }
 
+    /// - Parameter effect: of the other set.
+    func conflict(_ servedPath: String, _ sequence: Int64, _ effect: String = "") -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(servedPath) is another set with the same seq \(sequence)\(effect). If another host publishes it, stop one of the "
+                + "two. After a restored backup, raise the keyset's seq: `\(raise(above: sequence))`")
+    }
+
     func newer(_ servedPath: String, _ served: Int64, _ own: Int64) -> KeystoreError {
         let next =
             isSigned

@@ -20,17 +20,26 @@ package struct ServedFolder: Sendable {
 
     /// The sets of a keyset: those with its name, and those with its keys under another name (`keys publish --as`).
     ///
-    /// - Throws: `KeystoreError` if a file with the keyset's name can't be read, `notPublished` if it isn't a set.
+    /// - Throws: `KeystoreError` if a file with the keyset's name can't be read.
     func sets(of name: String, _ timeline: KeyTimeline) throws -> [ServedSet] {
-        let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
-        let own = try [true, false].map { name + ServedSet.suffix(isSigned: $0) }.filter(folder.has).map { file in
-            guard let set = try Self.set(file, in: folder, path) else {
-                throw KeystoreError(.notPublished, "\(path)/\(file) is not a set that `keys publish` writes")
-            }
-            return set
-        }
-        return own + sets.filter { set in set.name != name && set.hasKey(of: timeline) }
+        try files(of: name).compactMap(\.set) + sets.filter { set in set.name != name && set.hasKey(of: timeline) }
     }
+
+    /// The files with the name of a keyset's sets that aren't sets.
+    ///
+    /// - Throws: `KeystoreError` if one can't be read.
+    func foreignFiles(of name: String) throws -> [String] {
+        try files(of: name).filter { $0.set == nil }.map(\.path)
+    }
+
+    private func files(of name: String) throws -> [(path: String, set: ServedSet?)] {
+        let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
+        return try [true, false].map { name + ServedSet.suffix(isSigned: $0) }.filter(folder.has).map { file in
+            (Self.path(of: file, in: path), try Self.set(file, in: folder, path))
+        }
+    }
+
+    func hasSet(named name: String) -> Bool { sets.contains { $0.name == name } }
 
     /// The numbered copy with the highest `seq` of a set that has keys of the keyset.
     func newestCopy(of name: String, _ timeline: KeyTimeline) -> ServedSet? {
@@ -50,8 +59,10 @@ package struct ServedFolder: Sendable {
         guard name.hasSuffix(ServedSet.suffix(isSigned: true)) else { return nil }
         let bytes = try KeystoreError.convertingFileErrors { try folder.read(name).bytes }
         let isSigned = !name.hasSuffix(ServedSet.suffix(isSigned: false))
-        return ServedSet(bytes, path: (path == "/" ? "" : path) + "/" + name, isSigned: isSigned)
+        return ServedSet(bytes, path: Self.path(of: name, in: path), isSigned: isSigned)
     }
+
+    private static func path(of name: String, in path: String) -> String { (path == "/" ? "" : path) + "/" + name }
 
     /// NAME.SEQ.json or NAME.SEQ.jwks.json
     private static func isNumbered(_ name: String) -> Bool {

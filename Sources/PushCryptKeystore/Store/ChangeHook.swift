@@ -160,16 +160,21 @@ extension KeysetStore {
     /// Runs the program unless it has succeeded for this state of the keyset.
     ///
     /// The lock isn't held meanwhile, so that the program can use the keyset. Two processes may both run their program.
-    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    /// - Parameters:
+    ///   - secretArguments: as in `SecretSource.arguments`.
+    ///   - again: whether to run it also if it has succeeded. The earlier success no longer counts: if the program fails, or this
+    ///     process is killed, the next run runs it.
     /// - Returns: whether the program ran.
     /// - Throws: `KeystoreError` with `hookFailed`, `unconfirmedRestoration`, or if the folder can't be written.
     @discardableResult
-    package func run(_ hook: ChangeHook, after keyset: KeysetMetadata, _ secretArguments: String) throws -> Bool {
-        let record = try hookRecord()
+    package func run(
+        _ hook: ChangeHook, after keyset: KeysetMetadata, _ secretArguments: String, again: Bool = false
+    ) throws -> Bool {
+        let record = again ? nil : try hookRecord()
         guard record?.sequence != keyset.sequence else { return false }
         try requireConfirmedRestoration(secretArguments)
         let log = try withLock { folder in
-            let before = try Self.hookRecord(in: folder)
+            let before = again ? nil : try Self.hookRecord(in: folder)
             let attempt = ChangeHook.Record(hook, after: before)
             if attempt != before { try folder.replace(KeysetFolder.hookName, with: attempt.json) }
             return try self.folder.auditLog(in: folder)

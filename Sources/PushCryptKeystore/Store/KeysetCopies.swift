@@ -56,13 +56,23 @@ package struct KeysetCopies {
         return parent.isEmpty ? "." : parent
     }
 
-    /// What is wrong with a keyset that has copies beside it; nil if it has none.
-    package mutating func fault(_ metadata: KeysetMetadata, at path: String) -> String? {
+    /// A keyset that can't be read is refused when it is used.
+    ///
+    /// - Throws: `KeystoreError` with `copiedKeyset` for a keyset that has copies beside it.
+    package mutating func requireNoCopy(of path: String) throws(KeystoreError) {
+        guard let file = try? KeysetFolder(path).file() else { return }
+        try requireNoCopy(file.metadata, at: path)
+    }
+
+    fileprivate mutating func requireNoCopy(_ metadata: KeysetMetadata, at path: String) throws(KeystoreError) {
         add(metadata, at: path)
         addNeighbours(of: path)
         let others = others(with: metadata, at: path)
-        guard !others.isEmpty else { return nil }
-        return Self.fault(metadata, others) + ". Move the copy out of the keystore"
+        guard !others.isEmpty else { return }
+        throw KeystoreError(
+            .copiedKeyset,
+            "\(path): \(Self.fault(metadata, others)). Move the copy out of the keystore; until then rotate changes neither, and "
+                + "runs no program for them")
     }
 
     /// - Parameter others: not empty.
@@ -89,7 +99,6 @@ extension KeysetStore {
     /// - Throws: `KeystoreError` with `copiedKeyset`.
     func requireNoCopy(_ metadata: KeysetMetadata) throws(KeystoreError) {
         var copies = KeysetCopies()
-        guard let fault = copies.fault(metadata, at: folder.path) else { return }
-        throw KeystoreError(.copiedKeyset, "\(folder.path): \(fault); until then rotate changes neither")
+        try copies.requireNoCopy(metadata, at: folder.path)
     }
 }

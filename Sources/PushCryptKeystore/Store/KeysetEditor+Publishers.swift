@@ -57,11 +57,18 @@ extension KeysetEditor {
     ///
     /// - Parameter sequence: the `seq` of the keyset after this change, for a keyset that was restored from a backup: apps
     ///   refuse a set with a lower `seq` than the one that they have accepted.
+    ///   Also for a keyset without a signed set, whose public keys are published.
     /// - Throws: `KeyError` with `wrongKind` unless the keyset has sender keys, `invalidPolicy` for a lower epoch, a lower or
     ///   equal `seq`, or less than two days.
     package mutating func publish(
         topics: [Topic]?, epoch: Int64?, validForInSeconds: Int64?, sequence: Int64? = nil
     ) throws {
+        let isSigned = metadata.publication != nil || topics != nil || epoch != nil || validForInSeconds != nil
+        if let sequence, !isSigned, [.recipient, .sender].contains(metadata.kind) {
+            try requireRaise(to: sequence)
+            events.append(AuditEvent(.publicationChanged, detail: raise(to: sequence)))
+            return
+        }
         guard metadata.kind == .sender else {
             throw KeyError(
                 .wrongKind,
@@ -74,11 +81,7 @@ extension KeysetEditor {
         guard new != old || sequence != nil else { return }
         if let sequence { try requireRaise(to: sequence) }
         var details = [new.json]
-        if let sequence {
-            details.append("seq \(sequence) instead of \(metadata.sequence)")
-            // The end of the change adds 1.
-            stored.metadata.sequence = sequence - 1
-        }
+        if let sequence { details.append(raise(to: sequence)) }
         let lost = old.map { Self.losses(from: $0, to: new) } ?? []
         details += lost
         losses += lost
@@ -86,9 +89,15 @@ extension KeysetEditor {
         events.append(AuditEvent(.publicationChanged, detail: details.joined(separator: "; ")))
     }
 
+    /// - Returns: the words of the log.
+    private mutating func raise(to sequence: Int64) -> String {
+        defer { stored.metadata.sequence = sequence - 1 }  // The end of the change adds 1.
+        return "seq \(sequence) instead of \(metadata.sequence)"
+    }
+
     /// The number to which `publish(topics:epoch:validForInSeconds:sequence:)` raised `seq`; nil for another change.
     static func raisedSequence(_ detail: String) -> Int64? {
-        detail.firstMatch(of: /; seq ([0-9]+) instead of [0-9]/).flatMap { Int64($0.1) }
+        detail.firstMatch(of: /(?:^|; )seq ([0-9]+) instead of [0-9]/).flatMap { Int64($0.1) }
     }
 
     /// Half of the numbers that files can hold: later changes need the others.

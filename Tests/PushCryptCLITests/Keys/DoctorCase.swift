@@ -50,8 +50,16 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
     static let links = [
         DoctorCase(
             code: "symbolic-link", severity: "error", testDescription: "a link to a keyset",
-            words: "a symbolic link to a keyset", advice: "replace the link with the folder"
+            words: "a symbolic link to a keyset",
+            advice: "rm Keys/link  # the keyset itself is in this keystore, too"
         ) { _ = try $0.shell("ln -s ios Keys/link") },
+        DoctorCase(
+            code: "symbolic-link", severity: "error", testDescription: "a link to a keyset in another place",
+            words: "a symbolic link to a keyset", advice: "replace the link with the folder"
+        ) { place in
+            try place.create("Other/old", "sender")
+            _ = try place.shell("ln -s ../Other/old Keys/link")
+        },
         DoctorCase(
             code: "symbolic-link", severity: "error", testDescription: "a link in place of the keyset",
             words: "keyset.json is a symbolic link", advice: "replace the link with the file", others: ["foreign-file"]
@@ -99,6 +107,17 @@ struct DoctorCase: Sendable, CustomTestStringConvertible {
             try place.create("Keys/old", "sender")
             try place.makeFolder("Keys/a/b")
             try place.move("Keys/old", to: "Keys/a/b/old")
+        },
+        DoctorCase(
+            code: "misplaced", severity: "warning", testDescription: "a folder of several keysets in the keystore",
+            words: "this folder is a keystore of its own",
+            advice: "pushcrypt status Keys/team  # name this keystore in commands, and not the folder around it"
+        ) { place in
+            try place.makeFolder("Keys/team")
+            for name in ["a", "b"] {
+                try place.create("Keys/\(name)", "sender")
+                try place.move("Keys/\(name)", to: "Keys/team/\(name)")
+            }
         },
         DoctorCase(
             code: "misplaced", severity: "warning", testDescription: "a hidden keyset whose other name is taken",

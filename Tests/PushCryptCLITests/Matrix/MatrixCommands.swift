@@ -108,5 +108,6 @@ struct MatrixCommand {
         "keys policy --exec-on-change": "Keys/recipient --keep 3 --at NOW",
         "keys log --exec-on-change": "Keys/recipient --start-new --yes --reason x",
         "rotate --revoke": "Keys/recipient --emergency --at NOW",
+        "rotate --run-again": "Keys/recipient --exec-on-change ./hook --at NOW",
     ]
 }

@@ -106,6 +106,10 @@ struct OptionContradictionTests {
         Case("rotate Keys/recipient --emergency --revoke KID --now", "--emergency --now"),
         Case("rotate Keys/recipient --emergency --revoke KID --no-check-secret", "--emergency --no-check-secret"),
         Case("rotate Keys/recipient --dry-run --exit-code", "--dry-run --exit-code"),
+        Case("rotate Keys/recipient --run-again", "--run-again --exec-on-change"),
+        Case(
+            "rotate Keys/recipient --emergency --revoke KID --exec-on-change ./hook --run-again",
+            "--emergency --run-again"),
     ]
 
     @Test("both options are named, and no file changes", arguments: [generated, declared])

@@ -272,6 +272,36 @@ struct ChangeHookTests {
         #expect(try rotate("--dry-run", at: Workplace.newYear).isSuccess)
     }
 
+    @Test("--run-again runs a program that has succeeded, also in a dry run's words, and a failure is tried again")
+    func again() throws {
+        try begin()
+        let dry = try rotate("--run-again", "--dry-run", at: Workplace.newYear)
+        #expect(dry.exit == 10, "\(dry)")
+        #expect(
+            dry.text.contains("  program  ./hook has succeeded for seq 1: it runs again without --dry-run"), "\(dry)")
+        #expect(try runs.isEmpty)
+        #expect(try rotate("--run-again", "--exit-code", at: Workplace.newYear).exit == 10)
+        #expect(try runs == ["Keys/app shared ->1 [] 0:"])
+        #expect(try rotate(at: Workplace.newYear).exit == 0)
+        #expect(try runs.count == 1)
+        try place.write(Data("3".utf8), to: "status")
+        #expect(try rotate("--run-again", at: Workplace.newYear).exit == 69)
+        // The earlier success no longer counts.
+        #expect(try rotate(at: Workplace.newYear).exit == 69)
+        try place.write(Data("0".utf8), to: "status")
+        #expect(try rotate(at: Workplace.newYear).exit == 0)
+        #expect(try runs.count == 4)
+        #expect(try rotate(at: Workplace.newYear).exit == 0)
+        #expect(try runs.count == 4)
+    }
+
+    @Test("--run-again runs the program once for a keyset that the same command changes")
+    func againAfterChange() throws {
+        try begin()
+        #expect(try rotate("--run-again").text.contains("done     add key"))
+        #expect(try runs.count == 1)
+    }
+
     @Test("--exit-code exits 10 if the program ran for an earlier change, and 0 if nothing was left to do")
     func exitCode() throws {
         try begin()
@@ -317,7 +347,7 @@ struct ChangeHookTests {
         #expect(try runs == ["Keys/app shared ->1 [] 0:", "Keys/app shared ->1 [] 0:"])
         try place.settle("Keys", at: 1_767_225_600)
         let options = ["--at", "2026-01-03T00:00:00Z"]
-        let words = "the program that runs after changes has never succeeded, and the keyset has seq 1"
+        let words = "the program that runs after changes has not succeeded, and the keyset has seq 1"
         let doctor = try place.run(["keys", "doctor", "Keys/app"] + options)
         #expect(doctor.text.contains("warning  Keys/app: \(words)"), "\(doctor)")
         let status = try place.run(["status", "Keys", "--ignore", "plain-text"] + options)

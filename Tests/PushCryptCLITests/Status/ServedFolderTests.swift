@@ -175,6 +175,14 @@ struct ServedFolderTests {
         #expect(
             signed.advice.hasPrefix("pushcrypt keys policy Keys/senders --publish-seq 4  # if no other host"),
             "\(signed)")
+        #expect(Set(found.map(\.advice)).count == 1, "\(found)")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", at: SignedSetPlace.day(1))
+        for options in [[], ["--signed-by", "Keys/publisher"]] {
+            let output = try place.run(
+                ["keys", "publish", "Keys/senders", "--to", "www", "--at", SignedSetPlace.day(1)] + options)
+            #expect(output.exit == 0, "\(output)")
+        }
+        #expect(try errors(day: 1).isEmpty)
     }
 
     @Test("a set that was published and is gone is an error, with the revocations that its numbered copy lacks")

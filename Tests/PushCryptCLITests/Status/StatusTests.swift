@@ -37,6 +37,17 @@ struct StatusTests {
                 """)
     }
 
+    @Test("status of the folder around a keystore names the keystore, and advises to move none of its keysets")
+    func folderAround() throws {
+        for path in [".", "./"] {
+            let output = try status(path)
+            #expect(output.exit == 1 && !output.text.contains("mv "), "\(output)")
+            #expect(output.text.contains("warning  ./Keys: this folder is a keystore of its own"), "\(output)")
+            #expect(output.text.contains("\n         pushcrypt status ./Keys  # "), "\(output)")
+        }
+        #expect(try status("./Keys").exit == 0)
+    }
+
     @Test("without a secret it exits 0 too, and stderr says that the secret was not checked")
     func unchecked() throws {
         let output = try status()

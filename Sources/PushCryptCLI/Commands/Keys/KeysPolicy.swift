@@ -24,7 +24,7 @@ struct KeysPolicy: ParsableCommand {
     @Option(help: .init("The host that changes the keyset from now on: this one, or its name.", "this|NAME"))
     var writer: String?
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
-    @OptionGroup(title: "Signed set of sender keys") var publicationOptions: PublicationOptions
+    @OptionGroup(title: "Published set") var publicationOptions: PublicationOptions
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions

@@ -205,6 +205,10 @@ struct KeysRestore: ParsableCommand {
             return try StandardStreams.writeJSON(json.adding(ifKnown: ["head": head, "writer": metadata.writer]), [])
         }
         let name = TerminalText.harmless(path.utf8)
+        guard !restoration.isRepeated else {
+            return try StandardStreams.write(
+                "nothing to restore: \(name) has been restored from this backup already\n")
+        }
         guard !restoration.events.isEmpty else {
             return try StandardStreams.write("\(name): nothing to restore, seq \(metadata.sequence)\n")
         }

@@ -186,18 +186,26 @@ struct KeysetChange {
 
     /// Runs the program of --exec-on-change, unless it has succeeded since the last change.
     ///
-    /// - Parameter metadata: authenticated by the change.
+    /// - Parameters:
+    ///   - metadata: authenticated by the change.
+    ///   - again: whether to run it also if it has succeeded.
     /// - Returns: whether the program ran.
     @discardableResult
-    func runHook(after metadata: KeysetMetadata) throws -> Bool {
+    func runHook(after metadata: KeysetMetadata, again: Bool = false) throws -> Bool {
         guard let hook else { return false }
-        return try KeysetStore(path).run(hook, after: metadata, secrets.repeatedArguments)
+        return try KeysetStore(path).run(hook, after: metadata, secrets.repeatedArguments, again: again)
     }
 
     /// What a dry run says of the program, which it doesn't run; nil if nothing is left for the program to do.
-    func pendingHook(after metadata: KeysetMetadata) throws -> String? {
-        guard hook != nil, try KeysetStore(path).hookRecord()?.sequence != metadata.sequence else { return nil }
-        return "\(options.execOnChange ?? "") has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
+    ///
+    /// - Parameter again: whether it runs also if it has succeeded.
+    func pendingHook(after metadata: KeysetMetadata, again: Bool) throws -> String? {
+        guard let program = options.execOnChange else { return nil }
+        let hasSucceeded = try KeysetStore(path).hookRecord()?.sequence == metadata.sequence
+        guard hasSucceeded else {
+            return "\(program) has not succeeded for seq \(metadata.sequence): it runs without --dry-run"
+        }
+        return again ? "\(program) has succeeded for seq \(metadata.sequence): it runs again without --dry-run" : nil
     }
 
     /// How to publish the signed set after a change, without the verb: with the program of earlier changes, if there is one; nil if this command

@@ -20,7 +20,8 @@ struct Rotate: ParsableCommand {
             asks for a passphrase only if a step is due.
 
             Exit status: 0 nothing is left to do; 10 with --dry-run: a step is due, or the program of --exec-on-change \
-            is still to run, with --exit-code: a step was carried out, or the program ran; 75 a step is due but blocked, or the clock seems wrong, so the due steps are unknown; 64, 66 or 77 the \
+            is still to run, with --exit-code: a step was carried out, or the program ran; 75 a step is due but blocked, the clock seems wrong, so the due steps are unknown, or \
+            another keyset of the keystore has the same keys; 64, 66 or 77 the \
             secret is missing, can't be read, or is wrong; 65 also if a wrap command failed or the audit log is broken; 69 the steps were carried out, but \
             the program of --exec-on-change failed; anything else: see pushcrypt --help. With several keysets, the exit status \
             is the most severe one; a keyset that fails, and a keystore without keysets (66), doesn't stop the others.
@@ -39,6 +40,10 @@ struct Rotate: ParsableCommand {
         name: .customLong("exit-code"),
         help: "Exit 10 if a step was carried out or the program ran, and 0 if there was nothing to do.")
     var hasExitCode = false
+    @Flag(
+        name: .customLong("run-again"),
+        help: "Run the program of --exec-on-change also if it has succeeded since the last change.")
+    var runsAgain = false
     @OptionGroup var secretCheck: SecretCheckOptions
     @Flag(name: .customLong("now"), help: "Start the next rotation early: publish its key now.") var beginsNow = false
     @Flag(name: .customLong("emergency"), help: "Replace a compromised key at once; needs --revoke.")
@@ -70,6 +75,12 @@ struct Rotate: ParsableCommand {
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
             throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
         }
+        guard !runsAgain || options.execOnChange != nil else {
+            throw ValidationError("--run-again needs --exec-on-change.")
+        }
+        guard !isEmergency || !runsAgain else {
+            throw ValidationError("--emergency makes a change, after which the program runs: omit --run-again.")
+        }
         guard !isEmergency || isDryRun || secretCheck.isChecked == nil else {
             throw ValidationError(
                 "--emergency needs the secret, so --check-secret and --no-check-secret have no effect.")
@@ -94,12 +105,11 @@ struct Rotate: ParsableCommand {
             do {
                 if let problem { throw problem }
                 try KeySource.requireKeyset(path, secrets.repeatedArguments, hasAll: true)
+                // Also if no step is due: the program would publish the copy beside the keyset, or in place of it.
+                try copies.requireNoCopy(of: path)
                 let change = try KeysetChange(path, options, clock, secrets, expected.state, answer)
                 let (rotation, status) = try rotate(change, deviceReports)
                 statuses.append(status)
-                if let fault = copies.fault(rotation.metadata, at: path) {
-                    StandardStreams.writeNote("\(path): \(fault): when a step is due, rotate changes neither")
-                }
                 requiresCoverage = requiresCoverage || rotation.metadata.policy.requiredCoverage != nil
             } catch {
                 let failure = Failure(error)
@@ -135,14 +145,15 @@ struct Rotate: ParsableCommand {
         let remaining =
             rotation.done.isEmpty ? rotation.plan : plan(rotation.metadata, change.time, reports, isAfter: true)
         let signedSet = PublicationStatus(rotation.metadata, at: remaining.at)
-        let program = isDryRun ? try change.pendingHook(after: rotation.metadata) : nil
+        let program = isDryRun ? try change.pendingHook(after: rotation.metadata, again: runsAgain) : nil
         try RotationReport(
             keyset: change.path, plan: remaining, done: rotation.done, signedSet: signedSet,
             publishing: change.publishing, program: program, clock: change.time
         )
         .print(asJSON: options.json, TerminalText(isColourful: StandardStreams.isColourful))
         if let objection = remaining.clockObjection { StandardStreams.writeError("\(change.path): \(objection)") }
-        let usesHook = try isDryRun ? program != nil : change.runHook(after: rotation.metadata)
+        let usesHook =
+            try isDryRun ? program != nil : change.runHook(after: rotation.metadata, again: runsAgain)
         if !remaining.blocked.isEmpty || remaining.clockObjection != nil { return (rotation, Outcome.blocked) }
         let isDue =
             isDryRun && (usesHook || !remaining.due.isEmpty) || hasExitCode && (usesHook || !rotation.done.isEmpty)

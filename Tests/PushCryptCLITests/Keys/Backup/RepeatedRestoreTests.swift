@@ -160,6 +160,23 @@ struct RepeatedRestoreTests {
         #expect(output.exit == 0 && !output.stderr.contains("revoke them again"), "\(output)")
     }
 
+    @Test("changes under a wrong clock are not advised to be repeated, and the message names the runbook")
+    func wrongClock() throws {
+        let place = try Workplace()
+        try place.createAtNewYear(Self.path)
+        try place.write(Data("a long winter".utf8), to: "backup-pass")
+        try place.succeed("keys", "backup", Self.path, "--to", "backup", "--backup-passphrase-file", "backup-pass")
+        let ahead = try place.run("rotate", Self.path, "--at", "2026-12-28T04:00:00Z")
+        try #require(ahead.exit == 0 && ahead.text.contains("done "), "\(ahead)")
+        let before = try place.contents(of: Self.path)
+        let output = try place.run(RestoreTests.restore())
+        expectRefusal(
+            output, 75,
+            saying: "these changes were made under a wrong clock: see docs/runbooks/wrong-clock.md")
+        #expect(!output.stderr.contains("--back-in-time"), "\(output)")
+        #expect(try place.contents(of: Self.path) == before)
+    }
+
     @Test("nothing to restore is not said with a wrong passphrase")
     func wrongPassphrase() throws {
         let place = try Workplace()

@@ -17,7 +17,7 @@ struct KeysPolicyPublicationTests {
         #expect(try place.run("keys", "policy", "Keys/senders", "--json").object()["publication"] == nil)
         let first = try place.succeed(
             "keys", "policy", "Keys/senders", "--publish-topic", "com.example.app", "--publish-for", "30d")
-        #expect(first.text.hasPrefix("changed the signed set: set "))
+        #expect(first.text.hasPrefix("changed the published set: set "))
         #expect(first.text.contains(", topics com.example.app, epoch 1, validFor 30d\n"), "\(first)")
         let before = try Self.publication(place)
         #expect(before["topics"] as? [String] == ["com.example.app"])
@@ -43,7 +43,7 @@ struct KeysPolicyPublicationTests {
             ["--publish-topic", "a", "--publish-for", "0s"], ["--publish-topic", "a", "--publish-topic", "a"],
             ["--publish-topic", "a", "--publish-epoch", "9007199254740992"],
             ["--publish-topic", "a", "--publish-epoch=-1"], ["--publish-topic", "a", "--publish-for", "1d"],
-            ["--publish-topic", "a", "--publish-for", "172799s"], ["--publish-seq", "9"],
+            ["--publish-topic", "a", "--publish-for", "172799s"], ["--publish-seq", "1"],
         ])
     func refused(_ options: [String]) throws {
         let place = try Workplace()
@@ -155,13 +155,29 @@ struct KeysPolicyPublicationTests {
         try place.succeed("keys", "policy", "Keys/senders", "--keep", "5")
     }
 
-    @Test("--publish-seq of a keyset without a signed set exits 64")
+    @Test("--publish-seq raises the seq of recipients and of senders without a signed set, also after a restoration")
     func sequenceWithoutSet() throws {
+        for kind in ["sender", "recipient"] {
+            let place = try Workplace()
+            try place.create("Keys/app", kind)
+            let copy = try place.read("Keys/app/keyset.json")
+            let raised = try place.succeed("keys", "policy", "Keys/app", "--publish-seq", "9")
+            #expect(raised.text == "changed the published set: seq 9 instead of 1\n")
+            #expect(try Payload.member("pushcrypt.seq", of: place.read("Keys/app/public.jwks.json")) as? Int == 9)
+            try place.write(copy, to: "Keys/app/keyset.json")
+            _ = try place.shell("rm Keys/app/public.jwks.json")
+            try place.succeed("keys", "restore", "Keys/app", "--back-in-time")
+            #expect(try Payload.member("pushcrypt.seq", of: place.read("Keys/app/keyset.json")) as? Int == 10)
+        }
+    }
+
+    @Test("--publish-seq of shared keys and of publishers exits 65", arguments: ["shared", "publisher"])
+    func sequenceOfOthers(_ kind: String) throws {
         let place = try Workplace()
-        try place.create("Keys/senders", "sender")
+        try place.create("Keys/app", kind)
         expectRefusal(
-            try place.run("keys", "policy", "Keys/senders", "--publish-seq", "9", "--at", Workplace.now), 64,
-            saying: "name the apps that it is for with --publish-topic")
+            try place.run("keys", "policy", "Keys/app", "--publish-seq", "9", "--at", Workplace.now), 65,
+            saying: "only sender keys are published")
     }
 
     @Test("apps accept the set of a restored keyset after --publish-seq, and refuse it before")

@@ -287,6 +287,30 @@ struct KeysPublishTests {
         #expect(try place.run("keys", "publish", "Keys/senders", "--to", "www").exit == 0)
     }
 
+    @Test("other public keys with the same seq exit 65, also if only their copy is left, and the printed command helps")
+    func publicConflict() throws {
+        for loss in ["true", "rm www/inbox.jwks.json"] {
+            try place.create("Keys/inbox", "recipient")
+            let command = ["keys", "publish", "Keys/inbox", "--to", "www"]
+            _ = try place.shell("cp -Rp Keys/inbox Backup")
+            try place.succeed("keys", "add", "Keys/inbox")
+            #expect(try place.run(command).isSuccess)
+            _ = try place.shell("rm -r Keys/inbox && mv Backup Keys/inbox && \(loss)")
+            try place.succeed("keys", "add", "Keys/inbox")
+            let before = try place.contents(of: "www")
+            let refused = try place.run(command)
+            expectRefusal(refused, 65, saying: "is another set with the same seq 2")
+            #expect(refused.stderr.contains("If another host publishes it, stop one of the two"), "\(refused)")
+            #expect(try place.contents(of: "www") == before)
+            let line = try #require(refused.stderr.firstMatch(of: /`pushcrypt (keys policy .*)`/)?.1)
+            #expect(line == "keys policy Keys/inbox --publish-seq 3")
+            let raised = try place.run(line.split(separator: " ").map(String.init) + ["--at", Workplace.now])
+            #expect(raised.exit == 0, "\(raised)")
+            #expect(try place.run(command).text.hasPrefix("wrote www/inbox.jwks.json, seq 3"))
+            _ = try place.shell("rm -r Keys/inbox www/inbox*")
+        }
+    }
+
     @Test("shared and publisher keys aren't published")
     func kinds() throws {
         try place.create("Keys/fleet", "shared")
