@@ -12,6 +12,7 @@ extension RestoredKeyset {
         guard let file = present.file else { return nil }
         let own = file.metadata
         guard own.audit.count == lines.count, present.lines.count == lines.count,
+            present.derivedSequence <= own.sequence,
             later.entries.count == lines.count - Int(copy.metadata.audit.count), writer == nil || writer == own.writer,
             let index = later.entries.lastIndex(where: { $0.what == AuditEvent.Action.restored.rawValue })
         else { return nil }
