@@ -78,15 +78,16 @@ extension KeysetStore {
         }
     }
 
-    /// A keyset that was restored without the log of what came after it may use a revoked key. Nothing publishes it before an operator
-    /// has revoked these keys again.
+    /// A keyset that was restored without the log of what came after it, or that is older than a file beside it, may use a revoked
+    /// key. Nothing publishes it before an operator has revoked these keys again.
     ///
-    /// - Throws: `KeystoreError` with `unconfirmedRestoration`.
-    package func requireConfirmedRestoration(_ secretArguments: String) throws {
+    /// - Throws: `KeystoreError` with `unconfirmedRestoration`, `olderThanLog`.
+    package func requirePublishable(_ secretArguments: String) throws {
         try KeystoreError.convertingFileErrors {
             let opened = try Folder(folder.path)
-            let head = try folder.file(in: opened, secretArguments).metadata.audit
-            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(head) else { return }
+            let metadata = try folder.file(in: opened, secretArguments).metadata
+            try requireNewest(opened, metadata, secretArguments)
+            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(metadata.audit) else { return }
             throw KeystoreError(
                 .unconfirmedRestoration,
                 "\(folder.path) was restored at \(entry.at) without the log of what came after it, so a key that was revoked since "

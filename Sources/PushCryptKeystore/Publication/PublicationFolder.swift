@@ -47,7 +47,7 @@ package struct PublicationFolder {
     package func publish(
         _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, at time: UnixTime
     ) throws -> Publication {
-        try keyset.requireConfirmed()
+        try keyset.requirePublishable()
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
@@ -59,7 +59,7 @@ package struct PublicationFolder {
                 throw KeystoreError(
                     .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
             }
-            try keyset.requireRevocations(of: ServedHistory(of: name, in: folder), in: set.timeline)
+            try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.timeline)
             try old.requireReplaceable(by: new, keyset)
             notice =
                 old.refusal(of: new)
@@ -68,7 +68,7 @@ package struct PublicationFolder {
                     : "\(path) was signed by another publisher: apps that pin it, and not this one, refuse the new set")
         }
         // The set itself may have been lost.
-        try keyset.requireRevocations(of: ServedHistory(of: name, in: folder), in: set.timeline)
+        try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.timeline)
         if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
@@ -96,8 +96,8 @@ package struct PublicationFolder {
                         ? "apps bundle them (`keys export --pins-for`)"
                         : "each device gets its own (`keys export --device`)"))
         }
-        try place.requireConfirmed()
-        try place.requireRevocations(of: ServedHistory(of: name, in: folder), in: keyset.metadata.timeline)
+        try place.requirePublishable()
+        try place.requireRevocations(of: ServedHistory(in: folder), in: keyset.metadata.timeline)
         let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         if let current = try current(names.file) {

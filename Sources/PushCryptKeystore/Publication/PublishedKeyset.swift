@@ -31,7 +31,7 @@ package struct PublishedKeyset: Sendable {
     /// A key that a served set revokes must stay revoked, also if it was destroyed since: a keyset from before would bring it into
     /// use again.
     ///
-    /// - Parameter history: the served set and its numbered copies.
+    /// - Parameter history: the sets in the folder, also those of other names, and their numbered copies.
     /// - Throws: `KeystoreError` with `notPublished`.
     func requireRevocations(of history: ServedHistory, in timeline: KeyTimeline) throws {
         let revived = history.revived(by: timeline)
@@ -44,8 +44,8 @@ package struct PublishedKeyset: Sendable {
                 + commands)
     }
 
-    /// - Throws: `KeystoreError` with `unconfirmedRestoration`.
-    func requireConfirmed() throws { try KeysetStore(path).requireConfirmedRestoration(secretArguments) }
+    /// - Throws: `KeystoreError` with `unconfirmedRestoration`, `olderThanLog`.
+    func requirePublishable() throws { try KeysetStore(path).requirePublishable(secretArguments) }
 
     /// - Parameter effect: of the other set.
     func conflict(_ servedPath: String, _ sequence: Int64, _ effect: String = "") -> KeystoreError {

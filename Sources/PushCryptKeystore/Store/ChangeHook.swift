@@ -172,7 +172,7 @@ extension KeysetStore {
     ) throws -> Bool {
         let record = again ? nil : try hookRecord()
         guard record?.sequence != keyset.sequence else { return false }
-        try requireConfirmedRestoration(secretArguments)
+        try requirePublishable(secretArguments)
         let log = try withLock { folder in
             let before = again ? nil : try Self.hookRecord(in: folder)
             let attempt = ChangeHook.Record(hook, after: before)

@@ -30,9 +30,7 @@ extension KeysetStore {
         guard case .broken(let flaw) = condition else {
             // A log that is newer than the keyset says more, and is refused when the keyset is unlocked.
             if case .newer = condition { return log }
-            if let later = LaterFile(in: folder, than: metadata) {
-                throw later.refusal(of: folder.path, metadata, secretArguments)
-            }
+            try requireNewest(folder, metadata, secretArguments)
             return log
         }
         throw KeystoreError(
@@ -45,6 +43,14 @@ extension KeysetStore {
         try KeystoreError.convertingFileErrors {
             _ = try requireUnbrokenLog(Folder(folder.path), metadata, secretArguments)
         }
+    }
+
+    /// - Throws: `KeystoreError` with `olderThanLog` if a file beside the keyset is from a later change.
+    func requireNewest(_ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String) throws {
+        guard let later = LaterFile(in: folder, than: metadata) else { return }
+        // Without the lock, another process may have changed the keyset since it was read.
+        guard try self.folder.file(in: folder, secretArguments).metadata.sequence == metadata.sequence else { return }
+        throw later.refusal(of: folder.path, metadata, secretArguments)
     }
 
     /// Finishes or discards an interrupted change. Doesn't change a file whose state can't come from a crash, so that an

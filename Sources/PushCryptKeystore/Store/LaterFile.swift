@@ -42,13 +42,12 @@ struct LaterFile {
 
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     func refusal(of path: String, _ metadata: KeysetMetadata, _ secretArguments: String) -> KeystoreError {
-        let folder = KeysetFolder(path)
         let keys = revoked.isEmpty ? "" : ", which revokes key " + revoked.map(\.description).joined(separator: ", ")
         return KeystoreError(
             .olderThanLog,
             "\(path): \(name) is from a later change, seq \(sequence)\(keys), and the keyset has seq \(metadata.sequence): it is an "
-                + "earlier copy, as after a restored file. Restore the newest backup: "
-                + "`\(folder.restoreCommand(secretArguments))`; without one, continue from this copy with "
+                + "earlier copy, as after a restored file. Restore the newest backup, of that seq or a later one: "
+                + "`\(KeysetFolder(path).restoreCommand(secretArguments))`; without one, continue from this copy with "
                 + "`pushcrypt keys restore \(ShellArgument.quoted(path))\(secretArguments)`")
     }
 }

@@ -184,7 +184,7 @@ struct Rotate: ParsableCommand {
     /// With a program, this is the error about it.
     private func noteUnconfirmedRestoration(_ change: KeysetChange) {
         guard options.execOnChange == nil else { return }
-        do { try KeysetStore(change.path).requireConfirmedRestoration(secrets.repeatedArguments) } catch {
+        do { try KeysetStore(change.path).requirePublishable(secrets.repeatedArguments) } catch {
             StandardStreams.writeNote("\(error)")
         }
     }

@@ -88,6 +88,28 @@ struct EarlierCopyTests {
         #expect(try errors().isEmpty)
     }
 
+    @Test(
+        "beside a later public file, the keyset is neither published nor saved in a backup, also if the served sets are lost"
+    )
+    func notPublished() throws {
+        try putBack()
+        _ = try place.shell("rm www/*")
+        try place.write(Data("a long winter".utf8), to: "secret")
+        let words = "public.jwks.json is from a later change, seq 3, which revokes key \(leaked)"
+        expectRefusal(try publish(), 75, saying: words)
+        let backup = try place.run(
+            "keys", "backup", "Keys/senders", "--to", "b", "--backup-passphrase-file", "secret", "--at", Workplace.now)
+        expectRefusal(backup, 75, saying: words)
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.folder.file("www").path)
+        #expect(names.isEmpty && !FileManager.default.fileExists(atPath: place.folder.file("b").path))
+    }
+
+    @Test("a key that a served set revokes isn't published under another name")
+    func otherName() throws {
+        _ = try place.shell("rm -r Keys/senders && mv old Keys/senders")
+        expectRefusal(try publish("--as", "other"), 65, saying: "www/senders.json revokes key \(leaked)")
+    }
+
     @Test("while a restoration isn't confirmed, the program of --exec-on-change doesn't run, and --confirm runs it")
     func program() throws {
         try place.write(Data("#!/bin/sh\necho \"$PUSHCRYPT_SEQ\" >> ran\n".utf8), to: "program")
