@@ -67,6 +67,12 @@ extension KeysetExamination {
                 advice: "publish the keyset under another name, with `keys publish --as NAME`")
         }
         examineRevocations(set, metadata)
+        if let copy = context.served?.copy(differingFrom: set) {
+            add(
+                .error, "served-changed",
+                "\(set.path) differs from \(copy), its copy: one of them was changed after it was published, and apps may refuse the set",
+                advice: publish(isSigned: set.isSigned, as: set.name))
+        }
         let numbers = "\(set.path) has seq \(set.sequence), and the keyset has seq \(metadata.sequence)"
         if set.sequence > metadata.sequence {
             add(

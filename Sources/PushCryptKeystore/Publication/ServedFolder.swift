@@ -48,6 +48,15 @@ package struct ServedFolder: Sendable {
             .filter { $0.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
     }
 
+    /// The numbered copy of a served set if its bytes differ: `keys publish` writes the same bytes to both.
+    func copy(differingFrom set: ServedSet) -> String? {
+        let name = "\(set.name).\(set.sequence)\(ServedSet.suffix(isSigned: set.isSigned))"
+        guard let folder = try? Folder(path, followingLinks: true), let kept = try? folder.read(name).bytes,
+            let served = try? folder.read(FileSystem.name(of: set.path)).bytes
+        else { return nil }
+        return kept == served ? nil : Self.path(of: name, in: path)
+    }
+
     /// The sets of a name and their numbered copies, either signed or not.
     func history(of name: String, isSigned: Bool) -> ServedHistory? {
         guard let folder = try? Folder(path, followingLinks: true) else { return nil }

@@ -66,6 +66,15 @@ struct ServedFolderTests {
         #expect(try place.run(command + ["Keys/publisher"]).stderr.contains(note) == false)
     }
 
+    @Test("a served set that differs from its numbered copy is critical, and publishing it again corrects it")
+    func changed() throws {
+        try place.edit("www/senders.json") { $0.replacing("\"payload\"", with: " \"payload\"") }
+        #expect(try errors().map(\.code) == ["served-changed"])
+        #expect(try status().exit == 2)
+        try publish()
+        #expect(try status().exit == 0)
+    }
+
     @Test("a publisher called as a served sender keyset isn't compared with its set")
     func publisherOfTheSameName() throws {
         try place.create("Publisher/senders", "publisher")
