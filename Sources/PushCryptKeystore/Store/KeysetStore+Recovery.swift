@@ -132,8 +132,8 @@ extension KeysetStore {
 }
 
 extension KeysetStore {
-    /// What a new log says about changes that the old one doesn't show; nil if nothing shows that there are any. A restoration that
-    /// nobody has confirmed stays unconfirmed.
+    /// The changes that the old log lacks, for the new one; nil if no file shows that there are any. An unconfirmed restoration stays
+    /// unconfirmed.
     private func unknownChanges(_ log: AuditLog, _ folder: Folder, _ metadata: KeysetMetadata) -> String? {
         if let entry = log.unconfirmedRestoration(metadata.audit) { return entry.detail ?? "changes are unknown" }
         // The keyset has the lines of its last change, also if the log is lost.

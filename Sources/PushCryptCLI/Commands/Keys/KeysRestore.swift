@@ -215,11 +215,10 @@ struct KeysRestore: ParsableCommand {
         let sequence = "restored as seq \(metadata.sequence)"
         let heading = isDryRun ? "would be \(sequence), with these changes:" : sequence
         let publishes = !isDryRun && metadata.signedSet != nil
-        let isUnconfirmed = restoration.events.contains { $0.action == .logLost }
+        let condition = restoration.events.contains { $0.action == .logLost } ? "when it is confirmed, " : ""
         try StandardStreams.write(
             "\(name): \(heading)\n"
                 + restoration.events.map { TerminalText.harmless(lines: "  " + $0.line) }.joined()
-                + (publishes ? "  \(isUnconfirmed ? "when it is confirmed, " : "")" : "")
-                + (publishes ? "publish \(PublicationStatus.publishing(path, secrets))\n" : ""))
+                + (publishes ? "  \(condition)publish \(PublicationStatus.publishing(path, secrets))\n" : ""))
     }
 }

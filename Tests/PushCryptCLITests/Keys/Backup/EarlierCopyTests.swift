@@ -152,7 +152,7 @@ struct EarlierCopyTests {
     }
 
     @Test(
-        "a new log keeps what shows that changes are unknown: a later public file, and a restoration that nobody has confirmed",
+        "after a later public file or an unconfirmed restoration, a keyset with a new log is unconfirmed",
         arguments: [false, true])
     func newLog(isRestored: Bool) throws {
         try putBack()
@@ -180,7 +180,7 @@ struct EarlierCopyTests {
         expectRefusal(try publish(), 65, saying: "www/senders.3.json revokes key \(leaked), which the keyset doesn't")
     }
 
-    @Test("a backup of a restoration that nobody has confirmed keeps the earlier time after which changes are unknown")
+    @Test("after the backup of an unconfirmed restoration is restored, the earlier time is still reported")
     func nested() throws {
         let sealing = ["--backup-passphrase-file", "secret", "--at", SignedSetPlace.day(1)]
         try place.write(Data("a long winter".utf8), to: "secret")
