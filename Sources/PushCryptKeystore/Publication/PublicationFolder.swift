@@ -53,22 +53,18 @@ package struct PublicationFolder {
         let new = try set.verified(document, epoch: epoch, at: time)
         let names = Names(name, isSigned: true, sequence: new.publication.sequence)
         var notice: String?
-        if let bytes = try current(names.file) {
-            let path = folder.path(of: names.file)
-            guard let old = ServedSet(bytes, path: path, isSigned: true) else {
-                throw KeystoreError(
-                    .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
-            }
-            try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.timeline)
+        let bytes = try current(names.file)
+        let old = try bytes.map { try served($0, names.file) }
+        try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.timeline)
+        if let old, let bytes {
             try old.requireReplaceable(by: new, keyset)
-            notice =
-                old.refusal(of: new)
-                ?? (set.hasSigned(bytes)
-                    ? nil
-                    : "\(path) was signed by another publisher: apps that pin it, and not this one, refuse the new set")
+            notice = old.refusal(of: new)
+            if notice == nil, !set.hasSigned(bytes) {
+                notice =
+                    "\(old.path) was signed by another publisher: apps that pin it, and not this one, refuse the new set"
+            }
         }
         // The set itself may have been lost.
-        try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.timeline)
         if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
@@ -118,6 +114,15 @@ package struct PublicationFolder {
         let publication = try write(bytes, names, of: place) { $0 == bytes }
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
+    }
+
+    private func served(_ bytes: [UInt8], _ name: String) throws -> ServedSet {
+        let path = folder.path(of: name)
+        guard let set = ServedSet(bytes, path: path, isSigned: true) else {
+            throw KeystoreError(
+                .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
+        }
+        return set
     }
 
     private func current(_ name: String) throws -> [UInt8]? {
