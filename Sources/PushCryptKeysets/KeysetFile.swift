@@ -19,6 +19,8 @@ package struct KeysetFile: Sendable {
     /// The changes after this file in the audit log beside it; nil if it is as new as its log, or has none. No command uses or
     /// changes such a keyset, and every function that takes a secret's source refuses it.
     package internal(set) var laterChanges: LaterChanges?
+    /// Another file of a later change, if the log shows none. Such a keyset is refused in the same way.
+    package internal(set) var laterFile: LaterFile?
     private let wholeText: WipedText
     private let records: [KeyID: KeyRecord]
     private let path: String
@@ -68,7 +70,7 @@ package struct KeysetFile: Sendable {
 
     /// Returns the keyset with its keys. No other function returns the keys.
     ///
-    /// - Parameter evenIfOlder: whether a keyset is accepted that is older than its log. For commands that examine or correct
+    /// - Parameter evenIfOlder: whether a keyset is accepted that is older than its log or another file beside it. For commands that examine or correct
     ///   it.
     /// - Throws: `KeystoreError` with `notEncrypted` for plain keys and a given secret, `unexpectedState`, `olderThanLog`;
     ///   `KeyError`, also `unsupportedSuite` before the secret is asked for.
@@ -129,8 +131,18 @@ package struct KeysetFile: Sendable {
 
     private func check(_ source: SecretSource, _ acceptsOlder: Bool) throws(KeystoreError) {
         if protection == .plaintext { try source.requireEncryption(of: provenKeyIDs, in: path) }
-        if let laterChanges, !acceptsOlder { throw laterChanges.refusal(of: folderPath, metadata, source.arguments) }
+        if !acceptsOlder { try requireNewest(source.arguments) }
         try source.expected.check(metadata, of: path)
+    }
+
+    /// Whether nothing beside the file is from a later change.
+    package var isNewest: Bool { laterChanges == nil && laterFile == nil }
+
+    /// - Parameter secretArguments: as in ``SecretSource/arguments``.
+    /// - Throws: `KeystoreError` with `olderThanLog`.
+    package func requireNewest(_ secretArguments: String) throws(KeystoreError) {
+        if let laterChanges { throw laterChanges.refusal(of: folderPath, metadata, secretArguments) }
+        if let laterFile { throw laterFile.refusal(of: folderPath, metadata, secretArguments) }
     }
 
     private var folderPath: String { FileSystem.parent(of: path) }

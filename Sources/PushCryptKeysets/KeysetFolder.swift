@@ -9,6 +9,7 @@ import PushCryptPrimitives
 ///   keyset.json            0600   the keys and their lifecycles
 ///   public.jwks.json       0644   the public keys, made from keyset.json
 ///   audit.jsonl            0600   the changes with their authors, times and reasons
+///   hook.json              0600   when the program that runs after changes last succeeded
 /// ```
 package struct KeysetFolder: Sendable {
     package let path: String
@@ -16,6 +17,7 @@ package struct KeysetFolder: Sendable {
     package static let keysetName = "keyset.json"
     package static let publicName = "public.jwks.json"
     package static let auditName = "audit.jsonl"
+    package static let hookName = "hook.json"
 
     package init(_ path: String) {
         let trimmed = path.reversed().drop { $0 == "/" }
@@ -81,15 +83,17 @@ package struct KeysetFolder: Sendable {
             try folder.status().access.check(.ownerOnly, path)
             try access.check(.ownerOnly, path + "/" + Self.keysetName)
         }
-        guard let later = try laterChanges(after: file.metadata.audit, in: folder) else { return file }
-        // A change replaces the keyset's file before it appends to the log. A change that another process made since the file
-        // was read doesn't make it older than its log.
+        let changes = try laterChanges(after: file.metadata.audit, in: folder)
+        let laterFile = changes == nil ? LaterFile(in: folder, than: file.metadata) : nil
+        guard changes != nil || laterFile != nil else { return file }
+        // A change replaces the keyset's file before all others. A change that another process made since the file was read
+        // doesn't make it older than they are.
         var (current, currentAccess) = try read(in: folder)
         defer { wipe(&current) }
         guard current == bytes else {
             return try self.file(current, currentAccess, in: folder, secretArguments)
         }
-        file.laterChanges = later
+        (file.laterChanges, file.laterFile) = (changes, laterFile)
         return file
     }
 

@@ -62,6 +62,20 @@ struct LaterChangesTests {
         _ = try store.folder.file()
     }
 
+    @Test("a keyset with its own log is refused beside a public file of a later change, by name")
+    func laterPublicFile() throws {
+        let old = try files
+        let older = try FileSystem.readFile(store.folder.path + "/public.jwks.json")
+        try change(3)
+        try FileSystem.replace(store.folder.path + "/keyset.json", with: old.keyset)
+        try replaceLog(old.log)
+        #expect(KeystoreError.Code.thrown { try store.folder.load() } == .olderThanLog)
+        #expect(KeystoreError.Code.thrown { try Keyset(folder: store.folder.path) } == .olderThanLog)
+        #expect(try store.folder.file().laterFile?.description.hasPrefix("public.jwks.json is from a later change, seq 2") == true)
+        try FileSystem.replace(store.folder.path + "/public.jwks.json", with: older)
+        _ = try Keyset(folder: store.folder.path)
+    }
+
     @Test("a keyset without a record of its log is refused beside a log with lines")
     func withoutRecord() throws {
         let text = String(decoding: try files.keyset, as: UTF8.self)

@@ -167,7 +167,8 @@ struct KeySource: Sendable {
         }
         try requireKeyset(path)
         let file = try naming(path) { try KeysetFolder(path).file() }
-        let problem = file.laterChanges.map { later in
+        let later = file.laterChanges?.description ?? file.laterFile?.description
+        let problem = later.map { later in
             "\(later). No command uses it: run `pushcrypt keys doctor \(ShellArgument.quoted(path))`"
         }
         if let problem { StandardStreams.writeNote("\(path): \(problem)") }

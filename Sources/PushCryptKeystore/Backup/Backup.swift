@@ -254,9 +254,6 @@ extension KeysetStore {
         let snapshot = try KeysetSnapshot(folder.path, requiringPrivacy: true, secret.arguments)
         let file = try snapshot.keyset.get()
         _ = try file.metadata(secret)
-        try KeystoreError.convertingFileErrors {
-            try requireNewest(Folder(folder.path), file.metadata, secret.arguments)
-        }
         do {
             return try BackedUpKeyset(FileSystem.name(of: folder.path), file, snapshot.log.get())
         } catch let error as KeystoreError where [.auditBroken, .olderThanLog].contains(error.code) {

@@ -85,9 +85,9 @@ extension KeysetStore {
     package func requirePublishable(_ secretArguments: String) throws {
         try KeystoreError.convertingFileErrors {
             let opened = try Folder(folder.path)
-            let metadata = try folder.file(in: opened, secretArguments).metadata
-            try requireNewest(opened, metadata, secretArguments)
-            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(metadata.audit) else { return }
+            let file = try folder.file(in: opened, secretArguments)
+            try file.requireNewest(secretArguments)
+            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(file.metadata.audit) else { return }
             throw KeystoreError(
                 .unconfirmedRestoration,
                 "\(folder.path) was restored at \(entry.at) without the log of what came after it, so a key that was revoked since "

@@ -61,7 +61,7 @@ extension KeysetExamination {
 
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
         let isOwn = set.publication.map { $0.set == metadata.signedSet?.set } ?? false
-        guard set.isEmpty || isOwn || set.hasKey(of: metadata.timeline) else {
+        guard set.keys.kids.isEmpty || isOwn || set.keys.hasKey(of: metadata.timeline) else {
             return add(
                 .error, "served-foreign", "\(set.path) has no key of the keyset: it is the set of another one",
                 advice: "publish the keyset under another name, with `keys publish --as NAME`")
@@ -105,7 +105,7 @@ extension KeysetExamination {
     /// A set that doesn't revoke a key lets apps use it; a keyset that doesn't is a copy from before the revocation.
     private mutating func examineRevocations(_ set: ServedSet, _ metadata: KeysetMetadata) {
         let trusting = metadata.kind == .sender ? "apps still trust it" : "senders still seal to it"
-        for (kid, time) in set.unrevoked(in: metadata.timeline) {
+        for (kid, time) in set.keys.unrevoked(in: metadata.timeline) {
             add(
                 .error, "served-revoked",
                 "key \(kid) was revoked at \(time), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",

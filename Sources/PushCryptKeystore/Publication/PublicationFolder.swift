@@ -102,7 +102,7 @@ package struct PublicationFolder {
             case .newer(let sequence): throw place.newer(path, sequence, keyset.metadata.sequence)
             case .foreign(let flaw):
                 // After a restored backup, earlier public keys can have a key that the keyset lost.
-                guard let served, served.hasKey(of: keyset.metadata.timeline) else {
+                guard let served, served.keys.hasKey(of: keyset.metadata.timeline) else {
                     throw KeystoreError(
                         .notPublished,
                         "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")

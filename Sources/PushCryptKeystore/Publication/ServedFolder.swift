@@ -22,7 +22,7 @@ package struct ServedFolder: Sendable {
     ///
     /// - Throws: `KeystoreError` if a file with the keyset's name can't be read.
     func sets(of name: String, _ timeline: KeyTimeline) throws -> [ServedSet] {
-        try files(of: name).compactMap(\.set) + sets.filter { set in set.name != name && set.hasKey(of: timeline) }
+        try files(of: name).compactMap(\.set) + sets.filter { set in set.name != name && set.keys.hasKey(of: timeline) }
     }
 
     /// The files with the name of a keyset's sets that aren't sets.
@@ -45,7 +45,7 @@ package struct ServedFolder: Sendable {
     func newestCopy(of name: String, _ timeline: KeyTimeline) -> ServedSet? {
         guard let folder = try? Folder(path, followingLinks: true) else { return nil }
         return [true, false].compactMap { ServedSet.newestCopy(of: name, isSigned: $0, in: folder) }
-            .filter { $0.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
+            .filter { $0.keys.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
     }
 
     /// The numbered copy of a served set if its bytes differ: `keys publish` writes the same bytes to both.

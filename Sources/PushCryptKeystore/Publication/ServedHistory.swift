@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptFiles
+import PushCryptKeysets
 
 /// The sets of one name or of all names in a folder: what is served, and the numbered copies (NAME.SEQ.json, NAME.SEQ.jwks.json).
 struct ServedHistory {
@@ -36,9 +37,9 @@ struct ServedHistory {
     /// The keys that a set revokes and the keyset doesn't, each with the last set that shows it. A later set may lack the key,
     /// because it was destroyed since.
     func revived(by timeline: KeyTimeline) -> [(kid: KeyID, path: String)] {
-        let kids = Set(sets.flatMap { $0.revived(by: timeline) })
+        let kids = Set(sets.flatMap { $0.keys.revived(by: timeline) })
         return kids.sorted().compactMap { kid in
-            sets.last { $0.revived(by: timeline).contains(kid) }.map { (kid, $0.path) }
+            sets.last { $0.keys.revived(by: timeline).contains(kid) }.map { (kid, $0.path) }
         }
     }
 }

@@ -151,11 +151,6 @@ extension KeystoreError.Code {
     package static let hookFailed = KeystoreError.Code(name: "hookFailed")
 }
 
-extension KeysetFolder {
-    /// The file of the last change after which a program ran.
-    package static let hookName = "hook.json"
-}
-
 extension KeysetStore {
     /// Runs the program unless it has succeeded for this state of the keyset.
     ///

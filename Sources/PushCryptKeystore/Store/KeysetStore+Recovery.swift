@@ -19,20 +19,13 @@ extension KeysetStore {
 
     /// A keyset that is older than its log is refused when it is unlocked, and not here.
     ///
-    /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash, `olderThanLog` if another file
-    ///   is from a later change.
+    /// - Throws: `KeystoreError` with `auditBroken` if the state of the log can't come from a crash.
     @discardableResult
     func requireUnbrokenLog(
         _ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String
     ) throws -> AuditLog {
         let log = try self.folder.auditLog(in: folder)
-        let condition = log.condition(metadata.audit)
-        guard case .broken(let flaw) = condition else {
-            // A log that is newer than the keyset says more, and is refused when the keyset is unlocked.
-            if case .newer = condition { return log }
-            try requireNewest(folder, metadata, secretArguments)
-            return log
-        }
+        guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
         throw KeystoreError(
             .auditBroken,
             "\(folder.path): \(flaw); \(AuditLog.restartAdvice(folder.path, secretArguments))")
@@ -45,14 +38,6 @@ extension KeysetStore {
         }
     }
 
-    /// - Throws: `KeystoreError` with `olderThanLog` if a file beside the keyset is from a later change.
-    func requireNewest(_ folder: Folder, _ metadata: KeysetMetadata, _ secretArguments: String) throws {
-        guard let later = LaterFile(in: folder, than: metadata) else { return }
-        // Without the lock, another process may have changed the keyset since it was read.
-        guard try self.folder.file(in: folder, secretArguments).metadata.sequence == metadata.sequence else { return }
-        throw later.refusal(of: folder.path, metadata, secretArguments)
-    }
-
     /// Finishes or discards an interrupted change. Doesn't change a file whose state can't come from a crash, so that an
     /// operator can examine it.
     ///
@@ -62,7 +47,7 @@ extension KeysetStore {
     package func finish(_ secret: SecretSource) throws -> [String] {
         try withLock { folder in
             let file = try self.folder.file(in: folder, secret.arguments)
-            guard file.laterChanges == nil else { return try discardLeftovers(folder) }
+            guard file.isNewest else { return try discardLeftovers(folder) }
             let stored = file.protection == .plaintext || secret.isGiven ? try file.unlocked(secret) : nil
             var notices = try discardLeftovers(folder)
             notices += try finishLog(self.folder.auditLog(in: folder), folder, file.metadata.audit)
@@ -111,11 +96,10 @@ extension KeysetStore {
     package func restartLog(
         at time: UnixTime, confirmsClock: Bool = false, by actor: Actor, _ secret: SecretSource
     ) throws -> String? {
-        try withKeyset(secret) { folder, stored in
+        // A file of a later change beside a broken log is an error of `status` until an operator confirms that nothing is missing.
+        try withKeyset(secret, evenIfOlder: true) { folder, stored in
             let log = try self.folder.auditLog(in: folder)
-            guard case .broken(let flaw) = log.condition(stored.metadata.audit) else {
-                return nil
-            }
+            guard case .broken(let flaw) = log.condition(stored.metadata.audit) else { return nil }
             var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
             let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
             editor.restartLog(oldName, flaw)

@@ -68,10 +68,13 @@ package struct KeysetStore: Sendable {
     }
 
     /// Asks for the secret, locks the folder and unlocks the keys.
-    func withKeyset<Result>(_ secret: SecretSource, _ body: (Folder, StoredKeyset) throws -> Result) throws -> Result {
-        let secret = secret.isGiven ? secret : try folder.file().answered(secret)
+    func withKeyset<Result>(
+        _ secret: SecretSource, evenIfOlder: Bool = false, _ body: (Folder, StoredKeyset) throws -> Result
+    ) throws -> Result {
+        let secret = secret.isGiven ? secret : try folder.file().answered(secret, evenIfOlder: evenIfOlder)
         return try withLock { folder in
-            try body(folder, self.folder.file(in: folder, secret.arguments).unlocked(secret))
+            try body(
+                folder, self.folder.file(in: folder, secret.arguments).unlocked(secret, evenIfOlder: evenIfOlder))
         }
     }
 

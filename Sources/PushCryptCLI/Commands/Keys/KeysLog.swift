@@ -110,7 +110,8 @@ struct KeysLog: ParsableCommand {
         let change = try KeysetChange(path, options, clock, secrets)
         try agreement.confirm("\(path): \(flaw);", ["the old log is set aside, and nothing authenticates it any more"])
         let oldName = try KeysetStore(path).restartLog(
-            at: change.time, confirmsClock: change.confirmsClock, by: change.actor, change.answerSecret())
+            at: change.time, confirmsClock: change.confirmsClock, by: change.actor,
+            change.answerSecret(evenIfOlder: true))
         guard let oldName else {
             throw Failure(.temporary, "\(path): another process has repaired the audit log in the meantime")
         }

@@ -47,8 +47,8 @@ struct KeysetChange {
 
     /// Reads or asks for the secret once. A secret typed for an encrypted keyset makes the change refuse a plain one.
     @discardableResult
-    func answerSecret() throws -> SecretSource {
-        try answeredSecret.value { try namingFile { try file().answered(secret) } }
+    func answerSecret(evenIfOlder: Bool = false) throws -> SecretSource {
+        try answeredSecret.value { try namingFile { try file().answered(secret, evenIfOlder: evenIfOlder) } }
     }
 
     /// Reads the keys and throws if the secret is missing or wrong.

@@ -62,9 +62,26 @@ struct EarlierCopyTests {
         expectRefusal(
             try place.run(command + ["--at", Workplace.now]), 75,
             saying:
-                "Keys/senders: public.jwks.json is from a later change, seq 3, which revokes key \(leaked), and the keyset has "
-                + "seq 2: it is an earlier copy")
+                "Keys/senders: public.jwks.json is from a later change, seq 3, which revokes key \(leaked): the keyset is an "
+                + "earlier copy with seq 2, as after a restored file. Restore the newest backup")
         #expect(try place.contents(of: "Keys") == before)
+    }
+
+    @Test(
+        "beside a later public file, nothing uses the keyset's keys",
+        arguments: [
+            ["seal", "--to", "Keys/phone", "--sign-with", "Keys/senders", "--topic", "com.example.app", "--bare"],
+            ["keys", "export", "Keys/senders"],
+        ])
+    func unused(_ command: [String]) throws {
+        try place.create("Keys/phone", "shared")
+        let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
+        let before = try place.run(command + ["--at", Workplace.now], stdin: payload)
+        #expect(before.exit == 0, "\(before)")
+        try putBack()
+        expectRefusal(
+            try place.run(command + ["--at", Workplace.now], stdin: payload), 75,
+            saying: "public.jwks.json is from a later change, seq 3, which revokes key \(leaked)")
     }
 
     @Test(
@@ -133,7 +150,8 @@ struct EarlierCopyTests {
         expectRefusal(
             try place.run("rotate", "Keys/fleet", "--now", "--at", Workplace.now), 75,
             saying:
-                "Keys/fleet: hook.json is from a later change, seq 2, and the keyset has seq 1: it is an earlier copy")
+                "Keys/fleet: hook.json is from a later change, seq 2: the keyset is an earlier copy with seq 1, as after a "
+                + "restored file")
     }
 
     @Test(

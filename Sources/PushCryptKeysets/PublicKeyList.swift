@@ -1,0 +1,40 @@
+package import PushCryptCore
+import PushCryptPrimitives
+
+/// What a set of public keys says about its keyset: its `seq`, which keys it has, and which of them it revokes. The keys themselves
+/// aren't parsed.
+package struct PublicKeyList: Sendable {
+    package let sequence: Int64
+    package let kids: Set<KeyID>
+    private let revoked: Set<KeyID>
+
+    /// - Returns: nil for another JSON value.
+    package init?(_ root: JSONValue) {
+        guard let keys = root["keys"], keys.kind == .array, let member = root["pushcrypt"],
+            let sequence = member["seq"]?.protocolInteger
+        else { return nil }
+        self.sequence = sequence
+        let kids = keys.elements.compactMap { $0["kid"]?.string.flatMap(KeyID.init) }
+        self.kids = Set(kids)
+        revoked = Set(kids.filter { member["keys"]?[$0.description]?["revokedAt"] != nil })
+    }
+
+    package func hasKey(of timeline: KeyTimeline) -> Bool { timeline.keys.contains { kids.contains($0.kid) } }
+
+    /// The keys that the set revokes and the keyset doesn't: it is a copy from before the revocation.
+    package func revived(by timeline: KeyTimeline) -> [KeyID] {
+        timeline.keys.filter { key in
+            key.lifecycle.revokedAt == nil && key.lifecycle.destroyedAt == nil && revoked.contains(key.kid)
+        }.map(\.kid).sorted()
+    }
+
+    /// The keys that the keyset revokes and the set doesn't: whoever fetches the set goes on using them.
+    package func unrevoked(in timeline: KeyTimeline) -> [(kid: KeyID, at: UnixTime)] {
+        timeline.keys.compactMap { key in
+            guard let time = key.lifecycle.revokedAt, kids.contains(key.kid), !revoked.contains(key.kid) else {
+                return nil
+            }
+            return (key.kid, time)
+        }
+    }
+}
