@@ -104,7 +104,7 @@ struct MessageSealing {
         let sealed = try Envelope.seal(message, to: recipient, signer: signer?.key, topic: topic)
         return SealedPush(
             bytes: frame.payload(sealed: sealed), id: Base64URL.encode(header.id), expiresAt: header.expiresAt,
-            topic: topic, isQuiet: options.isQuiet)
+            skid: signer?.key.kid, topic: topic, isQuiet: options.isQuiet)
     }
 
     /// The message's id and times.

@@ -15,6 +15,9 @@ public struct SealedPush: Hashable, Sendable {
     public let id: String
     /// The time from which the recipient refuses the message.
     public let expiresAt: UnixTime
+    /// The key that signed it; nil for an unsigned push. A device's receipt names it if the device couldn't open the push
+    /// (`Receipt.skid`).
+    public let skid: KeyID?
     /// Whether the body was shortened to fit; see ``OversizePlan``.
     public internal(set) var isBodyShortened = false
     /// Whether the payload is in a blob, and the push has a short alert with the blob's address; see ``OversizePlan``.

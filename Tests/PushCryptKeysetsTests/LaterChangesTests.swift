@@ -71,7 +71,9 @@ struct LaterChangesTests {
         try replaceLog(old.log)
         #expect(KeystoreError.Code.thrown { try store.folder.load() } == .olderThanLog)
         #expect(KeystoreError.Code.thrown { try Keyset(folder: store.folder.path) } == .olderThanLog)
-        #expect(try store.folder.file().laterFile?.description.hasPrefix("public.jwks.json is from a later change, seq 2") == true)
+        #expect(
+            try store.folder.file().laterFile?.description.hasPrefix("public.jwks.json is from a later change, seq 2")
+                == true)
         try FileSystem.replace(store.folder.path + "/public.jwks.json", with: older)
         _ = try Keyset(folder: store.folder.path)
     }

@@ -62,13 +62,18 @@ extension Receipt {
         }
         guard let time else { throw Flaw("time is no number of seconds") }
         self.time = UnixTime(time)
-        let kid = try text("kid")
-        self.kid = kid.flatMap { KeyID($0) }
-        guard kid == nil || (self.kid != nil && failure != nil) else {
-            throw Flaw("kid is no key id, or present for a push that was restored")
-        }
+        kid = try Self.keyID("kid", text("kid"), failure)
+        skid = try Self.keyID("skid", text("skid"), failure)
         isSuppressed = try flag("suppressed")
         isSelfTest = try flag("test")
+    }
+
+    private static func keyID(_ name: String, _ text: String?, _ failure: FailureClass?) throws(Flaw) -> KeyID? {
+        guard let text else { return nil }
+        guard let kid = KeyID(text), failure != nil else {
+            throw Flaw("\(name) is no key id, or present for a push that was restored")
+        }
+        return kid
     }
 
     /// The name in `ID = name | name "-" CLASS | base64url(16 random bytes)`; nil for a random id.

@@ -3,8 +3,8 @@ import PushCryptPrimitives
 /// What became of one push, without its content (PROTOCOL section 12). The device sends it, and the backend reads it.
 ///
 /// ```
-/// {"id": ID [, "push": PUSH], "outcome": "opened" | CLASS, "time": UNIX SECONDS [, "kid": KID] [, "suppressed": true]
-///  [, "test": true]}
+/// {"id": ID [, "push": PUSH], "outcome": "opened" | CLASS, "time": UNIX SECONDS [, "kid": KID] [, "skid": KID]
+///  [, "suppressed": true] [, "test": true]}
 /// ID = name | name "-" CLASS | base64url(16 random bytes)          name: ReceiptName
 /// ```
 public struct Receipt: Hashable, Sendable {
@@ -22,6 +22,9 @@ public struct Receipt: Hashable, Sendable {
     public let time: UnixTime
     /// The key that the push names; nil if the push was restored completely or couldn't be read.
     public let kid: KeyID?
+    /// The sender key that the push names; nil if the push was restored completely, is unsigned or couldn't be read. A backend
+    /// that has changed its signing key sees by it which pushes need another seal.
+    public let skid: KeyID?
     /// Whether the push wasn't shown, because the app may suppress it.
     public let isSuppressed: Bool
     /// Whether the push was a self-test of the sender.
@@ -41,8 +44,8 @@ public struct Receipt: Hashable, Sendable {
     ///   - pushID: the sender's `push_id`, of any length.
     /// - Throws: `CryptoError` if no random bytes for an id are available.
     package init(
-        messageID: String?, pushID: String?, failure: FailureClass?, time: UnixTime, kid: KeyID?, isSuppressed: Bool,
-        isSelfTest: Bool
+        messageID: String?, pushID: String?, failure: FailureClass?, time: UnixTime, kid: KeyID?, skid: KeyID?,
+        isSuppressed: Bool, isSelfTest: Bool
     ) throws {
         let pushName = pushID.flatMap { $0.utf8.count <= Self.pushIDByteLimit ? $0 : nil }
         name = messageID.flatMap(ReceiptName.init(messageID:))
@@ -59,6 +62,7 @@ public struct Receipt: Hashable, Sendable {
         self.isSelfTest = isSelfTest
         self.time = time
         self.kid = failure == nil ? nil : kid
+        self.skid = failure == nil ? nil : skid
     }
 
     /// The receipt as JSON, UTF-8.
@@ -74,6 +78,7 @@ public struct Receipt: Hashable, Sendable {
         append(#","outcome":"#, failure?.rawValue ?? Self.openedOutcome)
         json += #","time":\#(time.seconds)"#.utf8
         append(#","kid":"#, kid?.description)
+        append(#","skid":"#, skid?.description)
         if isSuppressed { json += #","suppressed":true"#.utf8 }
         if isSelfTest { json += #","test":true"#.utf8 }
         json.append(UInt8(ascii: "}"))

@@ -100,10 +100,13 @@ struct DeliveryRecorder: Sendable {
     }
 
     func report(_ delivery: Delivery, _ push: OpenedPush?) -> DeliveryReport {
-        DeliveryReport(
+        let named = push.map { ($0.kid, $0.signedBy) } ?? Opener.keyIDs(of: payload)
+        var report = DeliveryReport(
             failure: delivery.failure, isRestored: delivery.isRestored, time: configuration.clock(),
-            kid: push?.kid ?? Opener.kid(of: payload), messageID: push?.messageID, pushID: push?.pushID,
+            kid: named?.kid, messageID: push?.messageID, pushID: push?.pushID,
             isSelfTest: push?.isSelfTest ?? false, isSuppressed: delivery.isSuppressed,
             stageFailures: delivery.stageFailures)
+        report.skid = named?.skid
+        return report
     }
 }

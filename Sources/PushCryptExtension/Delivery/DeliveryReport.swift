@@ -11,6 +11,8 @@ public struct DeliveryReport: Hashable, Sendable {
     public let time: UnixTime
     /// The key that the payload names; nil if the payload couldn't be read.
     public let kid: KeyID?
+    /// The sender key that the payload names; nil for an unsigned push, and if the payload couldn't be read.
+    public var skid: KeyID?
     /// 22 characters of base64url; nil for a push that couldn't be opened.
     public let messageID: String?
     /// The sender's name for the push: `push_id` of the inner payload or of its `aps.alert`.

@@ -70,6 +70,8 @@ public struct Opener: Sendable {
         return try OuterPayload(text)
     }
 
-    /// The key that a payload names, for diagnostics; nil for a payload that can't be read.
-    static func kid(of payload: [UInt8]) -> KeyID? { (try? outerPayload(payload))?.kid }
+    /// The recipient's key and the sender's that a payload names, for diagnostics; nil for a payload that can't be read.
+    static func keyIDs(of payload: [UInt8]) -> (kid: KeyID, skid: KeyID?)? {
+        (try? outerPayload(payload)).map { ($0.kid, $0.skid) }
+    }
 }

@@ -7,6 +7,6 @@ extension Receipt {
     public init(_ report: DeliveryReport) throws {
         try self.init(
             messageID: report.messageID, pushID: report.pushID, failure: report.failure, time: report.time,
-            kid: report.kid, isSuppressed: report.isSuppressed, isSelfTest: report.isSelfTest)
+            kid: report.kid, skid: report.skid, isSuppressed: report.isSuppressed, isSelfTest: report.isSelfTest)
     }
 }

@@ -87,7 +87,9 @@ extension KeysetStore {
             let opened = try Folder(folder.path)
             let file = try folder.file(in: opened, secretArguments)
             try file.requireNewest(secretArguments)
-            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(file.metadata.audit) else { return }
+            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(file.metadata.audit) else {
+                return
+            }
             throw KeystoreError(
                 .unconfirmedRestoration,
                 "\(folder.path) was restored at \(entry.at) without the log of what came after it, so a key that was revoked since "

@@ -90,6 +90,30 @@ import Testing
         }
     }
 
+    @Test(
+        "a report names the sender key of a push, also if the phone trusts another one; of an unsigned push it names none",
+        arguments: ["sender", "other sender", nil])
+    func senderKey(signer: String?) async throws {
+        let reporter = RecordingReporter()
+        var configuration = try ExtensionConfiguration(
+            topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")),
+            senders: .pinned(TestKeys.trusted(["sender"])), fallback: .outerAlert(orElse: .standard))
+        configuration.clock = { TestPush.now }
+        configuration.timer = ManualTimer()
+        configuration.diagnostics = reporter
+        let chosen = configuration
+        let host = NotificationHost(
+            SessionExtension { payload, handler in
+                DeliverySession(payload: payload, configuration: chosen, handler: handler)
+            }, timer: ManualTimer())
+        _ = await host.deliver(try TestPush(signer: signer).sealed())
+        await reporter.reported.wait()
+        let report = try #require(reporter.reports.first)
+        let skid = try signer.map { try TestKeys.sender($0).kid }
+        #expect(report.isRestored == (signer == "sender") && report.skid == skid)
+        #expect(try Receipt(report).skid == (report.isRestored ? nil : skid))
+    }
+
     /// ``DeadlineTests`` and ``RaceTests`` cover `timedOut`.
     @Test("the test cases cover every failure class of the protocol")
     func noneIsLeftOut() {

@@ -12,17 +12,20 @@ import Testing
 
     private static func report(
         _ failure: FailureClass?, _ messageID: String?, pushID: String? = nil, isSelfTest: Bool = false,
-        isSuppressed: Bool = false
+        isSuppressed: Bool = false, skid: KeyID? = nil
     ) -> DeliveryReport {
-        DeliveryReport(
+        var report = DeliveryReport(
             failure: failure, isRestored: failure == nil, time: Channel.now, kid: KeyID("AAAAAAAAAAA"),
             messageID: messageID, pushID: pushID, isSelfTest: isSelfTest, isSuppressed: isSuppressed, stageFailures: [])
+        report.skid = skid
+        return report
     }
 
     static let reports: [DeliveryReport] = [
         report(nil, message), report(nil, message, pushID: "order-\"7\" & Zoë=😀+%\u{0}"),
         report(nil, message, isSelfTest: true), report(.attachmentFailed, message, pushID: "7"),
         report(.replayed, message, isSuppressed: true), report(.undecryptable, nil), report(.keyLocked, nil),
+        report(.keyRevoked, nil, skid: KeyID("BBBBBBBBBBA")), report(nil, message, skid: KeyID("BBBBBBBBBBA")),
         report(FailureClass(rawValue: "app.own-class_1"), nil, isSelfTest: true, isSuppressed: true),
     ]
 
@@ -31,6 +34,7 @@ import Testing
         let receipt = try Receipt(report)
         #expect(try Receipt(json: receipt.json) == receipt)
         #expect(try Receipt(form: FormFields.encode(receipt.json)) == receipt)
+        #expect(receipt.skid == (report.failure == nil ? nil : report.skid))
         #expect(receipt.isSelfTest == report.isSelfTest && receipt.isSuppressed == report.isSuppressed)
     }
 
@@ -47,7 +51,7 @@ import Testing
 
     private static let opened: String = #"{"id":"\#(name)","push":"7","outcome":"opened","time":1800000000}"#
     private static let failed: String =
-        #"{"id":"\#(name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA","suppressed":true,"test":true}"#
+        #"{"id":"\#(name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA","skid":"BBBBBBBBBBA","suppressed":true,"test":true}"#
     private static let unopened: String =
         #"{"id":"\#(random)","outcome":"unknownKey","time":1800000000,"kid":"AAAAAAAAAAA"}"#
 
@@ -77,6 +81,9 @@ import Testing
             opened.replacing(name, with: name + "-opened"), opened.replacing(#""opened""#, with: #""timedOut""#),
             opened.replacing(#""opened""#, with: "null"), opened.replacing(#""opened""#, with: #""""#),
             opened.replacing("}", with: #","kid":"AAAAAAAAAAA"}"#), opened.replacing("}", with: #","kid":""}"#),
+            opened.replacing("}", with: #","skid":"AAAAAAAAAAA"}"#),
+            failed.replacing("BBBBBBBBBBA", with: "BBBBBBBBBBB"),
+            failed.replacing("BBBBBBBBBBA", with: ""), unopened.replacing("}", with: #","skid":null}"#),
             opened.replacing("}", with: #","suppressed":false}"#), opened.replacing("}", with: #","test":1}"#),
             opened.replacing("}", with: #","test":"true"}"#), failed.replacing("-timedOut", with: "-expired"),
             failed.replacing("-timedOut", with: ""), failed.replacing("-timedOut", with: "_timedOut"),

@@ -45,9 +45,13 @@ struct Tally {
                 flaws.append("\(name) is shown \(count) times")
             }
         }
+        // A placeholder stays where APNs has refused the push that would replace it: the app is gone.
+        let refusedCount = deliveries.count { $0.user == userWithoutApp && $0.failure == "Unregistered" }
         for (user, texts) in left.sorted(by: { $0.key < $1.key }) {
-            placeholders += texts[Self.placeholder] ?? 0
-            for (text, _) in texts.sorted(by: { $0.key < $1.key }) {
+            let count = texts[Self.placeholder] ?? 0
+            placeholders += count
+            let isExplained = user == userWithoutApp && count <= refusedCount
+            for (text, _) in texts.sorted(by: { $0.key < $1.key }) where !(text == Self.placeholder && isExplained) {
                 flaws.append("\(user) sees \(text) without a push")
             }
         }

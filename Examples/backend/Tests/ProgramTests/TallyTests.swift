@@ -26,6 +26,15 @@ import Testing
         #expect(tally.flaws == ["1 to zoe is lost"] && tally.lost == 1)
     }
 
+    @Test(
+        "on the phone without the app, as many placeholders as refused pushes are no flaw, and one more is",
+        arguments: [1, 2])
+    func placeholderOfDeletedApp(count: Int) {
+        let screen = Array(repeating: Tally.placeholder, count: count)
+        let tally = tally([("1", "deleted", "Unregistered")], ["deleted": screen])
+        #expect(tally.placeholders == count && tally.flaws.isEmpty == (count == 1))
+    }
+
     @Test("a failure of another user, and one with another reason, are flaws")
     func failures() {
         let tally = tally([("1", "zoe", "Unregistered"), ("1", "deleted", "expired")], ["zoe": [], "deleted": []])

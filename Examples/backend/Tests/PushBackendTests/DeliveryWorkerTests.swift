@@ -19,7 +19,9 @@ import Testing
             let push = try #require(sending.apns.accepted.first)
             #expect(push.id == delivery.apnsID && push.collapseID == delivery.apnsID && push.priority == 10)
             #expect(push.expiration == delivery.expiresAt / 1_000)
-            #expect(result == .sent(receiptName: try await receiptName(sending)))
+            let stored = try await storedNames(sending)
+            let named = try JSONDecoder().decode(Named.self, from: Data(push.payload)).pushcrypt.skid
+            #expect(result == .sent(receiptName: stored.receipt, skid: stored.skid) && stored.skid == named)
             #expect(try await sending.test.store.report(on: message.id)?.sent == 1)
             _ = await sending.phone.receive(Data(push.payload))
             let banner = sending.phone.device.center.lockScreen.groups.first?.banners.first
@@ -27,9 +29,15 @@ import Testing
         }
     }
 
-    private func receiptName(_ sending: Sending) async throws -> String? {
-        try await sending.test.store.database.read {
-            try String.fetchOne($0, sql: "SELECT receipt FROM delivery WHERE state = 1")
+    private struct Named: Decodable {
+        struct Envelope: Decodable { let skid: String }
+        let pushcrypt: Envelope
+    }
+
+    private func storedNames(_ sending: Sending) async throws -> (receipt: String?, skid: String?) {
+        try await sending.test.store.database.read { db in
+            let row = try Row.fetchOne(db, sql: "SELECT receipt, skid FROM delivery WHERE state = 1")
+            return (row?["receipt"], row?["skid"])
         }
     }
 

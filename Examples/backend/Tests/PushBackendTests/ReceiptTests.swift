@@ -82,6 +82,38 @@ import Testing
         #expect(try await test.store.report(on: message.id)?.queued == 1)
     }
 
+    @Test(
+        "late receipts about pushes of the revoked signing key leave a push alone that was sealed again with the next one",
+        arguments: [false, true])
+    func formerSigningKey(isEarly: Bool) async throws {
+        try await test.register("zoe")
+        let message = try await test.accept(.user("zoe"))
+        func fail(_ number: Int64) async throws {
+            let receipt = DeviceReceipt(
+                id: "random-\(number)", name: nil, failure: "keyRevoked", kid: "kid-1", skid: "former", time: 10_000)
+            try await test.store.add(receipt, of: "zoe", at: 10_000 * number)
+        }
+        try await test.end(try await test.claim()[0], .sent(receiptName: "name", skid: "former"))
+        try await fail(1)
+        let again = try await test.claim(at: 15_000)[0]
+        if isEarly { try await fail(2) }
+        try await test.end(again, .sent(receiptName: "name", skid: "next"), at: 16_000)
+        for number in 2...5 as ClosedRange<Int64> { try await fail(number) }
+        let report = try #require(try await test.store.report(on: message.id))
+        #expect(report.sent == 1 && report.failed == [:] && report.queued == 0)
+    }
+
+    @Test("a receipt without the signing key, or with the last one, seals a push again", arguments: [nil, "last"])
+    func lastSigningKey(skid: String?) async throws {
+        try await test.register("zoe")
+        let message = try await test.accept(.user("zoe"))
+        try await test.end(try await test.claim()[0], .sent(receiptName: "name", skid: "last"))
+        let receipt = DeviceReceipt(
+            id: "random", name: nil, failure: "keyRevoked", kid: "kid-1", skid: skid, time: 2_000)
+        try await test.store.add(receipt, of: "zoe", at: 2_000)
+        #expect(try await test.store.report(on: message.id)?.queued == 1)
+    }
+
     @Test("what a removed installation couldn't open is reported as failed")
     func removedInstallation() async throws {
         let state = try await test.register("zoe")

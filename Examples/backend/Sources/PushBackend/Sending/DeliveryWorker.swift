@@ -8,7 +8,7 @@ import Tracing
 struct DeliveryWorker: Sendable {
     /// A delivery after its seal.
     enum Prepared: Sendable {
-        case ready(ClaimedDelivery, PushRequest, receiptName: String?)
+        case ready(ClaimedDelivery, PushRequest, accepted: DeliveryOutcome.Result)
         /// It can't be sealed now, or never.
         case refused(DeliveryOutcome)
     }
@@ -27,8 +27,8 @@ struct DeliveryWorker: Sendable {
 
     func prepare(_ delivery: ClaimedDelivery) -> Prepared {
         do {
-            let (request, receiptName) = try request(for: delivery)
-            return .ready(delivery, request, receiptName: receiptName)
+            let (request, accepted) = try request(for: delivery)
+            return .ready(delivery, request, accepted: accepted)
         } catch let error as SenderError where !error.isTemporary {
             return .refused(ended(delivery, .failed(reason: error.code.description)))
         } catch let error as KeyError where error.code != .backendFailure && error.code != .noKeySeals {
@@ -42,14 +42,17 @@ struct DeliveryWorker: Sendable {
         }
     }
 
-    private func request(for delivery: ClaimedDelivery) throws -> (PushRequest, receiptName: String?) {
+    /// - Returns: also the result, if APNs accepts it.
+    private func request(
+        for delivery: ClaimedDelivery
+    ) throws -> (request: PushRequest, accepted: DeliveryOutcome.Result) {
         guard delivery.kind == .notification else {
             let headers = [
                 "apns-id": delivery.apnsID, "apns-topic": sealer.topic, "apns-push-type": "background",
                 "apns-priority": "5", "apns-expiration": "\(delivery.expiresAt / 1_000)",
             ]
             let body = Array(#"{"aps":{"content-available":1}}"#.utf8)
-            return (PushRequest(token: delivery.token, body: body, headers: headers), nil)
+            return (PushRequest(token: delivery.token, body: body, headers: headers), .sent(receiptName: nil))
         }
         let push = try sealer.seal(delivery)
         var headers = Dictionary(uniqueKeysWithValues: push.headers)
@@ -58,7 +61,8 @@ struct DeliveryWorker: Sendable {
         // A push that is sent twice replaces itself on the screen, also if the device's key has changed in between.
         headers["apns-collapse-id"] = delivery.collapseID ?? delivery.apnsID
         return (
-            PushRequest(token: delivery.token, body: push.bytes, headers: headers), push.receiptName?.description
+            PushRequest(token: delivery.token, body: push.bytes, headers: headers),
+            .sent(receiptName: push.receiptName?.description, skid: push.skid?.description)
         )
     }
 
@@ -69,9 +73,9 @@ struct DeliveryWorker: Sendable {
         case .refused(let outcome):
             count(outcome.result)
             return outcome
-        case .ready(let delivery, let request, let receiptName):
+        case .ready(let delivery, let request, let accepted):
             return await withSpan("deliver") { span in
-                let outcome = await send(request, for: delivery, receiptName)
+                let outcome = await send(request, for: delivery, accepted)
                 span.attributes["push.result"] = count(outcome.result)
                 logger.debug(
                     "attempt", metadata: ["apns-id": "\(delivery.apnsID)", "result": "\(outcome.result.label.name)"])
@@ -93,7 +97,7 @@ struct DeliveryWorker: Sendable {
     }
 
     private func send(
-        _ request: PushRequest, for delivery: ClaimedDelivery, _ receiptName: String?
+        _ request: PushRequest, for delivery: ClaimedDelivery, _ accepted: DeliveryOutcome.Result
     ) async -> DeliveryOutcome {
         let providerToken: String
         do { providerToken = try await token.current() } catch {
@@ -107,7 +111,7 @@ struct DeliveryWorker: Sendable {
                 label: "push_apns_duration_seconds", dimensions: [("status", "\(response.status)")],
                 preferredDisplayUnit: .seconds, factory: metrics
             ).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
-            return await judge(response, delivery, receiptName, providerToken)
+            return await judge(response, delivery, accepted, providerToken)
         } catch {
             // The push may have been accepted. It is sent again with the same ids.
             logger.warning(
@@ -121,7 +125,8 @@ struct DeliveryWorker: Sendable {
     }
 
     private func judge(
-        _ response: PushResponse, _ delivery: ClaimedDelivery, _ receiptName: String?, _ providerToken: String
+        _ response: PushResponse, _ delivery: ClaimedDelivery, _ accepted: DeliveryOutcome.Result,
+        _ providerToken: String
     ) async -> DeliveryOutcome {
         let reason = response.reason ?? "\(response.status)"
         let verdict = Verdict(response)
@@ -136,7 +141,7 @@ struct DeliveryWorker: Sendable {
         switch verdict {
         case .sent:
             gate.succeeded()
-            return ended(delivery, .sent(receiptName: receiptName))
+            return ended(delivery, accepted)
         case .retry(let seconds):
             return ended(delivery, .retry(at: retryTime(delivery, requested: seconds), reason: reason))
         case .pause(let seconds): return pause(delivery, reason: reason, requested: seconds)

@@ -103,8 +103,8 @@ public struct ClaimedDelivery: Sendable {
 public struct DeliveryOutcome: Sendable {
     /// What happens next.
     public enum Result: Hashable, Sendable {
-        /// APNs has accepted it. `receiptName` is its name in a device's receipt.
-        case sent(receiptName: String?)
+        /// APNs has accepted it. `receiptName` is its name in a device's receipt, and `skid` the key that signed it.
+        case sent(receiptName: String?, skid: String? = nil)
         /// It is due again at a time in milliseconds since 1970.
         case retry(at: Int64, reason: String)
         /// The answer of APNs got lost, so the device may get it twice. It is due again at a time in milliseconds since 1970.
@@ -149,15 +149,18 @@ public struct DeviceReceipt: Hashable, Sendable {
     public let failure: String?
     /// The key that the push named.
     public let kid: String?
+    /// The signing key that the push named; nil for an app whose library doesn't report it.
+    public let skid: String?
     /// When the device has seen the push, by its clock, in milliseconds since 1970.
     public let time: Int64
 
     /// Creates a receipt; the parameters are the properties of the same names.
-    public init(id: String, name: String?, failure: String?, kid: String?, time: Int64) {
+    public init(id: String, name: String?, failure: String?, kid: String?, skid: String? = nil, time: Int64) {
         self.id = id
         self.name = name
         self.failure = failure
         self.kid = kid
+        self.skid = skid
         self.time = time
     }
 }

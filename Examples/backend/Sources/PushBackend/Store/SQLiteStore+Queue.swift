@@ -101,15 +101,15 @@ extension SQLiteStore {
         _ outcome: DeliveryOutcome, at time: Int64, _ options: Options, _ db: Database
     ) throws {
         switch outcome.result {
-        case .sent(let name):
+        case .sent(let name, let skid):
             // The receipt may have arrived before APNs' answer is stored.
             try db.cachedStatement(
                 sql: """
-                    UPDATE delivery SET state = 1, leased = 0, reason = NULL, kid = ?, receipt = ?, changed = ?,
-                        seals = seals + 1, outcome = (SELECT outcome FROM receipt WHERE name = ?)
+                    UPDATE delivery SET state = 1, leased = 0, reason = NULL, kid = ?, skid = ?, receipt = ?,
+                        changed = ?, seals = seals + 1, outcome = (SELECT outcome FROM receipt WHERE name = ?)
                     WHERE id = ? AND state = 0
                     """
-            ).execute(arguments: [outcome.kid, name, time, name, outcome.id])
+            ).execute(arguments: [outcome.kid, skid, name, time, name, outcome.id])
             try handleEarlyReceipt(for: outcome.id, at: time, options, db)
             try db.cachedStatement(
                 sql: "UPDATE installation SET accepted = 1 WHERE token = ? AND environment = ? AND accepted = 0"

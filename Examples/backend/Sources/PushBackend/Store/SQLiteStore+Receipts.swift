@@ -13,14 +13,16 @@ extension SQLiteStore {
     public func add(_ receipt: DeviceReceipt, of user: String, at time: Int64) async throws {
         try await write { [options] db in
             try db.execute(
-                sql: "INSERT OR IGNORE INTO receipt VALUES (?, ?, ?, ?, ?, ?)",
-                arguments: [receipt.id, user, receipt.name, receipt.failure ?? "opened", receipt.kid, time])
+                sql: "INSERT OR IGNORE INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    receipt.id, user, receipt.name, receipt.failure ?? "opened", receipt.kid, time, receipt.skid,
+                ])
             guard db.changesCount > 0 else { return }
             try Self.removeOldest("receipt", of: user, beyond: options.largestReceiptCount, db)
             if let name = receipt.name {
                 try Self.confirm(name, receipt.failure ?? "opened", of: user, db)
             } else if let kid = receipt.kid, let failure = receipt.failure {
-                try Self.handle(failure, kid: kid, seen: receipt.time, of: user, at: time, options, db)
+                try Self.handle(failure, receipt, kid: kid, of: user, at: time, options, db)
             }
         }
     }
@@ -37,21 +39,25 @@ extension SQLiteStore {
             arguments: [outcome, name, outcome, user])
     }
 
-    /// A device that couldn't open a push doesn't know its name: it is one of those that were sealed to this key and that no
-    /// receipt has confirmed.
+    /// A device that couldn't open a push doesn't know its name: it is one of those that were sealed to this key, signed by this
+    /// one, and that no receipt has confirmed. What was sealed again with another signing key since isn't among them.
     private static func handle(
-        _ failure: String, kid: String, seen: Int64, of user: String, at time: Int64, _ options: Options, _ db: Database
+        _ failure: String, _ receipt: DeviceReceipt, kid: String, of user: String, at time: Int64, _ options: Options,
+        _ db: Database
     ) throws {
         // The app may have registered after it has seen the failure, and wouldn't do it again.
         if failure == "unknownKey",
             let installation = try Int64.fetchOne(
                 db, sql: "SELECT id FROM installation WHERE kid = ? AND user = ? AND registered < ?",
-                arguments: [kid, user, seen + 1_000])
+                arguments: [kid, user, receipt.time + 1_000])
         {
             try askForRegistration(of: installation, at: time, db)
         }
         guard sealableAgain.contains(failure) else { return }
-        try sealAgain("user = ? AND kid = ? AND state = 1 AND kind = 0", [user, kid], failure, at: time, options, db)
+        let skid = receipt.skid
+        try sealAgain(
+            "user = ? AND kid = ? AND state = 1 AND kind = 0 AND (? IS NULL OR skid IS NULL OR skid = ?)",
+            [user, kid, skid, skid], failure, at: time, options, db)
     }
 
     /// Queues pushes that a device couldn't open, or reports them as failed if they can't be sealed again: after three seals, without
@@ -87,7 +93,7 @@ extension SQLiteStore {
         let failure = try db.cachedStatement(
             sql: """
                 SELECT r.outcome FROM delivery d JOIN receipt r ON r.user = d.user AND r.kid = d.kid AND r.name IS NULL
-                    AND r.added >= d.claimed
+                    AND r.added >= d.claimed AND (r.skid IS NULL OR d.skid IS NULL OR r.skid = d.skid)
                 WHERE d.id = ? AND d.state = 1 AND (d.outcome IS NULL OR d.repeated) AND d.kind = 0 ORDER BY r.added DESC LIMIT 1
                 """)
         guard let failure = try String.fetchOne(failure, arguments: [delivery]), sealableAgain.contains(failure) else {

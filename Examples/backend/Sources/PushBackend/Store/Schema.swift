@@ -6,6 +6,9 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: first) }
         migrator.registerMigration("2") { try $0.execute(sql: "ALTER TABLE pending ADD COLUMN ended TEXT") }
+        migrator.registerMigration("3") { db in
+            for table in ["delivery", "receipt"] { try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN skid TEXT") }
+        }
         try migrator.migrate(database)
     }
 
@@ -20,6 +23,8 @@ enum Schema {
     /// delivery.repeated      1 if the device may get it twice: an answer of APNs was lost, or it was sealed again
     /// delivery.outcome       what a receipt says: 'opened' or a class
     /// delivery.changed       when its state changed last
+    /// delivery.skid          the key that signed it last; NULL if nobody has, or an earlier version
+    /// receipt.skid           the signing key that the push named; NULL from an app whose library doesn't report it
     /// pending.ended          'answered' or 'expired', and value is empty then; NULL while it waits for an answer
     /// ```
     private static let first = """

@@ -155,6 +155,7 @@ extension DeviceReceipt {
     init(_ receipt: Receipt) {
         self.init(
             id: receipt.id, name: receipt.name?.description, failure: receipt.failure?.rawValue,
-            kid: receipt.kid?.description, time: min(max(receipt.time.seconds, 0), 1 << 40) * 1_000)
+            kid: receipt.kid?.description, skid: receipt.skid?.description,
+            time: min(max(receipt.time.seconds, 0), 1 << 40) * 1_000)
     }
 }
