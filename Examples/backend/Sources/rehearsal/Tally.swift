@@ -10,6 +10,8 @@ struct Tally {
     }
 
     static let placeholder = "Open the app to read it"
+    /// Why pushes to a deleted app fail: APNs refuses them, or a push that was signed by a revoked key can't be sealed again.
+    private static let reasonsWithoutApp: Set<String> = ["Unregistered", "keyRevoked"]
 
     private(set) var shownOnce = 0
     private(set) var shownTwice = 0
@@ -30,7 +32,7 @@ struct Tally {
             let name = "\(delivery.text) to \(delivery.user)"
             if let failure = delivery.failure {
                 failures[failure, default: 0] += 1
-                if delivery.user != userWithoutApp || failure != "Unregistered" {
+                if delivery.user != userWithoutApp || !Self.reasonsWithoutApp.contains(failure) {
                     flaws.append("\(name) failed: \(failure)")
                 }
             }
@@ -45,12 +47,12 @@ struct Tally {
                 flaws.append("\(name) is shown \(count) times")
             }
         }
-        // A placeholder stays where APNs has refused the push that would replace it: the app is gone.
-        let refusedCount = deliveries.count { $0.user == userWithoutApp && $0.failure == "Unregistered" }
+        // A placeholder stays where nothing can replace it.
+        let explainedCount = failures.filter { Self.reasonsWithoutApp.contains($0.key) }.values.reduce(0, +)
         for (user, texts) in left.sorted(by: { $0.key < $1.key }) {
             let count = texts[Self.placeholder] ?? 0
             placeholders += count
-            let isExplained = user == userWithoutApp && count <= refusedCount
+            let isExplained = user == userWithoutApp && count <= explainedCount
             for (text, _) in texts.sorted(by: { $0.key < $1.key }) where !(text == Self.placeholder && isExplained) {
                 flaws.append("\(user) sees \(text) without a push")
             }

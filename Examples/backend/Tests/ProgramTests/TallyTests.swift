@@ -27,12 +27,13 @@ import Testing
     }
 
     @Test(
-        "on the phone without the app, as many placeholders as refused pushes are no flaw, and one more is",
-        arguments: [1, 2])
+        "on the phone without the app, as many placeholders as failed pushes are no flaw, and one more is",
+        arguments: [2, 3])
     func placeholderOfDeletedApp(count: Int) {
         let screen = Array(repeating: Tally.placeholder, count: count)
-        let tally = tally([("1", "deleted", "Unregistered")], ["deleted": screen])
-        #expect(tally.placeholders == count && tally.flaws.isEmpty == (count == 1))
+        let tally = tally(
+            [("1", "deleted", "Unregistered"), ("2", "deleted", "keyRevoked")], ["deleted": screen])
+        #expect(tally.placeholders == count && tally.flaws.isEmpty == (count == 2))
     }
 
     @Test("a failure of another user, and one with another reason, are flaws")
