@@ -85,6 +85,9 @@ struct PublisherOptions: ParsableArguments {
         }
         let signing = try unlocked(publishers, own.isNamed ? own : secrets)
         let published = try unlocked(senders, secrets)
+        for (keyset, secrets) in [(publishers, own.isNamed ? own : secrets), (senders, secrets)] {
+            try KeySource.naming(keyset) { try KeysetStore(keyset).requirePublishable(secrets.repeatedArguments) }
+        }
         return try KeySource.naming("\(senders) with the publisher \(publishers)") {
             try body(PublishedSet(of: published, by: signing))
         }

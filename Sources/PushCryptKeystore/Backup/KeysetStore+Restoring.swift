@@ -92,8 +92,9 @@ extension KeysetStore {
             }
             throw KeystoreError(
                 .unconfirmedRestoration,
-                "\(folder.path) was restored at \(entry.at) without the log of what came after it, so a key that was revoked since "
-                    + "would be published as valid: nothing is published. Revoke these keys again, then confirm it: "
+                "\(folder.path) continues since \(entry.at) without the log of what came before, so a key that was revoked or "
+                    + "destroyed since would be used again: nothing is signed or published. \(file.metadata.kind == .publisher ? "Destroy" : "Revoke") these keys again, then "
+                    + "confirm it: "
                     + "`\(AuditLog.confirmCommand(folder.path, secretArguments))`")
         }
     }

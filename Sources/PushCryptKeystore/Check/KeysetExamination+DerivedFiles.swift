@@ -30,7 +30,7 @@ extension KeysetExamination {
         let since = entry.detail.map { ": \($0)" } ?? ""
         add(
             .error, "unconfirmed-restore",
-            "a backup was restored at \(entry.at) without the log of what came after it\(since), so keys that were revoked or destroyed "
+            "since \(entry.at) it continues without the log of what came before\(since), so keys that were revoked or destroyed "
                 + "since are in use again. See which keys it has with `\(command("keys list"))`, and \(verb) these again: "
                 + "`\(command("keys \(verb)"))\(secretArguments) KID`",
             advice: AuditLog.confirmCommand(snapshot.path, secretArguments)

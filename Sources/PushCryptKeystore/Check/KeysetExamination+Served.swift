@@ -45,10 +45,13 @@ extension KeysetExamination {
 
     /// The folder has no set of the keyset.
     private mutating func examineUnpublished(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
+        guard metadata.kind != .shared else { return }
         let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), metadata.timeline)
-        let isLate = metadata.timeline.updatedAt.map { $0 + Self.graceInSeconds < now } ?? true
+        guard copy != nil || metadata.signedSet != nil else { return examineAbsent(folder, metadata) }
+        let createdAt = metadata.timeline.keys.compactMap(\.lifecycle.createdAt).min()
+        let isOld = createdAt.map { $0 + Self.graceInSeconds < now } ?? true
         let hasRun = (try? snapshot.hook.get()) != nil
-        guard copy != nil || metadata.signedSet != nil && (hasRun || isLate) else { return }
+        guard copy != nil || hasRun || isOld else { return }
         // The error about the keyset replaces the note about the folder.
         servedCount = 1
         let before = copy.map { ": \($0.path) is a copy of the last one" } ?? ""
@@ -59,14 +62,26 @@ extension KeysetExamination {
         if let copy { examineRevocations(copy, metadata) }
     }
 
+    /// Public keys without a signed set can reach senders in another way than through the folder.
+    private mutating func examineAbsent(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
+        guard folder.hasSets else { return }
+        servedCount = 1
+        add(
+            .warning, "served-absent", "\(folder.path) has no set of the keyset: nothing can fetch its keys there",
+            advice: publish(isSigned: false, as: nil)
+                + "  # if nothing shall fetch them there: status --ignore served-absent")
+    }
+
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
-        let isOwn = set.publication.map { $0.set == metadata.signedSet?.set } ?? false
-        guard set.keys.kids.isEmpty || isOwn || set.keys.hasKey(of: metadata.timeline) else {
+        guard set.keys.kids.isEmpty || set.belongs(to: metadata) else {
             return add(
-                .error, "served-foreign", "\(set.path) has no key of the keyset: it is the set of another one",
-                advice: "publish the keyset under another name, with `keys publish --as NAME`")
+                .error, "served-foreign",
+                "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left",
+                advice: "publish the keyset under another name, with `keys publish --as NAME`; if it is an old copy, "
+                    + restore)
         }
         examineRevocations(set, metadata)
+        examineSignature(set)
         if let copy = context.served?.copy(differingFrom: set) {
             add(
                 .error, "served-changed",
@@ -77,7 +92,7 @@ extension KeysetExamination {
         if set.sequence > metadata.sequence {
             add(
                 .error, "served-newer", "\(numbers): the keyset is an old copy, or another host publishes this set",
-                advice: restore + raising(set))
+                advice: restore + "; if another host changes the keyset now, remove it here" + raising(set))
         } else if set.sequence < metadata.sequence,
             metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
         {
@@ -97,8 +112,7 @@ extension KeysetExamination {
 
     /// What to do if the newest backup is restored already.
     private func raising(_ set: ServedSet) -> String {
-        guard set.isSigned else { return "" }
-        return "; if it is restored, and what was revoked later is revoked again: "
+        "; if it is restored, and what was revoked later is revoked again: "
             + PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
     }
 
@@ -112,12 +126,26 @@ extension KeysetExamination {
                 advice: publish(isSigned: set.isSigned, as: set.name))
         }
         let history = context.served?.history(of: set.name, isSigned: set.isSigned)
-        for (kid, path) in history?.revived(by: metadata.timeline) ?? [] {
-            add(
-                .error, "served-revoked",
-                "\(path) revokes key \(kid), which the keyset doesn't: it is a copy from before the revocation",
-                advice: PublishedKeyset.revokeCommand(snapshot.path, kid, secretArguments))
+        if let refusal = set.publication.flatMap({ history?.refusal(of: $0) }) {
+            add(.warning, "served-refused", refusal, advice: "publish a higher epoch with the next update of the app")
         }
+        for key in history?.givenUp(by: metadata, at: now) ?? [] {
+            add(
+                .error, "served-revoked", "\(key.reason): the keyset is a copy from before",
+                advice: PublishedKeyset.revokeCommand(snapshot.path, key.kid, secretArguments))
+        }
+    }
+
+    /// Apps verify the signature. Whoever can write into the folder can't make one.
+    private mutating func examineSignature(_ set: ServedSet) {
+        guard set.isSigned, !context.publishers.isEmpty, let document = context.served?.bytes(of: set),
+            (try? SignedSenderSet.verify(document, publishers: context.publishers.map(\.record))) == nil
+        else { return }
+        let paths = Set(context.publishers.map(\.path)).sorted().joined(separator: ", ")
+        add(
+            .error, "served-signature",
+            "\(set.path) has no valid signature of \(paths): apps that pin these publishers refuse it",
+            advice: publish(isSigned: true, as: set.name) + "  # or name its publisher keyset in the command, too")
     }
 
     /// The command that publishes: the program of `--exec-on-change`, if one has run.
@@ -125,10 +153,13 @@ extension KeysetExamination {
         if let record = try? snapshot.hook.get() { return runProgram(record) }
         let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
         let isRenamed = name != nil && name != FileSystem.name(of: snapshot.path)
+        let removal =
+            isRenamed && context.served?.hasSet(named: FileSystem.name(of: snapshot.path)) == true
+            ? "  # or remove the set and its numbered copies, if nothing fetches them" : ""
         let command =
             isSigned
             ? PublishedSet.command(snapshot.path, secretArguments, to: folder)
             : command("keys publish") + " --to \(folder)" + secretArguments
-        return command + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "")
+        return command + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + removal
     }
 }

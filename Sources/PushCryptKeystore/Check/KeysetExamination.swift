@@ -19,10 +19,24 @@ package struct KeysetExamination {
         var copies: [KeysetCopies.Copy] = []
         /// The folder of the published sets to compare with.
         package var served: ServedFolder?
+        /// The public keys of the examined publisher keysets, which verify the served sets.
+        private(set) var publishers: [(path: String, record: KeyRecord)] = []
         /// The secret of the keyset at a path; nil if it isn't checked.
         package var secret: (String) -> SecretSource? = { _ in nil }
 
         package init(at time: UnixTime) { self.time = time }
+
+        /// Finds the publisher keysets at paths of keysets and keystores. One that can't be read is reported when it is examined.
+        package mutating func addPublishers(in paths: [String]) {
+            let keysets = paths.flatMap { path in
+                (try? KeysetFolder(path).exists) == true ? [path] : (try? Keystore(path).everyKeyset()) ?? []
+            }
+            for path in keysets where (try? KeysetFolder(path).file().metadata.kind) == .publisher {
+                let bytes = try? FileSystem.readFile(path + "/" + KeysetFolder.publicName)
+                let keys = bytes.flatMap { try? Keyset(json: $0) }?.entries ?? []
+                publishers += keys.map { (path, $0.record) }
+            }
+        }
     }
 
     /// The secret of encrypted keys.

@@ -18,6 +18,10 @@ package struct PublicationFolder {
     ///
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, and `changedMeanwhile` if another process publishes there.
     package init(_ path: String) throws {
+        guard FileSystem.exists(path) else {
+            throw KeystoreError(
+                .notFound, "\(path): there is no such folder; create it: `mkdir -p \(ShellArgument.quoted(path))`")
+        }
         folder = try KeystoreError.converting { () throws(FileError) in try Folder(path, followingLinks: true) }
         do throws(FileError) {
             // A user who can open the folder could hold the lock for ever.
@@ -47,7 +51,6 @@ package struct PublicationFolder {
     package func publish(
         _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, at time: UnixTime
     ) throws -> Publication {
-        try keyset.requirePublishable()
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
@@ -55,10 +58,10 @@ package struct PublicationFolder {
         var notice: String?
         let bytes = try current(names.file)
         let old = try bytes.map { try served($0, names.file) }
-        try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.timeline)
+        try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.metadata, at: time)
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset)
-            notice = old.refusal(of: new)
+            notice = old.refusal(of: new.publication)
             if notice == nil, !set.hasSigned(bytes) {
                 notice =
                     "\(old.path) was signed by another publisher: apps that pin it, and not this one, refuse the new set"
@@ -82,7 +85,7 @@ package struct PublicationFolder {
     ///
     /// - Throws: `KeystoreError` with `notPublished` if the folder has a later set, or other keys.
     package func publish(
-        keysOf keyset: StoredKeyset, of place: PublishedKeyset, as name: String
+        keysOf keyset: StoredKeyset, of place: PublishedKeyset, as name: String, at time: UnixTime
     ) throws -> Publication {
         guard keyset.metadata.kind != .publisher, let bytes = try keyset.published() else {
             throw KeyError(
@@ -93,7 +96,7 @@ package struct PublicationFolder {
                         : "each device gets its own (`keys export --device`)"))
         }
         try place.requirePublishable()
-        try place.requireRevocations(of: ServedHistory(in: folder), in: keyset.metadata.timeline)
+        try place.requireRevocations(of: ServedHistory(in: folder), in: keyset.metadata, at: time)
         let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         if let current = try current(names.file) {
@@ -181,15 +184,6 @@ extension KeystoreError.Code {
 }
 
 extension ServedSet {
-    /// That apps which accepted this signed set refuse the new one, because it ends before the time of this one (PROTOCOL
-    /// section 10); nil if they don't.
-    fileprivate func refusal(of new: SignedSenderSet) -> String? {
-        guard let old = publication, new.publication.validUntil <= old.issuedAt else { return nil }
-        return
-            "\(path) was issued at \(old.issuedAt), under a wrong clock: apps that have fetched it refuse this set, which ends "
-            + "at \(new.publication.validUntil), until an update of the app has another epoch: docs/runbooks/wrong-clock.md"
-    }
-
     /// - Throws: `KeystoreError` with `notPublished` if apps that accepted this signed set would refuse the new one.
     fileprivate func requireReplaceable(by new: SignedSenderSet, _ keyset: PublishedKeyset) throws {
         guard let old = publication else { return }

@@ -6,12 +6,10 @@ import PushCryptKeysets
 package struct PublishedKeyset: Sendable {
     private let path: String
     private let secretArguments: String
-    /// Whether apps verify its signed set, whose `seq` an operator can raise.
-    private let isSigned: Bool
 
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
-    package init(_ path: String, _ secretArguments: String, isSigned: Bool) {
-        (self.path, self.secretArguments, self.isSigned) = (path, secretArguments, isSigned)
+    package init(_ path: String, _ secretArguments: String) {
+        (self.path, self.secretArguments) = (path, secretArguments)
     }
 
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
@@ -19,7 +17,7 @@ package struct PublishedKeyset: Sendable {
         "pushcrypt keys revoke \(ShellArgument.quoted(path))\(secretArguments) \(ShellArgument.last(kid))"
     }
 
-    /// The command that raises the `seq` of a signed set.
+    /// The command that raises the `seq` of a keyset.
     ///
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     static func raiseCommand(_ path: String, above sequence: Int64, _ secretArguments: String) -> String {
@@ -33,14 +31,14 @@ package struct PublishedKeyset: Sendable {
     ///
     /// - Parameter history: the sets in the folder, also those of other names, and their numbered copies.
     /// - Throws: `KeystoreError` with `notPublished`.
-    func requireRevocations(of history: ServedHistory, in timeline: KeyTimeline) throws {
-        let revived = history.revived(by: timeline)
-        guard !revived.isEmpty else { return }
-        let commands = revived.map { "`\(Self.revokeCommand(path, $0.kid, secretArguments))`" }.joined(separator: ", ")
+    func requireRevocations(of history: ServedHistory, in metadata: KeysetMetadata, at time: UnixTime) throws {
+        let keys = history.givenUp(by: metadata, at: time)
+        guard !keys.isEmpty else { return }
+        let commands = keys.map { "`\(Self.revokeCommand(path, $0.kid, secretArguments))`" }.joined(separator: ", ")
         throw KeystoreError(
             .notPublished,
-            revived.map { "\($0.path) revokes key \($0.kid)" }.joined(separator: ", ")
-                + ", which the keyset doesn't: a copy from before the revocation was restored, and the key would be used again. Revoke it in the keyset first: "
+            keys.map(\.reason).joined(separator: ", ")
+                + ": a copy from before was restored, and the key would be used again. Revoke it in the keyset first: "
                 + commands)
     }
 
@@ -56,15 +54,12 @@ package struct PublishedKeyset: Sendable {
     }
 
     func newer(_ servedPath: String, _ served: Int64, _ own: Int64) -> KeystoreError {
-        let next =
-            isSigned
-            ? "raise its seq: `\(raise(above: served))`"
-            : "move the served file away: `mv \(ShellArgument.quoted(servedPath)) \(ShellArgument.quoted(servedPath + ".old"))`"
-        return KeystoreError(
+        KeystoreError(
             .notPublished,
             "\(servedPath) has seq \(served), and the keyset has seq \(own): it is an old copy. If there is a newer backup, restore "
                 + "it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just "
-                + "restored the newest one, revoke again what was revoked after it, then \(next)")
+                + "restored the newest one, revoke again what was revoked or destroyed after it, then raise its seq: "
+                + "`\(raise(above: served))`")
     }
 }
 

@@ -7,7 +7,8 @@ package struct PublishedSet {
     /// The public keys.
     private let keyset: Keyset
     private let publication: SenderSetPublication
-    let timeline: KeyTimeline
+    /// Of the sender keyset.
+    let metadata: KeysetMetadata
     /// Every key that isn't destroyed signs. A file that was written by hand may have revoked ones, too.
     private let publishers: [KeyRecord]
     /// How far the clocks of two hosts may differ, in seconds.
@@ -23,7 +24,7 @@ package struct PublishedSet {
                 .invalidPolicy,
                 "the sender keyset has no signed set: name the apps that it is for with `keys policy --publish-topic`")
         }
-        timeline = senders.metadata.timeline
+        metadata = senders.metadata
         let publisherTimeline = publishers.metadata.timeline
         self.publishers = try publishers.keyset().entries.map(\.record).filter { record in
             publisherTimeline.updatedAt.flatMap { publisherTimeline.state(of: record.kid, at: $0)?.opens } ?? true

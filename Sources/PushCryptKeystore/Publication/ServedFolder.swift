@@ -12,6 +12,12 @@ package struct ServedFolder: Sendable {
     package init(_ path: String) throws {
         let path = KeysetFolder(path).path
         self.path = path
+        guard FileSystem.exists(path) else {
+            throw KeystoreError(
+                .notFound,
+                "\(path): there is no such folder: name the one that `keys publish --to FOLDER` writes; if it is lost, nothing can "
+                    + "fetch the keys: create it, and publish every set again")
+        }
         let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
         let names = try KeystoreError.convertingFileErrors { try folder.names() }
         // Other files of a web server may be there, too.
@@ -39,6 +45,13 @@ package struct ServedFolder: Sendable {
         }
     }
 
+    var hasSets: Bool { !sets.isEmpty }
+
+    /// The file of a set; nil if it is gone.
+    func bytes(of set: ServedSet) -> [UInt8]? {
+        (try? Folder(path, followingLinks: true)).flatMap { try? $0.read(FileSystem.name(of: set.path)).bytes }
+    }
+
     func hasSet(named name: String) -> Bool { sets.contains { $0.name == name } }
 
     /// The numbered copy with the highest `seq` of a set that has keys of the keyset.
@@ -52,7 +65,7 @@ package struct ServedFolder: Sendable {
     func copy(differingFrom set: ServedSet) -> String? {
         let name = "\(set.name).\(set.sequence)\(ServedSet.suffix(isSigned: set.isSigned))"
         guard let folder = try? Folder(path, followingLinks: true), let kept = try? folder.read(name).bytes,
-            let served = try? folder.read(FileSystem.name(of: set.path)).bytes
+            let served = bytes(of: set)
         else { return nil }
         return kept == served ? nil : Self.path(of: name, in: path)
     }

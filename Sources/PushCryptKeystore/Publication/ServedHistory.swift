@@ -34,12 +34,34 @@ struct ServedHistory {
         return number.isEmpty || number.first == "." && Int64(number.dropFirst()) != nil
     }
 
-    /// The keys that a set revokes and the keyset doesn't, each with the last set that shows it. A later set may lack the key,
-    /// because it was destroyed since.
-    func revived(by timeline: KeyTimeline) -> [(kid: KeyID, path: String)] {
-        let kids = Set(sets.flatMap { $0.keys.revived(by: timeline) })
-        return kids.sorted().compactMap { kid in
-            sets.last { $0.keys.revived(by: timeline).contains(kid) }.map { (kid, $0.path) }
+    /// That apps which have fetched one of the sets refuse a signed set; nil if they don't.
+    func refusal(of set: SenderSetPublication) -> String? { sets.lazy.compactMap { $0.refusal(of: set) }.first }
+
+    /// A key that the keyset uses and a set doesn't allow.
+    struct GivenUpKey {
+        let kid: KeyID
+        /// Such as "www/senders.json revokes key KID, which the keyset doesn't".
+        let reason: String
+    }
+
+    /// The keys that a set revokes and the keyset doesn't, each with the last set that shows it, and those that the newest set lacks
+    /// although they are older than it. A later set may lack a revoked key, because it was destroyed since.
+    ///
+    /// - Parameter time: the clock's. A set of a later time was issued under a wrong clock, and says nothing about older keys.
+    func givenUp(by metadata: KeysetMetadata, at time: UnixTime) -> [GivenUpKey] {
+        let timeline = metadata.timeline
+        let revived = Set(sets.flatMap { $0.keys.revived(by: timeline) })
+        let revoked = revived.sorted().compactMap { kid in
+            sets.last { $0.keys.revived(by: timeline).contains(kid) }.map {
+                GivenUpKey(kid: kid, reason: "\($0.path) revokes key \(kid), which the keyset doesn't")
+            }
         }
+        guard let newest = sets.last(where: { $0.belongs(to: metadata) && ($0.publication?.issuedAt ?? time) <= time })
+        else { return revoked }
+        let name = "\(newest.path), seq \(newest.sequence),"
+        let destroyed = newest.dropped(from: timeline).filter { !revived.contains($0) }.map {
+            GivenUpKey(kid: $0, reason: "\(name) lacks key \($0), which is older: it was destroyed since")
+        }
+        return revoked + destroyed
     }
 }

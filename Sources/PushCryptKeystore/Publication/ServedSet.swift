@@ -30,6 +30,33 @@ struct ServedSet {
     var isSigned: Bool { publication != nil }
     var sequence: Int64 { keys.sequence }
 
+    /// Whether it is a set of the keyset, perhaps of an earlier or a later state.
+    func belongs(to metadata: KeysetMetadata) -> Bool {
+        keys.hasKey(of: metadata.timeline) || publication.map { $0.set == metadata.publication?.set } ?? false
+    }
+
+    /// The keys of the keyset that the signed set lacks, although they are older than it: they were destroyed since, and the keyset
+    /// is a copy from before. Only a signed set has a time.
+    func dropped(from timeline: KeyTimeline) -> [KeyID] {
+        guard let issuedAt = publication?.issuedAt else { return [] }
+        return timeline.keys.filter { key in
+            let (lifecycle, isListed) = (key.lifecycle, keys.kids.contains(key.kid))
+            return !isListed && lifecycle.revokedAt == nil && lifecycle.destroyedAt == nil
+                && lifecycle.createdAt.map { $0 < issuedAt } ?? false
+        }.map(\.kid).sorted()
+    }
+
+    /// That apps which accepted this signed set refuse a new one of the same epoch, because it ends before the time of this one
+    /// (PROTOCOL section 10); nil if they don't.
+    func refusal(of new: SenderSetPublication) -> String? {
+        guard let old = publication, old.set == new.set, old.epoch == new.epoch, new.validUntil <= old.issuedAt else {
+            return nil
+        }
+        return
+            "\(path) was issued at \(old.issuedAt), under a wrong clock: apps that have fetched it refuse this set, which ends "
+            + "at \(new.validUntil), until an update of the app has another epoch: docs/runbooks/wrong-clock.md"
+    }
+
     /// Whether the set is that of the keyset's last change, which has the same `seq`. Its keys aren't compared bit by bit.
     func isSet(of metadata: KeysetMetadata) -> Bool {
         let timeline = metadata.timeline

@@ -200,7 +200,9 @@ package struct KeysetEditor: Sendable {
     ) throws {
         guard let secrets = stored.secrets, let secret = stored.secret else {
             throw KeystoreError(
-                .notFound, "\(path): the keyset has one secret, which has no name: keys passwd replaces it")
+                .notFound,
+                "\(path): \(name) can't be removed, because the keyset has only one secret, without a name; `keys passwd` replaces it"
+            )
         }
         let remaining = try secrets.remaining(without: name, [secret] + others, path, command: command)
         if remaining.count == 1 {

@@ -38,13 +38,15 @@ struct ServedFolderTests {
             SignedSetPlace.day(day))
     }
 
-    /// The errors of keys doctor that are about the served sets.
-    private func errors(day: Int = 0) throws -> [(code: String, message: String, advice: String)] {
+    /// The errors of keys doctor, or its other findings.
+    private func errors(day: Int = 0, _ severity: String = "error") throws
+        -> [(code: String, message: String, advice: String)]
+    {
         try place.settle("Keys")
         let output = try place.run(
             "keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day))
         let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
-        return found.filter { $0["severity"] == "error" }.map {
+        return found.filter { $0["severity"] == severity }.map {
             ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
         }
     }
@@ -211,6 +213,132 @@ struct ServedFolderTests {
         _ = try place.shell("rm www/*")
         #expect(try status(day: 0).exit == 0)
         #expect(try errors(day: 20).map(\.code) == ["served-unpublished"])
+    }
+
+    @Test("a signed set that was lost with its copies is an error, also on the day of a change")
+    func goneAfterChange() throws {
+        try place.succeed("keys", "policy", "Keys/senders", "--keep", "3", at: SignedSetPlace.day(20))
+        _ = try place.shell("rm www/*")
+        #expect(try errors(day: 20).map(\.code) == ["served-unpublished"])
+    }
+
+    @Test(
+        "a recipient keyset without a set beside sets of others is a warning until it is published; shared keys are none"
+    )
+    func absent() throws {
+        try place.create("Keys/phones", "recipient")
+        try place.create("Keys/fleet", "shared")
+        let output = try status()
+        #expect(output.exit == 1 && output.text.contains("www has no set of the keyset"), "\(output)")
+        #expect(
+            output.text.contains("pushcrypt keys publish Keys/phones --to www  # if nothing shall fetch"), "\(output)")
+        #expect(!output.text.contains("Keys/fleet: "), "\(output)")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
+        #expect(try status().exit == 0)
+    }
+
+    @Test("a set that a foreign publisher has signed, with its numbered copy, is an error, and the advice replaces it")
+    func foreignSignature() throws {
+        try place.create("Other/publisher", "publisher")
+        let output = try place.run(
+            "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Other/publisher", "--at", Workplace.now)
+        #expect(output.exit == 0, "\(output)")
+        let found = try errors()
+        #expect(found.map(\.code) == ["served-signature"], "\(found)")
+        #expect(
+            found[0].message
+                == "www/senders.json has no valid signature of Keys/publisher: apps that pin these publishers refuse it"
+        )
+        #expect(try status().exit == 2)
+        try publish()
+        #expect(try status().exit == 0)
+    }
+
+    @Test(
+        "a key that was revoked and destroyed is found in a copy of the keyset, also if the log and the numbered copies are lost"
+    )
+    func destroyed() throws {
+        let day = SignedSetPlace.day
+        _ = try place.shell("cp -a Keys/senders old")
+        try revoke()
+        for command in [
+            ["keys", "destroy", "Keys/senders", "--force"],
+            ["keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher"],
+        ] {
+            let output = try place.run(command + ["--at", day(2)] + (command[1] == "destroy" ? ["--", kid] : []))
+            try #require(output.exit == 0, "\(output)")
+        }
+        _ = try place.shell("rm -r Keys/senders www/*.[0-9]*.json www/senders.jwks.json && mv old Keys/senders")
+        let words = "www/senders.json, seq 4, lacks key \(kid), which is older: it was destroyed since"
+        #expect(try errors(day: 2).contains { $0.code == "served-revoked" && $0.message.hasPrefix(words) })
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "9", at: day(2))
+        func publishAgain() throws -> Output {
+            try place.run(
+                "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher", "--at", day(2))
+        }
+        expectRefusal(try publishAgain(), 65, saying: words)
+        let revoked = try place.run("keys", "revoke", "Keys/senders", "--yes", "--at", day(2), "--", kid)
+        #expect(revoked.exit == 0, "\(revoked)")
+        let published = try publishAgain()
+        #expect(published.exit == 0, "\(published)")
+        #expect(try errors(day: 2).isEmpty)
+    }
+
+    @Test("an old copy of unsigned keys is refused with the command that raises its seq, and published after it")
+    func oldUnsigned() throws {
+        try place.create("Keys/phones", "recipient")
+        _ = try place.shell("cp -a Keys/phones copy")
+        try place.succeed("keys", "add", "Keys/phones")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
+        _ = try place.shell("rm -r Keys/phones && mv copy Keys/phones")
+        expectRefusal(
+            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", Workplace.now), 65,
+            saying: "then raise its seq: `pushcrypt keys policy Keys/phones --publish-seq 3`")
+        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "3")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
+    }
+
+    @Test("while apps refuse the set because an earlier one was issued under a wrong clock, status warns")
+    func wrongClock() throws {
+        _ = try place.shell("cp -a Keys/senders copy")
+        let ahead = SignedSetPlace.day(400)
+        for command in [
+            ["keys", "add", "Keys/senders", "--confirm-clock"],
+            ["keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher"],
+        ] {
+            let output = try place.run(command + ["--at", ahead])
+            try #require(output.exit == 0, "\(output)")
+        }
+        _ = try place.shell("rm -r Keys/senders && mv copy Keys/senders")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", at: SignedSetPlace.day(1))
+        for _ in 0..<2 {
+            let output = try place.run(
+                "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher", "--at",
+                SignedSetPlace.day(1))
+            #expect(output.exit == 0, "\(output)")
+        }
+        let warning = try #require(try errors(day: 1, "warning").first { $0.code == "served-refused" })
+        #expect(warning.message.hasPrefix("www/senders.3.json was issued at 2027-04-05T09:00:00Z, under a wrong clock: apps"))
+        #expect(try errors(day: 1).isEmpty)
+    }
+
+    @Test("an unconfirmed restoration of a publisher signs nothing")
+    func unconfirmedPublisher() throws {
+        try place.write(Data("a long winter".utf8), to: "secret")
+        let sealing = ["--backup-passphrase-file", "secret", "--at", Workplace.now]
+        let backup = try place.run(["keys", "backup", "Keys/publisher", "--to", "backup"] + sealing)
+        _ = try place.shell("rm -r Keys/publisher")
+        let restored = try place.run(["keys", "restore", "Keys/publisher", "--from", "backup"] + sealing)
+        #expect(backup.exit == 0 && restored.exit == 0, "\(restored)")
+        for command in [["publish", "Keys/senders", "--to", "www"], ["export", "Keys/senders"]] {
+            expectRefusal(
+                try place.run(["keys"] + command + ["--signed-by", "Keys/publisher", "--at", Workplace.now]), 75,
+                saying:
+                    "nothing is signed or published. Destroy these keys again, then confirm it: `pushcrypt keys restore Keys/publisher --confirm`"
+            )
+        }
+        try place.succeed("keys", "restore", "Keys/publisher", "--confirm")
+        try publish()
     }
 
     @Test("a folder without a set of any keyset is a note, and one that isn't there is unknown")

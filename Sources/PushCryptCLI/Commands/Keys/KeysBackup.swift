@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -33,6 +34,12 @@ struct KeysBackup: ParsableCommand {
     }
 
     func run() throws {
+        let folder = FileSystem.parent(of: file)
+        guard try !KeysetFolder(folder).exists else {
+            throw Failure(
+                .usage,
+                "\(folder) is the folder of a keyset: a backup in it is lost together with it; name another folder")
+        }
         let keysets = try keysets().map { path in
             try KeySource.requireKeyset(path, secrets.repeatedArguments, hasAll: true)
             let secret = secrets.isGiven ? secrets.source(of: path) : .none

@@ -31,6 +31,7 @@ struct KeysDoctor: ParsableCommand {
     func run() throws {
         var context = try secretCheck.context(secrets, at: timeOptions.time)
         context.served = try served.folder
+        if context.served != nil { context.addPublishers(in: [path]) }
         let found = try KeystoreExamination(path, context)
         if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
         try StandardStreams.write(found.findings, asJSON: json) { terminal in

@@ -40,6 +40,7 @@ struct KeysPasswd: ParsableCommand {
         let (protection, secret) = try NewSecretOptions(
             options: new.options, allowsPlaintext: allowsPlaintext, replaces: true
         ).protection()
+        var isSame = false
         try change.make { editor in
             guard editor.stored.protection == old else {
                 throw Failure(
@@ -48,7 +49,12 @@ struct KeysPasswd: ParsableCommand {
                         + "them with `pushcrypt keys secrets list \(ShellArgument.quoted(path))`, and run this one again"
                 )
             }
+            isSame = secret.flatMap { editor.stored.secret?.hasSamePassphrase(as: $0) } ?? false
             editor.protect(protection, secret)
+        }
+        if isSame {
+            StandardStreams.writeNote(
+                "\(path): the new passphrase is the old one: whoever knows it opens the keyset as before")
         }
     }
 

@@ -50,7 +50,18 @@ struct KeysPolicy: ParsableCommand {
         let losses = try change.losses(edit)
         if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
         try confirmWriter()
+        let before = try change.metadata()
         try change.make(edit)
+        if let writer { try noteTakeover(Writer.named(writer), before) }
+    }
+
+    /// Nothing in a whole copy shows that the former host has made changes after it.
+    private func noteTakeover(_ writer: String, _ before: KeysetMetadata) throws {
+        guard let former = before.writer, former != writer else { return }
+        let time = before.timeline.updatedAt.map { " of \($0)" } ?? ""
+        StandardStreams.writeNote(
+            "\(path): it continues from seq \(before.sequence)\(time). If \(former) has changed it since, these changes are lost: "
+                + "revoke again what was revoked there. `pushcrypt status --served` compares with the published set")
     }
 
     /// A name that isn't this host's may be misspelt, and then no host could change the keyset.

@@ -69,11 +69,11 @@ struct KeysPublish: ParsableCommand {
     }
 
     private func publication(as name: String) throws -> PublicationFolder.Publication {
-        let place = PublishedKeyset(path, secrets.repeatedArguments, isSigned: publisher.signedBy != nil)
+        let place = PublishedKeyset(path, secrets.repeatedArguments)
         guard let signedBy = publisher.signedBy else {
             let keyset = try PublisherOptions.unlocked(path, secrets.source(of: path).expecting(expected.state))
             return try KeySource.naming(path) {
-                try PublicationFolder(folder).publish(keysOf: keyset, of: place, as: name)
+                try PublicationFolder(folder).publish(keysOf: keyset, of: place, as: name, at: timeOptions.time)
             }
         }
         return try publisher.withSet(of: path, by: signedBy, secrets, (path, expected.state)) { set in

@@ -71,6 +71,7 @@ struct Status: ParsableCommand {
         var context = try secretCheck.context(secrets, at: report.time)
         report.attempt { _ in context.reports = try reports.map { try DeviceReports(file: $0) } }
         report.attempt { _ in context.served = try served.folder }
+        if context.served != nil { context.addPublishers(in: paths) }
         var known: Set<String> = []
         for path in paths {
             report.attempt { report in

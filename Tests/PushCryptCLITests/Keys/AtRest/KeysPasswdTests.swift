@@ -41,6 +41,15 @@ struct KeysPasswdTests {
         #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
     }
 
+    @Test("keys passwd with the same passphrase says that whoever knows it still opens the keyset")
+    func samePassphrase() throws {
+        try encrypted.create("Keys/ios", .shared)
+        let same = try encrypted.runWithoutSecret("\(Self.passwd) --passphrase-file pass --new-passphrase-file pass")
+        #expect(same.exit == 0 && same.stderr.contains("the new passphrase is the old one"), "\(same)")
+        let other = try encrypted.runWithoutSecret("\(Self.passwd) --passphrase-file pass --new-passphrase-file other")
+        #expect(other.exit == 0 && !other.stderr.contains("is the old one"), "\(other)")
+    }
+
     @Test("keys passwd changes a passphrase to a command, to plain text and back")
     func protections() throws {
         try encrypted.create("Keys/ios", .shared)

@@ -177,7 +177,7 @@ struct KeysSecretsTests {
                 "only one new secret"
             ),
             ("\(Self.adding) --name second --new-wrap-command false", 65, "failed to wrap: exit status 1"),
-            ("\(Self.removing) --name first", 66, "one secret, which has no name"),
+            ("\(Self.removing) --name first", 66, "only one secret, without a name"),
             ("keys secrets list Keys/none", 66, "Keys/none"),
         ] as [(String, Int32, String)])
     func refused(_ command: String, _ status: Int32, _ message: String) throws {

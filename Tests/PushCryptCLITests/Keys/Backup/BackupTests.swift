@@ -95,6 +95,7 @@ struct BackupTests {
         ("Keys/app --to backup SECRET --backup-wrap-command cat", 64, "Use only one"),
         ("Keys/app --to backup --backup-wrap-command cat", 65, "failed to wrap"),
         ("Keys/old --to backup SECRET", 75, "earlier copy"),
+        ("Keys/app --to Keys/app/backup SECRET", 64, "Keys/app is the folder of a keyset: a backup in it is lost"),
     ]
 
     @Test("keys backup refuses bad usage with its status and writes no file", arguments: refusals)

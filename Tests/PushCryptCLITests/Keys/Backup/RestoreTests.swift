@@ -295,7 +295,7 @@ struct KilledRestoreTests {
         #expect(try StoredFile(RestoreTests.path, in: place).logCount == 4)
         #expect(output.stderr.contains("until you confirm it"), "\(output)")
         let doctor = try place.run("keys", "doctor", "Keys", "--at", Workplace.now)
-        #expect(doctor.text.contains("without the log of what came after it"), "\(doctor)")
+        #expect(doctor.text.contains("without the log of what came before"), "\(doctor)")
         #expect(try place.run("keys", "verify", RestoreTests.path, "--at", Workplace.now).exit == 0)
     }
 

@@ -198,7 +198,7 @@ struct KeysPublishTests {
             saying:
                 "www/senders.json has seq 3, and the keyset has seq 2: it is an old copy. If there is a newer backup, "
                 + "restore it: `pushcrypt keys restore --from FILE Keys/senders`. Otherwise, or if you have just restored the "
-                + "newest one, revoke again what was revoked after it, then raise its seq: `pushcrypt keys policy Keys/senders "
+                + "newest one, revoke again what was revoked or destroyed after it, then raise its seq: `pushcrypt keys policy Keys/senders "
                 + "--publish-seq 4`")
         #expect(try place.contents(of: "www") == before)
         try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4", "--yes", at: SignedSetPlace.day(31))
@@ -322,7 +322,8 @@ struct KeysPublishTests {
     @Test("a missing folder exits 66, a link to a folder is followed, and a link in place of the file is refused")
     func folders() throws {
         expectRefusal(
-            try place.run("keys", "publish", "Keys/senders", "--to", "none"), 66, saying: "none")
+            try place.run("keys", "publish", "Keys/senders", "--to", "none"), 66,
+            saying: "none: there is no such folder; create it: `mkdir -p none`")
         _ = try place.shell("ln -s www link")
         #expect(try place.run("keys", "publish", "Keys/senders", "--to", "link").exit == 0)
         _ = try place.shell("cd www && mv senders.jwks.json real && ln -s real senders.jwks.json")
