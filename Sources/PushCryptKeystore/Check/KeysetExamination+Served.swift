@@ -82,6 +82,7 @@ extension KeysetExamination {
         }
         examineRevocations(set, metadata)
         examineSignature(set)
+        examineAcceptance(set)
         if let copy = context.served?.copy(differingFrom: set) {
             add(
                 .error, "served-changed",
@@ -126,14 +127,18 @@ extension KeysetExamination {
                 advice: publish(isSigned: set.isSigned, as: set.name))
         }
         let history = context.served?.history(of: set.name, isSigned: set.isSigned)
-        if let refusal = set.publication.flatMap({ history?.refusal(of: $0) }) {
-            add(.warning, "served-refused", refusal, advice: "publish a higher epoch with the next update of the app")
-        }
         for key in history?.givenUp(by: metadata, at: now) ?? [] {
             add(
                 .error, "served-revoked", "\(key.reason): the keyset is a copy from before",
                 advice: PublishedKeyset.revokeCommand(snapshot.path, key.kid, secretArguments))
         }
+    }
+
+    /// Whether apps accept the set that have fetched an earlier one.
+    private mutating func examineAcceptance(_ set: ServedSet) {
+        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
+        guard let refusal = set.publication.flatMap({ history?.refusal(of: $0) }) else { return }
+        add(.warning, "served-refused", refusal, advice: "publish a higher epoch with the next update of the app")
     }
 
     /// Apps verify the signature. Whoever can write into the folder can't make one.
