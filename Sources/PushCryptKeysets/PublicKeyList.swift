@@ -21,6 +21,11 @@ package struct PublicKeyList: Sendable {
 
     package func hasKey(of timeline: KeyTimeline) -> Bool { timeline.keys.contains { kids.contains($0.kid) } }
 
+    /// The keys that the set doesn't revoke and the keyset has never had.
+    package func unknown(to timeline: KeyTimeline) -> [KeyID] {
+        kids.subtracting(revoked).subtracting(timeline.keys.map(\.kid)).sorted()
+    }
+
     /// The keys that the set revokes and the keyset doesn't: it is a copy from before the revocation.
     package func revived(by timeline: KeyTimeline) -> [KeyID] {
         timeline.keys.filter { key in

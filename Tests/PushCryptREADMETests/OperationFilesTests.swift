@@ -51,6 +51,7 @@ struct OperationFilesTests {
         """
         umask 077
         mkdir -p srv/Keys srv/Publisher srv/devices srv/outbox www etc metrics log backup
+        chmod 755 www
         printf 'green horse' > etc/passphrase
         printf 'blue horse' > etc/publisher-passphrase
         for name in senders:sender inbox:recipient fleet:shared; do

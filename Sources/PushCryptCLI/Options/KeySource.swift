@@ -67,6 +67,9 @@ struct KeySource: Sendable {
         }
         StandardStreams.writeDetail(
             "\(path): \(NumberText.counted(keyset.entries.count, "\(keyset.kind.rawValue) key"))")
+        if isKeyset, let note = try KeysetStore(path).unconfirmedRestoration(secret.arguments) {
+            StandardStreams.writeNote(note)
+        }
         FaultPoint.reach("keys-read")
     }
 

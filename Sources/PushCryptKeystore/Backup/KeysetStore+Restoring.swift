@@ -78,6 +78,23 @@ extension KeysetStore {
         }
     }
 
+    /// Why a keyset may use keys that were revoked or destroyed: it was restored without its later log, and nobody has confirmed it.
+    package func unconfirmedRestoration(_ secretArguments: String) throws -> String? {
+        try KeystoreError.convertingFileErrors {
+            let opened = try Folder(folder.path)
+            let log = try folder.auditLog(in: opened)
+            // Nearly no log has such a line, and the chain of a long log takes time.
+            guard log.lines.contains(where: { $0.contains(AuditEvent.Action.logLost.rawValue) }) else { return nil }
+            let metadata = try folder.file(in: opened, secretArguments).metadata
+            guard let entry = log.unconfirmedRestoration(metadata.audit) else { return nil }
+            let verb = metadata.kind == .publisher ? "Destroy" : "Revoke"
+            return
+                "\(folder.path) continues since \(entry.at) without the log of what came before, so keys that were revoked or "
+                + "destroyed may be in use again. \(verb) these again, then confirm it: "
+                + "`\(AuditLog.confirmCommand(folder.path, secretArguments))`"
+        }
+    }
+
     /// A keyset that was restored without the log of what came after it, or that is older than a file beside it, may use a revoked
     /// key. Nothing publishes it before an operator has revoked these keys again.
     ///
@@ -85,18 +102,10 @@ extension KeysetStore {
     package func requirePublishable(_ secretArguments: String) throws {
         try KeystoreError.convertingFileErrors {
             let opened = try Folder(folder.path)
-            let file = try folder.file(in: opened, secretArguments)
-            try file.requireNewest(secretArguments)
-            guard let entry = try folder.auditLog(in: opened).unconfirmedRestoration(file.metadata.audit) else {
-                return
-            }
-            throw KeystoreError(
-                .unconfirmedRestoration,
-                "\(folder.path) continues since \(entry.at) without the log of what came before, so a key that was revoked or "
-                    + "destroyed since would be used again: nothing is signed or published. \(file.metadata.kind == .publisher ? "Destroy" : "Revoke") these keys again, then "
-                    + "confirm it: "
-                    + "`\(AuditLog.confirmCommand(folder.path, secretArguments))`")
+            try folder.file(in: opened, secretArguments).requireNewest(secretArguments)
         }
+        guard let reason = try unconfirmedRestoration(secretArguments) else { return }
+        throw KeystoreError(.unconfirmedRestoration, "\(reason); until then no set is signed or published")
     }
 
     private func make(

@@ -73,7 +73,8 @@ package struct Finding: Hashable, Sendable, Encodable {
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
         "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "served-absent",
         "served-changed", "served-conflict",
-        "served-foreign", "served-missing", "served-newer", "served-older", "served-refused", "served-revoked",
+        "served-foreign", "served-lacks", "served-missing", "served-mode", "served-newer", "served-older",
+        "served-refused", "served-revoked",
         "served-signature", "served-unpublished", "set-expired",
         "set-expiring", "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable",
         "unsupported-suite", "weak-scrypt",
@@ -95,7 +96,8 @@ extension Finding: Comparable {
     /// Apps get no pushes, or trust a key that they shouldn't.
     private static let outages: Set = [
         "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
-        "served-changed", "served-conflict", "served-newer", "served-revoked", "served-signature", "served-unpublished",
+        "served-changed", "served-conflict", "served-lacks", "served-newer", "served-revoked", "served-signature",
+        "served-unpublished",
         "set-expired", "unconfirmed-restore", "unreadable",
     ]
     private static let leftovers: Set = [

@@ -15,7 +15,7 @@ extension KeysetExamination {
             let sets = try folder.sets(of: name, metadata.timeline)
             let foreign = try folder.foreignFiles(of: name)
             servedCount = sets.count + foreign.count
-            for file in foreign { examineForeign(file, metadata) }
+            for file in foreign + folder.damagedCopies(of: name) { examineForeign(file, metadata) }
             for set in sets { examine(set, metadata) }
             if servedCount == 0 { examineUnpublished(folder, metadata) }
         } catch {
@@ -77,12 +77,15 @@ extension KeysetExamination {
             return add(
                 .error, "served-foreign",
                 "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left",
-                advice: "publish the keyset under another name, with `keys publish --as NAME`; if it is an old copy, "
-                    + restore)
+                advice: restore
+                    + ", if the keyset is an old copy; if the file is another keyset's, publish this one with "
+                    + "`keys publish --as NAME`")
         }
         examineRevocations(set, metadata)
+        examineSigningKey(set, metadata)
         examineSignature(set)
         examineAcceptance(set)
+        examineMode(set)
         if let copy = context.served?.copy(differingFrom: set) {
             add(
                 .error, "served-changed",
@@ -134,6 +137,34 @@ extension KeysetExamination {
         }
     }
 
+    /// Apps refuse what a key signs that their set lacks. A key signs first after the time that devices have to fetch it.
+    private mutating func examineSigningKey(_ set: ServedSet, _ metadata: KeysetMetadata) {
+        guard metadata.kind == .sender, let primary = metadata.timeline.primary(at: now)?.kid,
+            !set.keys.kids.contains(primary), set.keys.unrevoked(in: metadata.timeline).isEmpty,
+            set.isSigned == (metadata.signedSet != nil)
+        else { return }
+        add(
+            .error, "served-lacks",
+            "\(set.path) lacks key \(primary), which signs now: apps show a placeholder for each push",
+            advice: publish(isSigned: set.isSigned, as: set.name))
+    }
+
+    /// A web server runs as another user.
+    private mutating func examineMode(_ set: ServedSet) {
+        let folder = FileSystem.parent(of: set.path)
+        for (path, bits, mode) in [(set.path, 0o004, "a+r"), (folder, 0o001, "a+x")] {
+            guard let status = FileStatus(path, followingLinks: true), status.access.mode & UInt32(bits) == 0 else {
+                continue
+            }
+            let quoted = ShellArgument.quoted(path)
+            add(
+                .warning, "served-mode", "other users can't read \(path), and a web server runs as another user",
+                advice:
+                    "chmod \(mode) \(quoted)  # if the server runs as this user or in its group: status --ignore served-mode"
+            )
+        }
+    }
+
     /// Whether apps accept the set that have fetched an earlier one.
     private mutating func examineAcceptance(_ set: ServedSet) {
         let history = context.served?.history(of: set.name, isSigned: set.isSigned)
@@ -150,7 +181,7 @@ extension KeysetExamination {
         add(
             .error, "served-signature",
             "\(set.path) has no valid signature of \(paths): apps that pin these publishers refuse it",
-            advice: publish(isSigned: true, as: set.name) + "  # or name its publisher keyset in the command, too")
+            advice: publish(isSigned: true, as: set.name) + "  # or name its publisher keyset with --signed-by, too")
     }
 
     /// The command that publishes: the program of `--exec-on-change`, if one has run.

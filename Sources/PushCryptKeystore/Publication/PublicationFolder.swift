@@ -18,6 +18,10 @@ package struct PublicationFolder {
     ///
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, and `changedMeanwhile` if another process publishes there.
     package init(_ path: String) throws {
+        guard try !Self.hasKeysets(path) else {
+            throw KeystoreError(
+                .notPublished, "\(path) has private keys, which a web server must never serve: name another folder")
+        }
         guard FileSystem.exists(path) else {
             throw KeystoreError(
                 .notFound, "\(path): there is no such folder; create it: `mkdir -p \(ShellArgument.quoted(path))`")
@@ -30,6 +34,12 @@ package struct PublicationFolder {
             guard error.code == .busy else { throw KeystoreError(error) }
             throw KeystoreError(.changedMeanwhile, "\(error.reason), perhaps to publish; try again")
         }
+    }
+
+    /// Whether a folder is that of a keyset, or a keystore.
+    private static func hasKeysets(_ path: String) throws -> Bool {
+        if try KeysetFolder(path).exists { return true }
+        return ((try? Keystore(path).everyKeyset()) ?? []).isEmpty == false
     }
 
     package struct Publication {
@@ -61,11 +71,8 @@ package struct PublicationFolder {
         try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.metadata, at: time)
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset)
-            notice = old.refusal(of: new.publication)
-            if notice == nil, !set.hasSigned(bytes) {
-                notice =
-                    "\(old.path) was signed by another publisher: apps that pin it, and not this one, refuse the new set"
-            }
+            guard set.hasSigned(bytes) else { throw keyset.otherPublisher(old.path) }
+            notice = old.refusal(of: new.publication) ?? keyset.unknownKeys(of: old, set.metadata.timeline)
         }
         // The set itself may have been lost.
         if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
@@ -96,13 +103,19 @@ package struct PublicationFolder {
                         : "each device gets its own (`keys export --device`)"))
         }
         try place.requirePublishable()
+        if let changedAt = keyset.metadata.timeline.updatedAt, changedAt > time + PublishedSet.clockTolerance {
+            throw PublishedSet.issuedInFuture(changedAt, time)
+        }
         try place.requireRevocations(of: ServedHistory(in: folder), in: keyset.metadata, at: time)
         let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
+        var notice: String?
         if let current = try current(names.file) {
             let served = ServedSet(current, path: path, isSigned: false)
             switch PublicCondition(current, keyset.metadata, keyset.records) {
-            case .newer(let sequence): throw place.newer(path, sequence, keyset.metadata.sequence)
+            case .newer(let sequence):
+                let lacking = served?.lacking(keyset.metadata.timeline).map(\.kid) ?? []
+                throw place.newer(path, sequence, keyset.metadata.sequence, lacking: lacking)
             case .foreign(let flaw):
                 // After a restored backup, earlier public keys can have a key that the keyset lost.
                 guard let served, served.keys.hasKey(of: keyset.metadata.timeline) else {
@@ -113,8 +126,10 @@ package struct PublicationFolder {
                 guard served.sequence < keyset.metadata.sequence else { throw place.conflict(path, served.sequence) }
             default: break
             }
+            notice = served.flatMap { place.unknownKeys(of: $0, keyset.metadata.timeline) }
         }
-        let publication = try write(bytes, names, of: place) { $0 == bytes }
+        var publication = try write(bytes, names, of: place) { $0 == bytes }
+        publication.notice = notice
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
     }

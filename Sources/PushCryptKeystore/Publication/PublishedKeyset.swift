@@ -32,14 +32,45 @@ package struct PublishedKeyset: Sendable {
     /// - Parameter history: the sets in the folder, also those of other names, and their numbered copies.
     /// - Throws: `KeystoreError` with `notPublished`.
     func requireRevocations(of history: ServedHistory, in metadata: KeysetMetadata, at time: UnixTime) throws {
+        if let copy = history.damaged.first(where: { $0.sequence > metadata.sequence }) {
+            throw KeystoreError(
+                .notPublished,
+                "\(copy.path) is the damaged copy of a later set, seq \(copy.sequence), and the keyset has seq "
+                    + "\(metadata.sequence): it is an old copy. If there is a newer backup, restore it: "
+                    + "`\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise revoke again what was revoked since, "
+                    + "then raise its seq: `\(raise(above: copy.sequence))`")
+        }
         let keys = history.givenUp(by: metadata, at: time)
         guard !keys.isEmpty else { return }
         let commands = keys.map { "`\(Self.revokeCommand(path, $0.kid, secretArguments))`" }.joined(separator: ", ")
         throw KeystoreError(
             .notPublished,
             keys.map(\.reason).joined(separator: ", ")
-                + ": a copy from before was restored, and the key would be used again. Revoke it in the keyset first: "
-                + commands)
+                + ": the keyset is a copy from before, and the key would be used again. If another host changes the keyset now, "
+                + "remove this copy. Otherwise revoke the key here, too: " + commands)
+    }
+
+    /// That the served set has keys which the keyset has never had; nil if it has none. Another host uses them, or they were lost
+    /// with a backup.
+    func unknownKeys(of served: ServedSet, _ timeline: KeyTimeline) -> String? {
+        let unknown = served.keys.unknown(to: timeline)
+        guard !unknown.isEmpty, served.keys.hasKey(of: timeline) else { return nil }
+        let kids = unknown.map(\.description).joined(separator: ", ")
+        return "\(served.path) had key \(kids), which the keyset has never had: it was lost with a backup, or another "
+            + "host uses it. Pushes with it show placeholders"
+    }
+
+    func otherPublisher(_ servedPath: String) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(servedPath) was signed by another publisher, or by a key that this keyset of publishers hasn't any more or not yet: "
+                + "apps that pin it, and not this one, would refuse the new set. Take the publisher keyset that the apps pin, in its "
+                + "newest state. If the apps pin this one, move the set away, and publish again: `\(Self.moveAway(servedPath))`"
+        )
+    }
+
+    private static func moveAway(_ path: String) -> String {
+        "mv \(ShellArgument.quoted(path)) \(ShellArgument.quoted(path + ".old"))"
     }
 
     /// - Throws: `KeystoreError` with `unconfirmedRestoration`, `olderThanLog`.
@@ -53,11 +84,16 @@ package struct PublishedKeyset: Sendable {
                 + "two. After a restored backup, raise the keyset's seq: `\(raise(above: sequence))`")
     }
 
-    func newer(_ servedPath: String, _ served: Int64, _ own: Int64) -> KeystoreError {
-        KeystoreError(
+    /// - Parameter lacking: the keys that the keyset uses and the served set lacks.
+    func newer(
+        _ servedPath: String, _ served: Int64, _ own: Int64, lacking: [KeyID] = []
+    ) -> KeystoreError {
+        let keys = lacking.map(\.description).joined(separator: ", ")
+        return KeystoreError(
             .notPublished,
-            "\(servedPath) has seq \(served), and the keyset has seq \(own): it is an old copy. If there is a newer backup, restore "
-                + "it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just "
+            "\(servedPath) has seq \(served), and the keyset has seq \(own): it is an old copy"
+                + (lacking.isEmpty ? "" : ", with key \(keys), which was destroyed since or isn't published yet")
+                + ". If another host changes the keyset now, remove this copy. If there is a newer backup, restore it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just "
                 + "restored the newest one, revoke again what was revoked or destroyed after it, then raise its seq: "
                 + "`\(raise(above: served))`")
     }

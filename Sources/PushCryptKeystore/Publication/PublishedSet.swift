@@ -12,7 +12,7 @@ package struct PublishedSet {
     /// Every key that isn't destroyed signs. A file that was written by hand may have revoked ones, too.
     private let publishers: [KeyRecord]
     /// How far the clocks of two hosts may differ, in seconds.
-    private static let clockTolerance: Int64 = 600
+    static let clockTolerance: Int64 = 600
 
     /// - Throws: `KeyError` with `wrongKind` for keysets of other kinds or a sender key that is or was a publisher,
     ///   `invalidPolicy` if the senders have no set to publish.
@@ -63,10 +63,7 @@ package struct PublishedSet {
         let publication = try publication.with(epoch: epoch)
         // Apps would count its validity from then, and accept no set that was issued before.
         guard publication.issuedAt <= time + Self.clockTolerance else {
-            throw KeyError(
-                .issuedInFuture,
-                "the set was issued at \(publication.issuedAt), but it is \(time) now: correct the clock, or restore the keyset as it was before the clock was wrong"
-            )
+            throw Self.issuedInFuture(publication.issuedAt, time)
         }
         guard time < publication.validUntil else {
             throw KeyError(
@@ -75,6 +72,13 @@ package struct PublishedSet {
             )
         }
         return try SignedSenderSet.sign(keyset, publication, by: publishers)
+    }
+
+    static func issuedInFuture(_ issuedAt: UnixTime, _ time: UnixTime) -> KeyError {
+        KeyError(
+            .issuedInFuture,
+            "the set was issued at \(issuedAt), but it is \(time) now: correct the clock, or restore the keyset as it was before "
+                + "the clock was wrong: docs/runbooks/wrong-clock.md")
     }
 
     /// The text that the app bundles. It contains no secret.

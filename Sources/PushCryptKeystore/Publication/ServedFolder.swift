@@ -38,6 +38,12 @@ package struct ServedFolder: Sendable {
         try files(of: name).filter { $0.set == nil }.map(\.path)
     }
 
+    /// The numbered copies of a keyset's sets that aren't sets.
+    func damagedCopies(of name: String) -> [String] {
+        guard let folder = try? Folder(path, followingLinks: true) else { return [] }
+        return ServedHistory(of: name, in: folder).damaged.map { $0.path }
+    }
+
     private func files(of name: String) throws -> [(path: String, set: ServedSet?)] {
         let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
         return try [true, false].map { name + ServedSet.suffix(isSigned: $0) }.filter(folder.has).map { file in

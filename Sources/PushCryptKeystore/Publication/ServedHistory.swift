@@ -6,32 +6,47 @@ import PushCryptKeysets
 struct ServedHistory {
     /// By rising `seq`; what is served after its copy.
     private let sets: [ServedSet]
+    /// The numbered copies that can't be read as sets.
+    let damaged: [(path: String, sequence: Int64)]
 
     /// - Parameters:
     ///   - name: nil for all names; a key is in no other keyset.
     ///   - isSigned: only signed sets or only public keys; nil for both.
     init(of name: String? = nil, isSigned: Bool? = nil, in folder: Folder) {
-        let kinds = [true, false].filter { (isSigned ?? $0) == $0 }
-        sets = kinds.flatMap { Self.sets(name, isSigned: $0, folder) }.sorted {
+        let files = [true, false].filter { (isSigned ?? $0) == $0 }.flatMap { Self.files(name, isSigned: $0, folder) }
+        damaged = files.compactMap { file in
+            guard file.set == nil, let number = file.number else { return nil }
+            return (file.path, number)
+        }
+        sets = files.compactMap(\.set).sorted {
             ($0.sequence, -$0.path.utf8.count) < ($1.sequence, -$1.path.utf8.count)
         }
     }
 
-    private static func sets(_ name: String?, isSigned: Bool, _ folder: Folder) -> [ServedSet] {
-        let suffix = ServedSet.suffix(isSigned: isSigned)
-        return ((try? folder.names()) ?? []).compactMap { file in
-            guard file.hasSuffix(suffix), name.map({ isSet(file.dropLast(suffix.count), of: $0) }) ?? true,
-                let bytes = try? folder.read(file).bytes
-            else { return nil }
-            return ServedSet(bytes, path: folder.path(of: file), isSigned: isSigned)
-        }
+    private struct File {
+        let path: String
+        /// Of a numbered copy.
+        let number: Int64?
+        /// nil for a file that isn't a set.
+        let set: ServedSet?
     }
 
-    /// NAME or NAME.SEQ
-    private static func isSet(_ stem: Substring, of name: String) -> Bool {
-        guard stem.hasPrefix(name) else { return false }
-        let number = stem.dropFirst(name.count)
-        return number.isEmpty || number.first == "." && Int64(number.dropFirst()) != nil
+    private static func files(_ name: String?, isSigned: Bool, _ folder: Folder) -> [File] {
+        let suffix = ServedSet.suffix(isSigned: isSigned)
+        return ((try? folder.names()) ?? []).compactMap { file in
+            guard file.hasSuffix(suffix), isSigned != file.hasSuffix(ServedSet.suffix(isSigned: false)) else {
+                return nil
+            }
+            let stem = file.dropLast(suffix.count)
+            let number = stem.lastIndex(of: ".").flatMap { Int64(stem[stem.index(after: $0)...]) }
+            guard name.map({ stem == $0 || number != nil && stem == "\($0).\(number ?? 0)" }) ?? true else {
+                return nil
+            }
+            let path = folder.path(of: file)
+            let bytes = try? folder.read(file).bytes
+            return File(
+                path: path, number: number, set: bytes.flatMap { ServedSet($0, path: path, isSigned: isSigned) })
+        }
     }
 
     /// That apps which have fetched one of the sets refuse a signed set; nil if they don't.
@@ -45,7 +60,7 @@ struct ServedHistory {
     }
 
     /// The keys that a set revokes and the keyset doesn't, each with the last set that shows it, and those that the newest set lacks
-    /// although they are older than it. A later set may lack a revoked key, because it was destroyed since.
+    /// although they are older than it, or in an earlier set. A later set may lack a revoked key, because it was destroyed since.
     ///
     /// - Parameter time: the clock's. A set of a later time was issued under a wrong clock, and says nothing about older keys.
     func givenUp(by metadata: KeysetMetadata, at time: UnixTime) -> [GivenUpKey] {
@@ -59,8 +74,12 @@ struct ServedHistory {
         guard let newest = sets.last(where: { $0.belongs(to: metadata) && ($0.publication?.issuedAt ?? time) <= time })
         else { return revoked }
         let name = "\(newest.path), seq \(newest.sequence),"
-        let destroyed = newest.dropped(from: timeline).filter { !revived.contains($0) }.map {
-            GivenUpKey(kid: $0, reason: "\(name) lacks key \($0), which is older: it was destroyed since")
+        let earlier = sets.filter { $0.belongs(to: metadata) && $0.sequence < newest.sequence }
+        let listed = Set(earlier.flatMap(\.keys.kids))
+        let destroyed = newest.lacking(timeline).filter { key in
+            !revived.contains(key.kid) && (listed.contains(key.kid) || newest.isLater(than: key.lifecycle))
+        }.map(\.kid).sorted().map {
+            GivenUpKey(kid: $0, reason: "\(name) lacks key \($0), which is older: it was destroyed or lost since")
         }
         return revoked + destroyed
     }

@@ -35,15 +35,17 @@ struct ServedSet {
         keys.hasKey(of: metadata.timeline) || publication.map { $0.set == metadata.publication?.set } ?? false
     }
 
-    /// The keys of the keyset that the signed set lacks, although they are older than it: they were destroyed since, and the keyset
-    /// is a copy from before. Only a signed set has a time.
-    func dropped(from timeline: KeyTimeline) -> [KeyID] {
-        guard let issuedAt = publication?.issuedAt else { return [] }
-        return timeline.keys.filter { key in
-            let (lifecycle, isListed) = (key.lifecycle, keys.kids.contains(key.kid))
-            return !isListed && lifecycle.revokedAt == nil && lifecycle.destroyedAt == nil
-                && lifecycle.createdAt.map { $0 < issuedAt } ?? false
-        }.map(\.kid).sorted()
+    /// The keys that the keyset uses and the set lacks.
+    func lacking(_ timeline: KeyTimeline) -> [KeyTimeline.Key] {
+        timeline.keys.filter { key in
+            key.lifecycle.revokedAt == nil && key.lifecycle.destroyedAt == nil && !keys.kids.contains(key.kid)
+        }
+    }
+
+    /// Whether the set was issued after a key was made. Only a signed set has a time.
+    func isLater(than lifecycle: KeyLifecycle) -> Bool {
+        guard let issuedAt = publication?.issuedAt, let createdAt = lifecycle.createdAt else { return false }
+        return createdAt < issuedAt
     }
 
     /// That apps which accepted this signed set refuse a new one of the same epoch, because it ends before the time of this one

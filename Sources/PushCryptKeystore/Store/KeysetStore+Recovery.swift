@@ -103,8 +103,11 @@ extension KeysetStore {
             var editor = KeysetEditor(stored, at: time, confirmsClock: confirmsClock)
             let oldName = "\(Self.brokenLogPrefix)\(FileSystem.randomName()).jsonl"
             editor.restartLog(oldName, flaw)
-            if let unknown = unknownChanges(log, folder, stored.metadata) {
-                editor.loseLog(unknown, highestSequence: LaterFile.highestSequence(in: folder))
+            let later = try self.folder.file(in: folder, secret.arguments).laterChanges
+            if let unknown = unknownChanges(log, later, folder, stored.metadata) {
+                let highest = max(
+                    LaterFile.highestSequence(in: folder), stored.metadata.sequence + Int64(later?.entries.count ?? 0))
+                editor.loseLog(unknown, highestSequence: highest)
             }
             let finished = try editor.finished(by: actor, at: folder.path)
             if folder.has(KeysetFolder.auditName) { try folder.rename(KeysetFolder.auditName, to: oldName) }
@@ -118,7 +121,14 @@ extension KeysetStore {
 extension KeysetStore {
     /// The changes that the old log lacks, for the new one; nil if no file shows that there are any. An unconfirmed restoration stays
     /// unconfirmed.
-    private func unknownChanges(_ log: AuditLog, _ folder: Folder, _ metadata: KeysetMetadata) -> String? {
+    private func unknownChanges(
+        _ log: AuditLog, _ later: LaterChanges?, _ folder: Folder, _ metadata: KeysetMetadata
+    ) -> String? {
+        // The end of a log can be whole that is broken before.
+        if let later {
+            let keys = later.givenUp(in: metadata).map { "; key \($0.kid) was \($0.entry.what) at \($0.entry.at)" }
+            return AuditEvent.unknownChanges(since: metadata.timeline.updatedAt) + keys.joined()
+        }
         if let entry = log.unconfirmedRestoration(metadata.audit) { return entry.detail ?? "changes are unknown" }
         // The keyset has the lines of its last change, also if the log is lost.
         let last = metadata.audit.lastLines.compactMap(AuditEntry.init(line:))

@@ -93,7 +93,7 @@ struct KeysetCopyTests {
 
     @Test("the served sets are compared with the keyset that is published, and not with its copy")
     func served() throws {
-        try place.makeFolder("www")
+        try place.makeFolder("www", mode: 0o755)
         for keyset in ["Keys/senders", "Keys/phones"] { try place.succeed("keys", "publish", keyset, "--to", "www") }
         func codes() throws -> [String: [String]] {
             let output = try place.run(

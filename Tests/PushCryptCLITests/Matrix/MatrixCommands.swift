@@ -101,6 +101,7 @@ struct MatrixCommand {
         "keys export --signed-by": "Keys/sender --at NOW", "keys export --pins-for": "Keys/publisher",
         "keys export --publisher-passphrase-file": "Keys/sender --signed-by Sealed/publisher --at NOW",
         "keys publish --signed-by": "Keys/sender --to www --at NOW",
+        "keys doctor --signed-by": "Keys --served www --at NOW", "status --signed-by": "Keys --served www --at NOW",
         "keys publish --publisher-passphrase-file": "Keys/sender --to www --signed-by Sealed/publisher --at NOW",
         "keys restore --backup-passphrase-file": "--from sealed.backup --into Sealed --at NOW",
         "keys restore <Keys/NAME>": "--at NOW", "keys restore --into": "--from keys.backup --at NOW",

@@ -73,6 +73,8 @@ struct OptionContradictionTests {
         Case("keys export Keys/sender --signed-by Keys/publisher --pins-for Keys/sender", "--signed-by --pins-for"),
         Case("keys export Keys/sender --signed-by Keys/publisher --json", "--signed-by --json"),
         Case("keys export Keys/sender --epoch 1", "--epoch --signed-by"),
+        Case("keys doctor Keys --signed-by Keys/publisher", "--signed-by --served"),
+        Case("status Keys --signed-by Keys/publisher", "--signed-by --served"),
         Case("keys export Keys/sender --publisher-passphrase-file pass", "--publisher-passphrase-file --signed-by"),
         Case("keys export Keys/sender --insecure-plaintext", "--insecure-plaintext --private"),
         Case(

@@ -140,7 +140,7 @@ struct NextStepsTests {
         #expect(output.exit == 0, "\(output)")
         let command = try #require(output.stderr.firstMatch(of: /pushcrypt keys publish .*/)?.0)
         #expect(output.text.contains(command), "the change and what is left to do name the same command: \(output)")
-        try place.makeFolder("www")
+        try place.makeFolder("www", mode: 0o755)
         let values = [
             "FOLDER": "www", "Publisher/NAME": "Keys/publisher", " FILE": " publisher.pass --at \(Workplace.now)",
         ]
@@ -174,7 +174,7 @@ struct NextStepsTests {
         let place = try Workplace()
         let commands = try revoked("sender", in: place)
         try #require(commands.count == 2)
-        try place.makeFolder("www")
+        try place.makeFolder("www", mode: 0o755)
         try paste(commands[0], ["FOLDER": "www"], in: place)
         #expect(String(decoding: try place.read("www/my app.jwks.json"), as: UTF8.self).contains("revokedAt"))
         try place.createAtNewYear("Keys/fleet", "shared")

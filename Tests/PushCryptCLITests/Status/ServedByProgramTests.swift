@@ -23,7 +23,7 @@ struct ServedByProgramTests {
         place = signed.place
         kid = try signed.kid("Keys/senders")
         _ = try place.shell("mkdir -m 700 Publisher && mv Keys/publisher Publisher/app")
-        try place.makeFolder("www")
+        try place.makeFolder("www", mode: 0o755)
         try place.write(Data(Self.program.utf8), to: "publish", mode: 0o700)
         for arguments in [["rotate", "Keys/senders"], ["keys", "revoke", "Keys/senders", "--yes"]] {
             let end = arguments[0] == "rotate" ? [] : ["--", kid]

@@ -14,7 +14,7 @@ struct ServedFolderTests {
         let signed = try SignedSetPlace()
         place = signed.place
         kid = try signed.kid("Keys/senders")
-        try place.makeFolder("www")
+        try place.makeFolder("www", mode: 0o755)
         try publish()
     }
 
@@ -57,15 +57,17 @@ struct ServedFolderTests {
         #expect(try errors().isEmpty)
     }
 
-    @Test("a set that another publisher has signed is replaced with a note, and one of the same publisher without")
+    @Test("a set that another publisher has signed isn't replaced until it is moved away")
     func otherPublisher() throws {
         try place.create("Other/publisher", "publisher")
         let command = ["keys", "publish", "Keys/senders", "--to", "www", "--at", Workplace.now, "--signed-by"]
-        let other = try place.run(command + ["Other/publisher"])
-        let note = "www/senders.json was signed by another publisher: apps that pin it, and not this one, refuse"
-        #expect(other.exit == 0 && other.stderr.contains(note), "\(other)")
-        #expect(try place.run(command + ["Keys/publisher"]).stderr.contains(note))
-        #expect(try place.run(command + ["Keys/publisher"]).stderr.contains(note) == false)
+        let before = try place.contents(of: "www")
+        expectRefusal(
+            try place.run(command + ["Other/publisher"]), 65, saying: "www/senders.json was signed by another publisher"
+        )
+        #expect(try place.contents(of: "www") == before)
+        _ = try place.shell("mv www/senders.json www/senders.json.old")
+        #expect(try place.run(command + ["Other/publisher"]).exit == 0)
     }
 
     @Test("a served set that differs from its numbered copy is critical, and publishing it again corrects it")
@@ -240,16 +242,29 @@ struct ServedFolderTests {
     @Test("a set that a foreign publisher has signed, with its numbered copy, is an error, and the advice replaces it")
     func foreignSignature() throws {
         try place.create("Other/publisher", "publisher")
+        try place.makeFolder("foreign")
         let output = try place.run(
-            "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Other/publisher", "--at", Workplace.now)
+            "keys", "publish", "Keys/senders", "--to", "foreign", "--signed-by", "Other/publisher", "--at",
+            Workplace.now)
         #expect(output.exit == 0, "\(output)")
+        _ = try place.shell("cp -p foreign/* www")
         let found = try errors()
+        let alone = ["status", "Keys/senders", "--served", "www", "--ignore", "plain-text", "--ignore", "future-file"]
+        for (options, status) in [
+            ([], 0), (["--signed-by", "Keys/publisher"], 2), (["--signed-by", "Other/publisher"], 0),
+        ] as [([String], Int32)] {
+            #expect(try place.run(alone + options + ["--at", Workplace.now]).exit == status)
+        }
+        let wrong = try place.run(alone + ["--signed-by", "Keys/senders", "--at", Workplace.now])
+        #expect(
+            wrong.exit == 3 && wrong.text.contains("--signed-by Keys/senders: it isn't a publisher keyset"), "\(wrong)")
         #expect(found.map(\.code) == ["served-signature"], "\(found)")
         #expect(
             found[0].message
                 == "www/senders.json has no valid signature of Keys/publisher: apps that pin these publishers refuse it"
         )
         #expect(try status().exit == 2)
+        _ = try place.shell("rm www/senders.json")
         try publish()
         #expect(try status().exit == 0)
     }
@@ -269,7 +284,7 @@ struct ServedFolderTests {
             try #require(output.exit == 0, "\(output)")
         }
         _ = try place.shell("rm -r Keys/senders www/*.[0-9]*.json www/senders.jwks.json && mv old Keys/senders")
-        let words = "www/senders.json, seq 4, lacks key \(kid), which is older: it was destroyed since"
+        let words = "www/senders.json, seq 4, lacks key \(kid), which is older: it was destroyed"
         #expect(try errors(day: 2).contains { $0.code == "served-revoked" && $0.message.hasPrefix(words) })
         try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "9", at: day(2))
         func publishAgain() throws -> Output {
@@ -335,7 +350,7 @@ struct ServedFolderTests {
             expectRefusal(
                 try place.run(["keys"] + command + ["--signed-by", "Keys/publisher", "--at", Workplace.now]), 75,
                 saying:
-                    "nothing is signed or published. Destroy these keys again, then confirm it: `pushcrypt keys restore Keys/publisher --confirm`"
+                    "Destroy these again, then confirm it: `pushcrypt keys restore Keys/publisher --confirm`"
             )
         }
         try place.succeed("keys", "restore", "Keys/publisher", "--confirm")

@@ -30,8 +30,7 @@ struct KeysDoctor: ParsableCommand {
 
     func run() throws {
         var context = try secretCheck.context(secrets, at: timeOptions.time)
-        context.served = try served.folder
-        if context.served != nil { context.addPublishers(in: [path]) }
+        try served.add(to: &context, [path])
         let found = try KeystoreExamination(path, context)
         if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
         try StandardStreams.write(found.findings, asJSON: json) { terminal in
@@ -59,9 +58,26 @@ struct ServedOption: ParsableArguments {
             "Compare with the published sets in the folder that keys publish --to writes: their seq and their revocations.",
             "FOLDER"))
     var served: String?
+    @Option(
+        help: .init(
+            "The publisher keyset that must have signed the published sets; repeat it for several. Its secret isn't needed.",
+            "Keys/NAME"))
+    var signedBy: [String] = []
 
-    var folder: ServedFolder? {
-        get throws { try served.map { try ServedFolder($0) } }
+    func validate() throws {
+        guard signedBy.isEmpty || served != nil else { throw ValidationError("--signed-by needs --served.") }
+    }
+
+    /// Adds what the keysets at paths are compared with.
+    func add(to context: inout KeysetExamination.Context, _ paths: [String]) throws {
+        guard let served else { return }
+        for path in signedBy {
+            guard try KeySource.metadata(of: path).kind == .publisher else {
+                throw Failure(.dataError, "--signed-by \(path): it isn't a publisher keyset")
+            }
+        }
+        context.served = try ServedFolder(served)
+        context.addPublishers(in: paths + signedBy)
     }
 }
 

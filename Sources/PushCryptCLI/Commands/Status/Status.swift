@@ -70,8 +70,7 @@ struct Status: ParsableCommand {
     private func examine(_ report: inout StatusReport) throws {
         var context = try secretCheck.context(secrets, at: report.time)
         report.attempt { _ in context.reports = try reports.map { try DeviceReports(file: $0) } }
-        report.attempt { _ in context.served = try served.folder }
-        if context.served != nil { context.addPublishers(in: paths) }
+        report.attempt { _ in try served.add(to: &context, paths) }
         var known: Set<String> = []
         for path in paths {
             report.attempt { report in

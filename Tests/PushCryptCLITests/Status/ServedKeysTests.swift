@@ -1,0 +1,182 @@
+import Foundation
+import PushCryptCore
+import PushCryptTestSupport
+import Testing
+
+/// What would make placeholders, or bring a key back: the keys of the served set and those of the keyset differ.
+@Suite("the keys of a served set", .ownThreads)
+struct ServedKeysTests {
+    private let place: Workplace
+    private let kid: String
+
+    /// `www` has the signed set of `Keys/senders`.
+    init() throws {
+        let signed = try SignedSetPlace()
+        place = signed.place
+        kid = try signed.kid("Keys/senders")
+        try place.makeFolder("www", mode: 0o755)
+        try expectPublished()
+    }
+
+    private func publish(_ options: String..., at time: String = Workplace.now) throws -> Output {
+        try place.run(
+            ["keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher", "--at", time] + options)
+    }
+
+    private func expectPublished(at time: String = Workplace.now) throws {
+        let output = try publish(at: time)
+        try #require(output.exit == 0, "\(output)")
+    }
+
+    private func revoke(at time: String = Workplace.now) throws {
+        let output = try place.run("keys", "revoke", "Keys/senders", "--yes", "--at", time, "--", kid)
+        try #require(output.exit == 0, "\(output)")
+    }
+
+    /// The findings about the served sets.
+    private func findings(day: Int = 0) throws -> [(code: String, message: String, advice: String)] {
+        try place.settle("Keys")
+        let output = try place.run(
+            "keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day))
+        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
+        return found.filter { $0["code"]?.hasPrefix("served-") == true }.map {
+            ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
+        }
+    }
+
+    @Test("a served set without the key that signs now is an error at once, also within a day after the change")
+    func signingKey() throws {
+        let output = try place.run("rotate", "Keys/senders", "--now", "--at", Workplace.now)
+        try #require(output.exit == 0, "\(output)")
+        #expect(try findings().isEmpty)
+        let next = try #require(try place.keys("Keys/senders", at: SignedSetPlace.day(8)).first { $0.kid != kid }?.kid)
+        let promoted = try place.run(
+            "keys", "promote", "Keys/senders", "--force", "--at", Workplace.now, "--", next)
+        try #require(promoted.exit == 0, "\(promoted)")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-lacks"])
+        #expect(
+            found.first?.message
+                == "www/senders.json lacks key \(next), which signs now: apps show a placeholder for each push")
+        try expectPublished()
+        #expect(try findings().isEmpty)
+    }
+
+    @Test(
+        "a set or folder that other users can't read is a warning, and the advised command ends it",
+        arguments: ["chmod 640 www/senders.json", "chmod 750 www"])
+    func mode(_ command: String) throws {
+        _ = try place.shell(command)
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-mode"], "\(found)")
+        #expect(try place.shell(#require(found.first).advice).isSuccess)
+        #expect(try findings().isEmpty)
+    }
+
+    @Test("a damaged copy of a later set is an error, and an older keyset isn't published")
+    func damagedCopy() throws {
+        _ = try place.shell("cp -a Keys/senders old")
+        try revoke()
+        try expectPublished()
+        _ = try place.shell(
+            "rm -r Keys/senders www/senders.json && mv old Keys/senders && truncate -s 300 www/senders.3.json")
+        #expect(
+            try findings().contains { $0.code == "served-foreign" && $0.message.hasPrefix("www/senders.3.json is not") }
+        )
+        expectRefusal(
+            try publish(), 65,
+            saying: "www/senders.3.json is the damaged copy of a later set, seq 3, and the keyset has seq 2")
+        #expect(!place.has("www/senders.json"))
+    }
+
+    @Test("a destroyed key of an unsigned set isn't published again, also after --publish-seq")
+    func destroyedUnsigned() throws {
+        try place.create("Keys/phones", "recipient")
+        try place.succeed("keys", "add", "Keys/phones")
+        let next = try #require(try place.keys("Keys/phones", at: Workplace.now).last?.kid)
+        func publish() throws -> Output {
+            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", Workplace.now)
+        }
+        #expect(try publish().exit == 0)
+        _ = try place.shell("cp -a Keys/phones old")
+        let destroyed = try place.run("keys", "destroy", "Keys/phones", "--force", "--at", Workplace.now, "--", next)
+        try #require(destroyed.exit == 0, "\(destroyed)")
+        #expect(try publish().exit == 0)
+        _ = try place.shell("rm -r Keys/phones && mv old Keys/phones")
+        expectRefusal(try publish(), 65, saying: "www/phones.jwks.json, seq 3, lacks key \(next), which is older")
+        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "4")
+        expectRefusal(try publish(), 65, saying: "www/phones.jwks.json, seq 3, lacks key \(next), which is older")
+        let revoked = try place.run("keys", "revoke", "Keys/phones", "--yes", "--at", Workplace.now, "--", next)
+        #expect(revoked.exit == 0, "\(revoked)")
+        #expect(try publish().exit == 0)
+    }
+
+    @Test(
+        "a host that comes back with a whole old copy is told to remove it, and which key of the other host it would remove"
+    )
+    func formerHost() throws {
+        _ = try place.shell("cp -a Keys/senders former")
+        try revoke(at: SignedSetPlace.day(1))
+        try expectPublished(at: SignedSetPlace.day(1))
+        let live = try #require(try place.keys("Keys/senders", at: SignedSetPlace.day(1)).first { $0.kid != kid }?.kid)
+        _ = try place.shell("rm -r Keys/senders && mv former Keys/senders")
+        let day = SignedSetPlace.day(2)
+        expectRefusal(try publish(at: day), 65, saying: "If another host changes the keyset now, remove this copy")
+        try revoke(at: day)
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "9", at: day)
+        let output = try publish(at: day)
+        let words =
+            "www/senders.json had key \(live), which the keyset has never had: it was lost with a backup, or another"
+        #expect(output.exit == 0 && output.stderr.contains(words), "\(output)")
+        #expect(try publish(at: day).stderr.isEmpty)
+    }
+
+    @Test("public keys that were changed under a clock far ahead aren't published")
+    func unsignedUnderWrongClock() throws {
+        try place.create("Keys/phones", "recipient")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
+        let before = try place.read("www/phones.jwks.json")
+        try place.succeed("keys", "add", "Keys/phones", "--confirm-clock", at: SignedSetPlace.day(300))
+        expectRefusal(
+            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", SignedSetPlace.day(1)), 65,
+            saying: "docs/runbooks/wrong-clock.md")
+        #expect(try place.read("www/phones.jwks.json") == before)
+    }
+
+    @Test("a keystore and the folder of a keyset are no place to publish", arguments: ["Keys", "Keys/senders"])
+    func privateFolder(_ folder: String) throws {
+        expectRefusal(
+            try place.run(
+                "keys", "publish", "Keys/senders", "--to", folder, "--signed-by", "Keys/publisher", "--at",
+                Workplace.now),
+            65, saying: "\(folder) has private keys, which a web server must never serve")
+    }
+
+    @Test("seal and keys export say that a restoration isn't confirmed, until it is")
+    func unconfirmed() throws {
+        try place.write(Data("a long winter".utf8), to: "secret")
+        let sealing = ["--backup-passphrase-file", "secret", "--at", Workplace.now]
+        let backup = try place.run(["keys", "backup", "Keys/senders", "--to", "backup"] + sealing)
+        try revoke()
+        _ = try place.shell("rm -r Keys/senders")
+        let restored = try place.run(["keys", "restore", "Keys/senders", "--from", "backup"] + sealing)
+        try #require(backup.exit == 0 && restored.exit == 0, "\(restored)")
+        try place.create("Keys/phone", "shared")
+        let commands = [
+            ["keys", "export", "Keys/senders"],
+            ["seal", "--to", "Keys/phone", "--sign-with", "Keys/senders", "--topic", Workplace.topic, "--bare"],
+        ]
+        let note = "so keys that were revoked or destroyed may be in use again. Revoke these again, then confirm it"
+        func notes() throws -> [Bool] {
+            try commands.map { command in
+                let output = try place.run(
+                    command + ["--at", Workplace.now], stdin: Data(#"{"aps":{"alert":"Hi"}}"#.utf8))
+                #expect(output.exit == 0, "\(output)")
+                return output.stderr.contains(note)
+            }
+        }
+        #expect(try notes() == [true, true])
+        try place.succeed("keys", "restore", "Keys/senders", "--confirm")
+        #expect(try notes() == [false, false])
+    }
+}
