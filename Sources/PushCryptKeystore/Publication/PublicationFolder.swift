@@ -121,7 +121,9 @@ package struct PublicationFolder {
                 guard let served, served.keys.hasKey(of: keyset.metadata.timeline) else {
                     throw KeystoreError(
                         .notPublished,
-                        "\(path) doesn't belong to the keyset: \(flaw); remove it, or publish under another name")
+                        "\(path) doesn't belong to the keyset: \(flaw). If nothing fetches that file, move it away, and publish "
+                            + "again: `\(PublishedKeyset.moveAway(path))`; otherwise publish under another name, with --as NAME"
+                    )
                 }
                 guard served.sequence < keyset.metadata.sequence else { throw place.conflict(path, served.sequence) }
             default: break
@@ -138,7 +140,9 @@ package struct PublicationFolder {
         let path = folder.path(of: name)
         guard let set = ServedSet(bytes, path: path, isSigned: true) else {
             throw KeystoreError(
-                .notPublished, "\(path) is not a signed sender set; remove it, or publish under another name")
+                .notPublished,
+                "\(path) is not a signed sender set. If it is a damaged one of this keyset, move it away, and publish again: "
+                    + "`\(PublishedKeyset.moveAway(path))`; otherwise publish under another name, with --as NAME")
         }
         return set
     }

@@ -69,7 +69,7 @@ package struct PublishedKeyset: Sendable {
         )
     }
 
-    private static func moveAway(_ path: String) -> String {
+    static func moveAway(_ path: String) -> String {
         "mv \(ShellArgument.quoted(path)) \(ShellArgument.quoted(path + ".old"))"
     }
 
