@@ -73,7 +73,8 @@ package struct Finding: Hashable, Sendable, Encodable {
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
         "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "served-absent",
         "served-changed", "served-conflict",
-        "served-foreign", "served-lacks", "served-missing", "served-mode", "served-newer", "served-older",
+        "served-expired", "served-foreign", "served-lacks", "served-missing", "served-mode", "served-newer",
+        "served-older",
         "served-refused", "served-revoked",
         "served-signature", "served-unpublished", "set-expired",
         "set-expiring", "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable",
@@ -96,7 +97,8 @@ extension Finding: Comparable {
     /// Apps get no pushes, or trust a key that they shouldn't.
     private static let outages: Set = [
         "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
-        "served-changed", "served-conflict", "served-lacks", "served-newer", "served-revoked", "served-signature",
+        "served-changed", "served-conflict", "served-expired", "served-lacks", "served-newer", "served-revoked",
+        "served-signature",
         "served-unpublished",
         "set-expired", "unconfirmed-restore", "unreadable",
     ]

@@ -12,12 +12,16 @@ extension KeysetExamination {
             return
         }
         do {
-            let sets = try folder.sets(of: name, metadata.timeline)
+            let sets = try folder.sets(of: name, metadata)
             let foreign = try folder.foreignFiles(of: name)
             servedCount = sets.count + foreign.count
-            for file in foreign + folder.damagedCopies(of: name) { examineForeign(file, metadata) }
+            for file in foreign { examineForeign(file, metadata) }
+            for copy in folder.damagedCopies(of: name) { examineDamaged(copy, metadata) }
             for set in sets { examine(set, metadata) }
-            if servedCount == 0 { examineUnpublished(folder, metadata) }
+            let hasSigned =
+                sets.contains(where: \.isSigned)
+                || foreign.contains { !$0.hasSuffix(ServedSet.suffix(isSigned: false)) }
+            if servedCount == 0 || metadata.signedSet != nil && !hasSigned { examineUnpublished(folder, metadata) }
         } catch {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
@@ -43,21 +47,38 @@ extension KeysetExamination {
             advice: "mv \(old) \(new) && " + publish(isSigned: isSigned, as: nil))
     }
 
-    /// The folder has no set of the keyset.
+    /// A numbered copy that can't be read. One of a later set shows that the keyset is an old copy, which mustn't be published.
+    private mutating func examineDamaged(_ copy: (path: String, sequence: Int64), _ metadata: KeysetMetadata) {
+        let (old, new) = (ShellArgument.quoted(copy.path), ShellArgument.quoted(copy.path + ".old"))
+        guard copy.sequence > metadata.sequence else {
+            return add(
+                .error, "served-foreign", "\(copy.path), a numbered copy, is damaged", advice: "mv \(old) \(new)")
+        }
+        let raise = PublishedKeyset.raiseCommand(snapshot.path, above: copy.sequence, secretArguments)
+        add(
+            .error, "served-newer",
+            "\(copy.path), a numbered copy, is damaged, and the keyset has seq \(metadata.sequence): the keyset is an old copy",
+            advice: restore + "; if it is restored, and what was revoked later is revoked again: \(raise)")
+    }
+
+    /// The folder has no set of the keyset, or not the signed one.
     private mutating func examineUnpublished(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
         guard metadata.kind != .shared else { return }
-        let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), metadata.timeline)
+        let kinds = servedCount > 0 ? [true] : [true, false]
+        let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), areSigned: kinds, metadata.timeline)
         guard copy != nil || metadata.signedSet != nil else { return examineAbsent(folder, metadata) }
         let createdAt = metadata.timeline.keys.compactMap(\.lifecycle.createdAt).min()
         let isOld = createdAt.map { $0 + Self.graceInSeconds < now } ?? true
         let hasRun = (try? snapshot.hook.get()) != nil
-        guard copy != nil || hasRun || isOld else { return }
+        let hasRevoked = metadata.timeline.keys.contains { $0.lifecycle.revokedAt != nil }
+        guard copy != nil || servedCount > 0 || hasRun || isOld || hasRevoked else { return }
         // The error about the keyset replaces the note about the folder.
         servedCount = 1
-        let before = copy.map { ": \($0.path) is a copy of the last one" } ?? ""
+        let before = copy.map { ": \($0.path) is the newest copy that can be read" } ?? ""
+        let kind = metadata.signedSet == nil ? "set" : "signed set"
         add(
             .error, "served-unpublished",
-            "\(folder.path) has no set of the keyset, so nothing can fetch its keys\(before)",
+            "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
             advice: publish(isSigned: metadata.signedSet != nil, as: nil))
         if let copy { examineRevocations(copy, metadata) }
     }
@@ -85,6 +106,7 @@ extension KeysetExamination {
         examineSigningKey(set, metadata)
         examineSignature(set)
         examineAcceptance(set)
+        examineValidity(set)
         examineMode(set)
         if let copy = context.served?.copy(differingFrom: set) {
             add(
@@ -169,7 +191,18 @@ extension KeysetExamination {
     private mutating func examineAcceptance(_ set: ServedSet) {
         let history = context.served?.history(of: set.name, isSigned: set.isSigned)
         guard let refusal = set.publication.flatMap({ history?.refusal(of: $0) }) else { return }
-        add(.warning, "served-refused", refusal, advice: "publish a higher epoch with the next update of the app")
+        add(
+            .warning, "served-refused", refusal,
+            advice:
+                "pin a higher epoch with the next update of the app, and publish it; apps without the update need the set of their "
+                + "epoch, too: `keys publish --epoch N --as NAME`")
+    }
+
+    private mutating func examineValidity(_ set: ServedSet) {
+        guard let end = set.publication?.validUntil, end <= now else { return }
+        add(
+            .error, "served-expired", "\(set.path) was valid until \(end): apps verify nothing with it",
+            advice: publish(isSigned: true, as: set.name))
     }
 
     /// Apps verify the signature. Whoever can write into the folder can't make one.

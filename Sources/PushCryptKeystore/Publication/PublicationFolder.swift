@@ -68,7 +68,12 @@ package struct PublicationFolder {
         var notice: String?
         let bytes = try current(names.file)
         let old = try bytes.map { try served($0, names.file) }
-        try keyset.requireRevocations(of: ServedHistory(in: folder), in: set.metadata, at: time)
+        let history = ServedHistory(in: folder)
+        try keyset.requireRevocations(of: history, in: set.metadata, at: time)
+        // Under any name: a renamed copy of a keyset is an old one, too.
+        if let newest = history.newest(of: new.publication), newest.sequence > new.publication.sequence {
+            throw keyset.newer(newest.path, newest.sequence, new.publication.sequence)
+        }
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset)
             guard set.hasSigned(bytes) else { throw keyset.otherPublisher(old.path) }

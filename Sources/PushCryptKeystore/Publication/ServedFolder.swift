@@ -24,11 +24,11 @@ package struct ServedFolder: Sendable {
         sets = names.sorted().filter { !Self.isNumbered($0) }.compactMap { try? Self.set($0, in: folder, path) }
     }
 
-    /// The sets of a keyset: those with its name, and those with its keys under another name (`keys publish --as`).
+    /// The sets of a keyset: those with its name, and those of it under another name (`keys publish --as`, or a renamed keyset).
     ///
     /// - Throws: `KeystoreError` if a file with the keyset's name can't be read.
-    func sets(of name: String, _ timeline: KeyTimeline) throws -> [ServedSet] {
-        try files(of: name).compactMap(\.set) + sets.filter { set in set.name != name && set.keys.hasKey(of: timeline) }
+    func sets(of name: String, _ metadata: KeysetMetadata) throws -> [ServedSet] {
+        try files(of: name).compactMap(\.set) + sets.filter { set in set.name != name && set.belongs(to: metadata) }
     }
 
     /// The files with the name of a keyset's sets that aren't sets.
@@ -39,9 +39,9 @@ package struct ServedFolder: Sendable {
     }
 
     /// The numbered copies of a keyset's sets that aren't sets.
-    func damagedCopies(of name: String) -> [String] {
+    func damagedCopies(of name: String) -> [(path: String, sequence: Int64)] {
         guard let folder = try? Folder(path, followingLinks: true) else { return [] }
-        return ServedHistory(of: name, in: folder).damaged.map { $0.path }
+        return ServedHistory(of: name, in: folder).damaged
     }
 
     private func files(of name: String) throws -> [(path: String, set: ServedSet?)] {
@@ -61,9 +61,9 @@ package struct ServedFolder: Sendable {
     func hasSet(named name: String) -> Bool { sets.contains { $0.name == name } }
 
     /// The numbered copy with the highest `seq` of a set that has keys of the keyset.
-    func newestCopy(of name: String, _ timeline: KeyTimeline) -> ServedSet? {
+    func newestCopy(of name: String, areSigned kinds: [Bool], _ timeline: KeyTimeline) -> ServedSet? {
         guard let folder = try? Folder(path, followingLinks: true) else { return nil }
-        return [true, false].compactMap { ServedSet.newestCopy(of: name, isSigned: $0, in: folder) }
+        return kinds.compactMap { ServedSet.newestCopy(of: name, isSigned: $0, in: folder) }
             .filter { $0.keys.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
     }
 

@@ -49,6 +49,9 @@ struct ServedHistory {
         }
     }
 
+    /// The signed set with the highest `seq` that has the id of a set.
+    func newest(of set: SenderSetPublication) -> ServedSet? { sets.last { $0.publication?.set == set.set } }
+
     /// That apps which have fetched one of the sets refuse a signed set; nil if they don't.
     func refusal(of set: SenderSetPublication) -> String? { sets.lazy.compactMap { $0.refusal(of: set) }.first }
 

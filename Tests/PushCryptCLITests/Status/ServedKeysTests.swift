@@ -80,13 +80,58 @@ struct ServedKeysTests {
         try expectPublished()
         _ = try place.shell(
             "rm -r Keys/senders www/senders.json && mv old Keys/senders && truncate -s 300 www/senders.3.json")
-        #expect(
-            try findings().contains { $0.code == "served-foreign" && $0.message.hasPrefix("www/senders.3.json is not") }
-        )
+        let found = try #require(
+            try findings().first { $0.message.hasPrefix("www/senders.3.json, a numbered copy, is damaged") })
+        // To move the copy away and to publish would bring the revoked key back.
+        #expect(found.code == "served-newer" && !found.advice.contains("mv ") && found.advice.contains("keys restore"))
         expectRefusal(
             try publish(), 65,
             saying: "www/senders.3.json is the damaged copy of a later set, seq 3, and the keyset has seq 2")
         #expect(!place.has("www/senders.json"))
+    }
+
+    @Test("a renamed old copy is compared with the set of its former name, and isn't published beside it")
+    func renamedCopy() throws {
+        let day = SignedSetPlace.day
+        _ = try place.shell("cp -a Keys/senders Keys.old")
+        try revoke(at: day(1))
+        let destroyed = try place.run("keys", "destroy", "Keys/senders", "--force", "--at", day(1), "--", kid)
+        try #require(destroyed.exit == 0, "\(destroyed)")
+        try expectPublished(at: day(1))
+        _ = try place.shell("rm -r Keys/senders && mv Keys.old Keys/backend")
+        #expect(try findings(day: 1).contains { $0.code == "served-newer" && $0.message.hasPrefix("www/senders.json") })
+        func publishRenamed() throws -> Output {
+            try place.run(
+                "keys", "publish", "Keys/backend", "--to", "www", "--signed-by", "Keys/publisher", "--at", day(1))
+        }
+        #expect(try publishRenamed().exit == 65)
+        let revoked = try place.run("keys", "revoke", "Keys/backend", "--yes", "--at", day(1), "--", kid)
+        try #require(revoked.exit == 0, "\(revoked)")
+        expectRefusal(try publishRenamed(), 65, saying: "www/senders.json has seq 4, and the keyset has seq 3")
+        #expect(!place.has("www/backend.json"))
+    }
+
+    @Test(
+        "a lost signed set is an error at once beside unsigned keys, and in an empty folder if a key is revoked",
+        arguments: [false, true])
+    func lostSet(isRevoked: Bool) throws {
+        if isRevoked {
+            try revoke()
+        } else {
+            try place.succeed("keys", "publish", "Keys/senders", "--to", "www")
+        }
+        _ = try place.shell("rm www/senders.json www/senders.2.json")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-unpublished"], "\(found)")
+        #expect(found.first?.message.hasPrefix("www has no signed set of the keyset, so nothing can fetch") == true)
+    }
+
+    @Test("an expired served set is an error, also on the day of a change")
+    func expired() throws {
+        try place.succeed("keys", "policy", "Keys/senders", "--keep", "3", at: SignedSetPlace.day(61))
+        #expect(try findings(day: 61).map(\.code) == ["served-expired"])
+        try expectPublished(at: SignedSetPlace.day(61))
+        #expect(try findings(day: 61).isEmpty)
     }
 
     @Test("a destroyed key of an unsigned set isn't published again, also after --publish-seq")

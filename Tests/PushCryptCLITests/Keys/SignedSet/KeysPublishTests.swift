@@ -143,7 +143,9 @@ struct KeysPublishTests {
         #expect(try publish().isSuccess)
         _ = try place.shell("rm -r Keys && mv Backup Keys && \(loss)")
         if loss.hasPrefix(":") {
-            expectRefusal(try publish(), 65, saying: "www/senders.json is not a signed sender set. If it is a damaged one of this keyset, move it away")
+            expectRefusal(
+                try publish(), 65,
+                saying: "www/senders.json is not a signed sender set. If it is a damaged one of this keyset, move it")
             _ = try place.shell("rm www/senders.json")
         }
         expectRefusal(try publish(), 65, saying: "www/senders.3.json revokes key \(kid), which the keyset doesn't")
