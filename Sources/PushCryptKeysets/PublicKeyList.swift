@@ -33,7 +33,7 @@ package struct PublicKeyList: Sendable {
         }.map(\.kid).sorted()
     }
 
-    /// The keys that the keyset revokes and the set doesn't: whoever fetches the set goes on using them.
+    /// The keys that the keyset revokes and the set doesn't. Apps and senders that fetch the set still use them.
     package func unrevoked(in timeline: KeyTimeline) -> [(kid: KeyID, at: UnixTime)] {
         timeline.keys.compactMap { key in
             guard let time = key.lifecycle.revokedAt, kids.contains(key.kid), !revoked.contains(key.kid) else {

@@ -78,7 +78,7 @@ extension KeysetStore {
         }
     }
 
-    /// Why a keyset may use keys that were revoked or destroyed: it was restored without its later log, and nobody has confirmed it.
+    /// Says that the keyset was restored without its later log and isn't confirmed, so that it may use revoked keys; nil otherwise.
     package func unconfirmedRestoration(_ secretArguments: String) throws -> String? {
         try KeystoreError.convertingFileErrors {
             let opened = try Folder(folder.path)

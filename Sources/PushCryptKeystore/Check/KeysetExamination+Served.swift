@@ -80,7 +80,7 @@ extension KeysetExamination {
             .error, "served-unpublished",
             "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
             advice: publish(isSigned: metadata.signedSet != nil, as: nil))
-        if let copy { examineRevocations(copy, metadata) }
+        if let copy { examineRevocations(copy, folder.history(of: copy.name, isSigned: copy.isSigned), metadata) }
     }
 
     /// Public keys without a signed set can reach senders in another way than through the folder.
@@ -102,10 +102,11 @@ extension KeysetExamination {
                     + ", if the keyset is an old copy; if the file is another keyset's, publish this one with "
                     + "`keys publish --as NAME`")
         }
-        examineRevocations(set, metadata)
+        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
+        examineRevocations(set, history, metadata)
         examineSigningKey(set, metadata)
         examineSignature(set)
-        examineAcceptance(set)
+        examineAcceptance(set, history)
         examineValidity(set)
         examineMode(set)
         if let copy = context.served?.copy(differingFrom: set) {
@@ -143,7 +144,9 @@ extension KeysetExamination {
     }
 
     /// A set that doesn't revoke a key lets apps use it; a keyset that doesn't is a copy from before the revocation.
-    private mutating func examineRevocations(_ set: ServedSet, _ metadata: KeysetMetadata) {
+    private mutating func examineRevocations(
+        _ set: ServedSet, _ history: ServedHistory?, _ metadata: KeysetMetadata
+    ) {
         let trusting = metadata.kind == .sender ? "apps still trust it" : "senders still seal to it"
         for (kid, time) in set.keys.unrevoked(in: metadata.timeline) {
             add(
@@ -151,7 +154,6 @@ extension KeysetExamination {
                 "key \(kid) was revoked at \(time), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",
                 advice: publish(isSigned: set.isSigned, as: set.name))
         }
-        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
         for key in history?.givenUp(by: metadata, at: now) ?? [] {
             add(
                 .error, "served-revoked", "\(key.reason): the keyset is a copy from before",
@@ -188,8 +190,7 @@ extension KeysetExamination {
     }
 
     /// Whether apps accept the set that have fetched an earlier one.
-    private mutating func examineAcceptance(_ set: ServedSet) {
-        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
+    private mutating func examineAcceptance(_ set: ServedSet, _ history: ServedHistory?) {
         guard let refusal = set.publication.flatMap({ history?.refusal(of: $0) }) else { return }
         add(
             .warning, "served-refused", refusal,
@@ -205,7 +206,7 @@ extension KeysetExamination {
             advice: publish(isSigned: true, as: set.name))
     }
 
-    /// Apps verify the signature. Whoever can write into the folder can't make one.
+    /// Apps verify the signature. An attacker who can write into the folder can't make one.
     private mutating func examineSignature(_ set: ServedSet) {
         guard set.isSigned, !context.publishers.isEmpty, let document = context.served?.bytes(of: set),
             (try? SignedSenderSet.verify(document, publishers: context.publishers.map(\.record))) == nil

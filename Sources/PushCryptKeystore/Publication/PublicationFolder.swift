@@ -69,6 +69,7 @@ package struct PublicationFolder {
         let bytes = try current(names.file)
         let old = try bytes.map { try served($0, names.file) }
         let history = ServedHistory(in: folder)
+        try keyset.requireNewest(among: history.damagedCopies(of: name), set.metadata)
         try keyset.requireRevocations(of: history, in: set.metadata, at: time)
         // Under any name: a renamed copy of a keyset is an old one, too.
         if let newest = history.newest(of: new.publication), newest.sequence > new.publication.sequence {
@@ -80,7 +81,7 @@ package struct PublicationFolder {
             notice = old.refusal(of: new.publication) ?? keyset.unknownKeys(of: old, set.metadata.timeline)
         }
         // The set itself may have been lost.
-        if let copy = ServedSet.newestCopy(of: name, isSigned: true, in: folder),
+        if let copy = ServedHistory(of: name, isSigned: true, in: folder).newestCopy,
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
             try copy.requireReplaceable(by: new, keyset)
@@ -111,7 +112,9 @@ package struct PublicationFolder {
         if let changedAt = keyset.metadata.timeline.updatedAt, changedAt > time + PublishedSet.clockTolerance {
             throw PublishedSet.issuedInFuture(changedAt, time)
         }
-        try place.requireRevocations(of: ServedHistory(in: folder), in: keyset.metadata, at: time)
+        let history = ServedHistory(in: folder)
+        try place.requireNewest(among: history.damagedCopies(of: name), keyset.metadata)
+        try place.requireRevocations(of: history, in: keyset.metadata, at: time)
         let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         var notice: String?

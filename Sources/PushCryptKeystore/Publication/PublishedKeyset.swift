@@ -26,20 +26,25 @@ package struct PublishedKeyset: Sendable {
 
     func raise(above sequence: Int64) -> String { Self.raiseCommand(path, above: sequence, secretArguments) }
 
+    /// A numbered copy of a later set shows that the keyset is an old copy, also if it can't be read.
+    ///
+    /// - Throws: `KeystoreError` with `notPublished`.
+    func requireNewest(among copies: [(path: String, sequence: Int64)], _ metadata: KeysetMetadata) throws {
+        guard let copy = copies.first(where: { $0.sequence > metadata.sequence }) else { return }
+        throw KeystoreError(
+            .notPublished,
+            "\(copy.path) is the damaged copy of a later set, seq \(copy.sequence), and the keyset has seq "
+                + "\(metadata.sequence): it is an old copy. If there is a newer backup, restore it: "
+                + "`\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise revoke again what was revoked since, "
+                + "then raise its seq: `\(raise(above: copy.sequence))`")
+    }
+
     /// A key that a served set revokes must stay revoked, also if it was destroyed since: a keyset from before would bring it into
     /// use again.
     ///
     /// - Parameter history: the sets in the folder, also those of other names, and their numbered copies.
     /// - Throws: `KeystoreError` with `notPublished`.
     func requireRevocations(of history: ServedHistory, in metadata: KeysetMetadata, at time: UnixTime) throws {
-        if let copy = history.damaged.first(where: { $0.sequence > metadata.sequence }) {
-            throw KeystoreError(
-                .notPublished,
-                "\(copy.path) is the damaged copy of a later set, seq \(copy.sequence), and the keyset has seq "
-                    + "\(metadata.sequence): it is an old copy. If there is a newer backup, restore it: "
-                    + "`\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise revoke again what was revoked since, "
-                    + "then raise its seq: `\(raise(above: copy.sequence))`")
-        }
         let keys = history.givenUp(by: metadata, at: time)
         guard !keys.isEmpty else { return }
         let commands = keys.map { "`\(Self.revokeCommand(path, $0.kid, secretArguments))`" }.joined(separator: ", ")

@@ -41,7 +41,7 @@ package struct ServedFolder: Sendable {
     /// The numbered copies of a keyset's sets that aren't sets.
     func damagedCopies(of name: String) -> [(path: String, sequence: Int64)] {
         guard let folder = try? Folder(path, followingLinks: true) else { return [] }
-        return ServedHistory(of: name, in: folder).damaged
+        return ServedHistory(of: name, in: folder).damagedCopies(of: name)
     }
 
     private func files(of name: String) throws -> [(path: String, set: ServedSet?)] {
@@ -63,7 +63,7 @@ package struct ServedFolder: Sendable {
     /// The numbered copy with the highest `seq` of a set that has keys of the keyset.
     func newestCopy(of name: String, areSigned kinds: [Bool], _ timeline: KeyTimeline) -> ServedSet? {
         guard let folder = try? Folder(path, followingLinks: true) else { return nil }
-        return kinds.compactMap { ServedSet.newestCopy(of: name, isSigned: $0, in: folder) }
+        return kinds.compactMap { ServedHistory(of: name, isSigned: $0, in: folder).newestCopy }
             .filter { $0.keys.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
     }
 

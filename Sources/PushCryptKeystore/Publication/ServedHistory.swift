@@ -6,18 +6,18 @@ import PushCryptKeysets
 struct ServedHistory {
     /// By rising `seq`; what is served after its copy.
     private let sets: [ServedSet]
-    /// The numbered copies that can't be read as sets.
-    let damaged: [(path: String, sequence: Int64)]
+    /// The numbered copy with the highest number; nil if there is none.
+    let newestCopy: ServedSet?
+    private let damaged: [File]
 
     /// - Parameters:
     ///   - name: nil for all names; a key is in no other keyset.
     ///   - isSigned: only signed sets or only public keys; nil for both.
     init(of name: String? = nil, isSigned: Bool? = nil, in folder: Folder) {
         let files = [true, false].filter { (isSigned ?? $0) == $0 }.flatMap { Self.files(name, isSigned: $0, folder) }
-        damaged = files.compactMap { file in
-            guard file.set == nil, let number = file.number else { return nil }
-            return (file.path, number)
-        }
+        damaged = files.filter { $0.set == nil }
+        let copies = files.filter { $0.set != nil && $0.number != nil }
+        newestCopy = copies.max { ($0.number ?? 0) < ($1.number ?? 0) }?.set
         sets = files.compactMap(\.set).sorted {
             ($0.sequence, -$0.path.utf8.count) < ($1.sequence, -$1.path.utf8.count)
         }
@@ -25,6 +25,8 @@ struct ServedHistory {
 
     private struct File {
         let path: String
+        /// Of the set, without number and suffix.
+        let name: Substring
         /// Of a numbered copy.
         let number: Int64?
         /// nil for a file that isn't a set.
@@ -38,15 +40,21 @@ struct ServedHistory {
                 return nil
             }
             let stem = file.dropLast(suffix.count)
-            let number = stem.lastIndex(of: ".").flatMap { Int64(stem[stem.index(after: $0)...]) }
-            guard name.map({ stem == $0 || number != nil && stem == "\($0).\(number ?? 0)" }) ?? true else {
-                return nil
-            }
+            let dot = stem.lastIndex(of: ".")
+            let number = dot.flatMap { Int64(stem[stem.index(after: $0)...]) }
+            let ownName = number == nil ? stem : stem[..<(dot ?? stem.endIndex)]
+            guard name.map({ stem == $0 || ownName == $0 }) ?? true else { return nil }
             let path = folder.path(of: file)
             let bytes = try? folder.read(file).bytes
             return File(
-                path: path, number: number, set: bytes.flatMap { ServedSet($0, path: path, isSigned: isSigned) })
+                path: path, name: ownName, number: number,
+                set: bytes.flatMap { ServedSet($0, path: path, isSigned: isSigned) })
         }
+    }
+
+    /// The numbered copies of a name that can't be read as sets. A file of another name needn't be a copy.
+    func damagedCopies(of name: String) -> [(path: String, sequence: Int64)] {
+        damaged.filter { $0.name == name }.compactMap { file in file.number.map { (file.path, $0) } }
     }
 
     /// The signed set with the highest `seq` that has the id of a set.

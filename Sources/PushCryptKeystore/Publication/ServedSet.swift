@@ -67,17 +67,3 @@ struct ServedSet {
             && keys.kids == Set(timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid))
     }
 }
-
-extension ServedSet {
-    /// The copy with the highest number that `keys publish` left beside the set: NAME.SEQ.json, NAME.SEQ.jwks.json.
-    static func newestCopy(of name: String, isSigned: Bool, in folder: Folder) -> ServedSet? {
-        let suffix = suffix(isSigned: isSigned)
-        let numbered = ((try? folder.names()) ?? []).compactMap { file -> (file: String, sequence: Int64)? in
-            guard file.hasPrefix(name + "."), file.hasSuffix(suffix) else { return nil }
-            return Int64(file.dropFirst(name.count + 1).dropLast(suffix.count)).map { (file, $0) }
-        }
-        return numbered.sorted { $0.sequence > $1.sequence }.lazy.compactMap { file, _ in
-            (try? folder.read(file).bytes).flatMap { ServedSet($0, path: folder.path(of: file), isSigned: isSigned) }
-        }.first
-    }
-}

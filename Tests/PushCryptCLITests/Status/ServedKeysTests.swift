@@ -90,6 +90,16 @@ struct ServedKeysTests {
         #expect(!place.has("www/senders.json"))
     }
 
+    @Test(
+        "a file of the web server whose name ends with a number is no copy of a set, and a keyset is published beside it"
+    )
+    func foreignNumber() throws {
+        try place.write(Data("{}".utf8), to: "www/manifest.2027.json")
+        try place.succeed("keys", "policy", "Keys/senders", "--keep", "3", at: Workplace.now)
+        try expectPublished()
+        #expect(try findings().isEmpty)
+    }
+
     @Test("a renamed old copy is compared with the set of its former name, and isn't published beside it")
     func renamedCopy() throws {
         let day = SignedSetPlace.day
@@ -157,7 +167,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a host that comes back with a whole old copy is told to remove it, and which key of the other host it would remove"
+        "a host with an old copy is refused and told to remove it; a publication after --publish-seq names the lost key"
     )
     func formerHost() throws {
         _ = try place.shell("cp -a Keys/senders former")

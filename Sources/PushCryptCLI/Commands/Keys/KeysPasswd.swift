@@ -54,7 +54,7 @@ struct KeysPasswd: ParsableCommand {
         }
         if isSame {
             StandardStreams.writeNote(
-                "\(path): the new passphrase is the old one: whoever knows it opens the keyset as before")
+                "\(path): the new passphrase is the old one. A person who knows it can still open the keyset")
         }
     }
 

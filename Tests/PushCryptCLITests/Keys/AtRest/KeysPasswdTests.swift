@@ -41,7 +41,7 @@ struct KeysPasswdTests {
         #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
     }
 
-    @Test("keys passwd with the same passphrase says that whoever knows it still opens the keyset")
+    @Test("keys passwd with the same passphrase succeeds and says that the passphrase is the old one")
     func samePassphrase() throws {
         try encrypted.create("Keys/ios", .shared)
         let same = try encrypted.runWithoutSecret("\(Self.passwd) --passphrase-file pass --new-passphrase-file pass")

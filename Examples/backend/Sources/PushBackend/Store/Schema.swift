@@ -23,7 +23,7 @@ enum Schema {
     /// delivery.repeated      1 if the device may get it twice: an answer of APNs was lost, or it was sealed again
     /// delivery.outcome       what a receipt says: 'opened' or a class
     /// delivery.changed       when its state changed last
-    /// delivery.skid          the key that signed it last; NULL if nobody has, or an earlier version
+    /// delivery.skid          the key that signed it last; NULL before the first seal and in rows of an earlier version
     /// receipt.skid           the signing key that the push named; NULL from an app whose library doesn't report it
     /// pending.ended          'answered' or 'expired', and value is empty then; NULL while it waits for an answer
     /// ```
