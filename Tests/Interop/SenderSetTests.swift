@@ -72,7 +72,7 @@ struct SenderSetTests {
     private static func signed(
         _ senders: StoredKeyset, _ publishers: StoredKeyset, byPython: Bool
     ) throws -> (document: [UInt8], pins: [UInt8]) {
-        let set = try PublishedSet(of: senders, by: publishers)
+        let set = try PublishedSet(of: senders, by: publishers, at: "Publisher/app")
         guard byPython else { return (try set.document(at: now), try set.pins()) }
         let publication = try #require(senders.metadata.signedSet)
         let jwks = try publishers.records.values.map { record in

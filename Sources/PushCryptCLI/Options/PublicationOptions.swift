@@ -89,7 +89,7 @@ struct PublisherOptions: ParsableArguments {
             try KeySource.naming(keyset) { try KeysetStore(keyset).requirePublishable(secrets.repeatedArguments) }
         }
         return try KeySource.naming("\(senders) with the publisher \(publishers)") {
-            try body(PublishedSet(of: published, by: signing))
+            try body(PublishedSet(of: published, by: signing, at: publishers))
         }
     }
 

@@ -67,6 +67,9 @@ struct GeneralJWS {
         protected + [UInt8(ascii: ".")] + payload
     }
 
+    /// The publishers that the entries name. No signature is verified.
+    var namedSigners: Set<KeyID> { Set(entries.map(\.kid)) }
+
     /// The first of the keys that has signed the payload; nil if none has. A document never brings its own key.
     ///
     /// - Throws: `KeyError` with `backendFailure` if the library could not verify a signature.

@@ -39,6 +39,13 @@ package struct SignedSenderSet: Sendable {
         return try SignedSenderSet(payload: jws.payload, signedBy: signer, publishers: publishers, backend: backend)
     }
 
+    /// The publishers that a document names as its signers. No signature is verified: to compare sets, and never to trust one.
+    ///
+    /// - Throws: `KeyError` with `malformed`, `tooLarge`.
+    package static func namedSigners(of document: [UInt8]) throws(KeyError) -> Set<KeyID> {
+        try GeneralJWS(document).namedSigners
+    }
+
     private init(payload: [UInt8], signedBy: KeyID, publishers: [KeyRecord], backend: any CryptoBackend) throws {
         let root: JSONValue
         do { root = try JSONText(payload).root } catch {

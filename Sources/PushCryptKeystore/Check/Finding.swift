@@ -75,7 +75,7 @@ package struct Finding: Hashable, Sendable, Encodable {
         "served-changed", "served-conflict",
         "served-expired", "served-foreign", "served-lacks", "served-missing", "served-mode", "served-newer",
         "served-older",
-        "served-refused", "served-revoked",
+        "served-future", "served-refused", "served-revoked",
         "served-signature", "served-unpublished", "set-expired",
         "set-expiring", "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable",
         "unsupported-suite", "weak-scrypt",

@@ -12,7 +12,9 @@ extension KeysetExamination {
             return
         }
         do {
-            let sets = try folder.sets(of: name, metadata)
+            // A set under the name of another keyset is that one's fault.
+            let otherNames = Set(context.others.map { FileSystem.name(of: $0.path) }).subtracting([name])
+            let sets = try folder.sets(of: name, metadata).filter { !otherNames.contains($0.name) }
             let foreign = try folder.foreignFiles(of: name)
             servedCount = sets.count + foreign.count
             for file in foreign { examineForeign(file, metadata) }
@@ -95,6 +97,14 @@ extension KeysetExamination {
 
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
         guard set.keys.kids.isEmpty || set.belongs(to: metadata) else {
+            if let owner = context.others.first(where: { set.belongs(to: $0.metadata) }) {
+                let (old, new) = (ShellArgument.quoted(set.path), ShellArgument.quoted(set.path + ".old"))
+                return add(
+                    .error, "served-foreign",
+                    "\(set.path) is the set of \(owner.path), so what fetches the keys of this keyset gets those of that one",
+                    advice: "mv \(old) \(new) && " + publish(isSigned: set.isSigned, as: nil)
+                        + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME")
+            }
             return add(
                 .error, "served-foreign",
                 "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left",
@@ -176,7 +186,7 @@ extension KeysetExamination {
     /// A web server runs as another user.
     private mutating func examineMode(_ set: ServedSet) {
         let folder = FileSystem.parent(of: set.path)
-        for (path, bits, mode) in [(set.path, 0o004, "a+r"), (folder, 0o001, "a+x")] {
+        for (path, bits, mode) in [(set.path, 0o004, "644"), (folder, 0o001, "755")] {
             guard let status = FileStatus(path, followingLinks: true), status.access.mode & UInt32(bits) == 0 else {
                 continue
             }
@@ -200,7 +210,18 @@ extension KeysetExamination {
     }
 
     private mutating func examineValidity(_ set: ServedSet) {
-        guard let end = set.publication?.validUntil, end <= now else { return }
+        guard let publication = set.publication else { return }
+        if publication.issuedAt > now + PublishedSet.clockTolerance {
+            add(
+                .error, "served-future",
+                "\(set.path) was issued at \(publication.issuedAt), later than now, under a wrong clock: apps that fetch it refuse every "
+                    + "set that ends before then",
+                advice:
+                    "if this clock is right, take the set away from the web server at once, then docs/runbooks/wrong-clock.md: "
+                    + PublishedKeyset.moveAway(set.path))
+        }
+        let end = publication.validUntil
+        guard end <= now else { return }
         add(
             .error, "served-expired", "\(set.path) was valid until \(end): apps verify nothing with it",
             advice: publish(isSigned: true, as: set.name))
@@ -208,10 +229,16 @@ extension KeysetExamination {
 
     /// Apps verify the signature. An attacker who can write into the folder can't make one.
     private mutating func examineSignature(_ set: ServedSet) {
-        guard set.isSigned, !context.publishers.isEmpty, let document = context.served?.bytes(of: set),
-            (try? SignedSenderSet.verify(document, publishers: context.publishers.map(\.record))) == nil
-        else { return }
-        let paths = Set(context.publishers.map(\.path)).sorted().joined(separator: ", ")
+        guard set.isSigned, !context.publishers.isEmpty, let document = context.served?.bytes(of: set) else { return }
+        let kids = Set(context.publishers.flatMap { $0.keyset.timeline.keys.map(\.kid) })
+        for publisher in context.publishers {
+            guard let difference = publisher.keyset.difference(from: set, others: kids) else { continue }
+            add(.error, "served-signature", difference.reason, advice: difference.advice)
+        }
+        guard (try? SignedSenderSet.verify(document, publishers: context.publishers.flatMap(\.records))) == nil else {
+            return
+        }
+        let paths = Set(context.publishers.map(\.keyset.path)).sorted().joined(separator: ", ")
         add(
             .error, "served-signature",
             "\(set.path) has no valid signature of \(paths): apps that pin these publishers refuse it",
@@ -228,7 +255,7 @@ extension KeysetExamination {
             ? "  # or remove the set and its numbered copies, if nothing fetches them" : ""
         let command =
             isSigned
-            ? PublishedSet.command(snapshot.path, secretArguments, to: folder)
+            ? PublishedSet.command(snapshot.path, secretArguments, to: folder, by: context.publisherPath)
             : command("keys publish") + " --to \(folder)" + secretArguments
         return command + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + removal
     }

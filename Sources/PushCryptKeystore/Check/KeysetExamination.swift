@@ -17,10 +17,12 @@ package struct KeysetExamination {
         package var secretArguments = ""
         /// The other keysets of the keystore that hold the same keys.
         var copies: [KeysetCopies.Copy] = []
+        /// The other keysets that are examined.
+        var others: [(path: String, metadata: KeysetMetadata)] = []
         /// The folder of the published sets to compare with.
         package var served: ServedFolder?
         /// The public keys of the examined publisher keysets, which verify the served sets.
-        private(set) var publishers: [(path: String, record: KeyRecord)] = []
+        private(set) var publishers: [(keyset: PublisherKeyset, records: [KeyRecord])] = []
         /// The secret of the keyset at a path; nil if it isn't checked.
         package var secret: (String) -> SecretSource? = { _ in nil }
 
@@ -31,11 +33,23 @@ package struct KeysetExamination {
             let keysets = paths.flatMap { path in
                 (try? KeysetFolder(path).exists) == true ? [path] : (try? Keystore(path).everyKeyset()) ?? []
             }
-            for path in keysets where (try? KeysetFolder(path).file().metadata.kind) == .publisher {
+            for path in keysets where !publishers.contains(where: { Self.isSame($0.keyset.path, path) }) {
+                guard let metadata = try? KeysetFolder(path).file().metadata, metadata.kind == .publisher else {
+                    continue
+                }
                 let bytes = try? FileSystem.readFile(path + "/" + KeysetFolder.publicName)
                 let keys = bytes.flatMap { try? Keyset(json: $0) }?.entries ?? []
-                publishers += keys.map { (path, $0.record) }
+                publishers.append((PublisherKeyset(path: path, timeline: metadata.timeline), keys.map(\.record)))
             }
+        }
+
+        private static func isSame(_ path: String, _ other: String) -> Bool {
+            Keystore.identity(of: path) == Keystore.identity(of: other)
+        }
+
+        /// The publisher keyset for commands; a name to fill in unless one keyset is known.
+        var publisherPath: String {
+            publishers.count == 1 ? publishers[0].keyset.path : PublishedSet.anyPublisher
         }
     }
 

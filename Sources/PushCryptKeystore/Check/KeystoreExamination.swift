@@ -79,9 +79,13 @@ package struct KeystoreExamination {
         // A keyset that was named has neighbours which weren't.
         for snapshot in snapshots { copies.addNeighbours(of: snapshot.path) }
         let nested = nestedKeystores
+        let readable = snapshots.compactMap { snapshot in
+            (try? snapshot.keyset.get().metadata).map { (path: snapshot.path, metadata: $0) }
+        }
         for snapshot in snapshots {
             var context = context
             let metadata = try? snapshot.keyset.get().metadata
+            context.others = readable.filter { $0.path != snapshot.path }
             context.copies = metadata.map { copies.others(with: $0, at: snapshot.path) } ?? []
             let keyset = KeysetExamination(snapshot, context)
             findings += keyset.findings

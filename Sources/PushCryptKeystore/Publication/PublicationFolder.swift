@@ -73,18 +73,21 @@ package struct PublicationFolder {
         try keyset.requireRevocations(of: history, in: set.metadata, at: time)
         // Under any name: a renamed copy of a keyset is an old one, too.
         if let newest = history.newest(of: new.publication), newest.sequence > new.publication.sequence {
-            throw keyset.newer(newest.path, newest.sequence, new.publication.sequence)
+            throw keyset.newer(newest, than: set.metadata)
         }
         if let old, let bytes {
-            try old.requireReplaceable(by: new, keyset)
+            try old.requireReplaceable(by: new, keyset, set.metadata)
             guard set.hasSigned(bytes) else { throw keyset.otherPublisher(old.path) }
+            try set.publisher.requireSigned(old) { _ in true }
             notice = old.refusal(of: new.publication) ?? keyset.unknownKeys(of: old, set.metadata.timeline)
         }
         // The set itself may have been lost.
         if let copy = ServedHistory(of: name, isSigned: true, in: folder).newestCopy,
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
-            try copy.requireReplaceable(by: new, keyset)
+            try copy.requireReplaceable(by: new, keyset, set.metadata)
+            // An operator who moved the set away accepts that a lost key signs no more.
+            try set.publisher.requireSigned(copy, \.revivesKey)
         }
         func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
         // Another signature on the same payload is no other set.
@@ -115,15 +118,18 @@ package struct PublicationFolder {
         let history = ServedHistory(in: folder)
         try place.requireNewest(among: history.damagedCopies(of: name), keyset.metadata)
         try place.requireRevocations(of: history, in: keyset.metadata, at: time)
+        if let newest = history.newestKeys(of: keyset.metadata), newest.sequence > keyset.metadata.sequence {
+            throw place.newer(newest, than: keyset.metadata)
+        }
         let names = Names(name, isSigned: false, sequence: keyset.metadata.sequence)
         let path = folder.path(of: names.file)
         var notice: String?
         if let current = try current(names.file) {
             let served = ServedSet(current, path: path, isSigned: false)
             switch PublicCondition(current, keyset.metadata, keyset.records) {
-            case .newer(let sequence):
-                let lacking = served?.lacking(keyset.metadata.timeline).map(\.kid) ?? []
-                throw place.newer(path, sequence, keyset.metadata.sequence, lacking: lacking)
+            case .newer:
+                guard let served else { throw place.conflict(path, keyset.metadata.sequence) }
+                throw place.newer(served, than: keyset.metadata)
             case .foreign(let flaw):
                 // After a restored backup, earlier public keys can have a key that the keyset lost.
                 guard let served, served.keys.hasKey(of: keyset.metadata.timeline) else {
@@ -210,9 +216,21 @@ extension KeystoreError.Code {
     package static let notPublished = KeystoreError.Code(name: "notPublished")
 }
 
+extension PublisherKeyset {
+    /// - Throws: `KeystoreError` with `notPublished` for a set with other signatures than those of this keyset.
+    fileprivate func requireSigned(
+        _ set: ServedSet, _ isRefused: (Difference) -> Bool
+    ) throws(KeystoreError) {
+        guard let difference = difference(from: set), isRefused(difference) else { return }
+        throw KeystoreError(.notPublished, "\(difference.reason). \(difference.advice)")
+    }
+}
+
 extension ServedSet {
     /// - Throws: `KeystoreError` with `notPublished` if apps that accepted this signed set would refuse the new one.
-    fileprivate func requireReplaceable(by new: SignedSenderSet, _ keyset: PublishedKeyset) throws {
+    fileprivate func requireReplaceable(
+        by new: SignedSenderSet, _ keyset: PublishedKeyset, _ metadata: KeysetMetadata
+    ) throws {
         guard let old = publication else { return }
         func refuse(_ reason: String) -> KeystoreError {
             KeystoreError(.notPublished, "\(path) \(reason); publish under another name")
@@ -222,7 +240,7 @@ extension ServedSet {
             throw refuse("has epoch \(old.epoch), and this set has epoch \(new.publication.epoch)")
         }
         guard sequence <= new.publication.sequence else {
-            throw keyset.newer(path, sequence, new.publication.sequence)
+            throw keyset.newer(self, than: metadata)
         }
         // Another signature on the same payload is no other set.
         guard try sequence < new.publication.sequence || DefaultBackend.shared.sha256(payload.bytes) == new.digest

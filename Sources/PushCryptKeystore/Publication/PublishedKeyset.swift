@@ -89,18 +89,23 @@ package struct PublishedKeyset: Sendable {
                 + "two. After a restored backup, raise the keyset's seq: `\(raise(above: sequence))`")
     }
 
-    /// - Parameter lacking: the keys that the keyset uses and the served set lacks.
-    func newer(
-        _ servedPath: String, _ served: Int64, _ own: Int64, lacking: [KeyID] = []
-    ) -> KeystoreError {
-        let keys = lacking.map(\.description).joined(separator: ", ")
+    /// The keyset is an old copy of the one that published a set.
+    func newer(_ served: ServedSet, than metadata: KeysetMetadata) -> KeystoreError {
+        func list(_ kids: [KeyID], _ beginning: String, _ end: String) -> String {
+            kids.isEmpty ? "" : ", \(beginning) key \(kids.map(\.description).joined(separator: ", ")), \(end)"
+        }
+        let lacking = list(
+            served.lacking(metadata.timeline).map(\.kid), "with", "which was destroyed since or isn't published yet")
+        let unknown = list(
+            served.keys.unknown(to: metadata.timeline), "without", "which another host uses now, or which was lost")
         return KeystoreError(
             .notPublished,
-            "\(servedPath) has seq \(served), and the keyset has seq \(own): it is an old copy"
-                + (lacking.isEmpty ? "" : ", with key \(keys), which was destroyed since or isn't published yet")
-                + ". If another host changes the keyset now, remove this copy. If there is a newer backup, restore it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just "
-                + "restored the newest one, revoke again what was revoked or destroyed after it, then raise its seq: "
-                + "`\(raise(above: served))`")
+            "\(served.path) has seq \(served.sequence), and the keyset has seq \(metadata.sequence): it is an old copy"
+                + [unknown, lacking].filter { !$0.isEmpty }.joined(separator: " and")
+                + ". If another host changes the keyset now, remove this copy. If there is a newer backup, restore it: "
+                + "`\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just restored the newest one, "
+                + "revoke again what was revoked or destroyed after it, then raise its seq: `\(raise(above: served.sequence))`"
+        )
     }
 }
 

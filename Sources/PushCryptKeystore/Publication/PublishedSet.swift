@@ -11,12 +11,14 @@ package struct PublishedSet {
     let metadata: KeysetMetadata
     /// Every key that isn't destroyed signs. A file that was written by hand may have revoked ones, too.
     private let publishers: [KeyRecord]
+    let publisher: PublisherKeyset
     /// How far the clocks of two hosts may differ, in seconds.
     static let clockTolerance: Int64 = 600
 
+    /// - Parameter path: of the publisher keyset, for commands that errors advise.
     /// - Throws: `KeyError` with `wrongKind` for keysets of other kinds or a sender key that is or was a publisher,
     ///   `invalidPolicy` if the senders have no set to publish.
-    package init(of senders: StoredKeyset, by publishers: StoredKeyset) throws {
+    package init(of senders: StoredKeyset, by publishers: StoredKeyset, at path: String) throws {
         try Self.require(senders, .sender, "the keyset whose set is signed")
         try Self.require(publishers, .publisher, "the keyset that signs")
         guard let policy = senders.metadata.publication, let issuedAt = senders.metadata.timeline.updatedAt else {
@@ -26,6 +28,7 @@ package struct PublishedSet {
         }
         metadata = senders.metadata
         let publisherTimeline = publishers.metadata.timeline
+        publisher = PublisherKeyset(path: path, timeline: publisherTimeline)
         self.publishers = try publishers.keyset().entries.map(\.record).filter { record in
             publisherTimeline.updatedAt.flatMap { publisherTimeline.state(of: record.kid, at: $0)?.opens } ?? true
         }
@@ -41,10 +44,17 @@ package struct PublishedSet {
     /// - Parameters:
     ///   - secretArguments: as in `SecretSource.arguments`.
     ///   - folder: quoted for a shell.
-    package static func command(_ path: String, _ secretArguments: String, to folder: String = "FOLDER") -> String {
-        "pushcrypt keys publish \(ShellArgument.quoted(path)) --to \(folder) --signed-by Publisher/NAME\(secretArguments)"
+    ///   - publisher: the path of the publisher keyset.
+    package static func command(
+        _ path: String, _ secretArguments: String, to folder: String = "FOLDER", by publisher: String = anyPublisher
+    ) -> String {
+        "pushcrypt keys publish \(ShellArgument.quoted(path)) --to \(folder) --signed-by \(ShellArgument.quoted(publisher))"
+            + secretArguments
             + (secretArguments.isEmpty ? "" : " --publisher-passphrase-file FILE")
     }
+
+    /// A name to fill in.
+    package static let anyPublisher = "Publisher/NAME"
 
     private static func require(_ keyset: StoredKeyset, _ kind: KeyKind, _ role: String) throws(KeyError) {
         let found = keyset.metadata.kind

@@ -60,6 +60,11 @@ struct ServedHistory {
     /// The signed set with the highest `seq` that has the id of a set.
     func newest(of set: SenderSetPublication) -> ServedSet? { sets.last { $0.publication?.set == set.set } }
 
+    /// The public keys without a signature with the highest `seq` that have a key of the keyset.
+    func newestKeys(of metadata: KeysetMetadata) -> ServedSet? {
+        sets.last { !$0.isSigned && $0.belongs(to: metadata) }
+    }
+
     /// That apps which have fetched one of the sets refuse a signed set; nil if they don't.
     func refusal(of set: SenderSetPublication) -> String? { sets.lazy.compactMap { $0.refusal(of: set) }.first }
 

@@ -11,6 +11,8 @@ struct ServedSet {
     /// Of a signed set.
     let publication: SenderSetPublication?
     let keys: PublicKeyList
+    /// The publisher keys that a signed set names.
+    let signers: Set<KeyID>
 
     static func suffix(isSigned: Bool) -> String { isSigned ? ".json" : ".jwks.json" }
 
@@ -20,6 +22,7 @@ struct ServedSet {
         guard let payload, let root = try? JSONText(payload).root, let keys = PublicKeyList(root) else { return nil }
         publication = isSigned ? root["pushcrypt"].flatMap { try? SenderSetPublication($0) } : nil
         guard !isSigned || publication != nil else { return nil }
+        signers = isSigned ? (try? SignedSenderSet.namedSigners(of: bytes)) ?? [] : []
         self.path = path
         self.payload = payload
         self.keys = keys

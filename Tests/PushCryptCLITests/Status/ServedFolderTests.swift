@@ -105,7 +105,7 @@ struct ServedFolderTests {
         #expect(found.contains { $0.message.contains("www/senders.jwks.json, seq 2") }, "\(found)")
         #expect(
             found.map(\.advice) == [
-                "pushcrypt keys publish Keys/senders --to www --signed-by Publisher/NAME",
+                "pushcrypt keys publish Keys/senders --to www --signed-by Keys/publisher",
                 "pushcrypt keys publish Keys/senders --to www",
             ])
         try publish()
@@ -163,7 +163,7 @@ struct ServedFolderTests {
         #expect(found.map(\.code) == ["served-revoked", "served-revoked"], "\(found)")
         #expect(
             found.map(\.advice) == [
-                "pushcrypt keys publish Keys/senders --to www --signed-by Publisher/NAME --as app",
+                "pushcrypt keys publish Keys/senders --to www --signed-by Keys/publisher --as app",
                 "pushcrypt keys publish Keys/senders --to www --as app",
             ])
         for options in [[], ["--signed-by", "Keys/publisher"]] {

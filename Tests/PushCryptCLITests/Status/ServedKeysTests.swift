@@ -186,6 +186,58 @@ struct ServedKeysTests {
         #expect(try publish(at: day).stderr.isEmpty)
     }
 
+    @Test(
+        "an old copy of public keys isn't published under another name, and the refusal names the keys of the served set"
+    )
+    func renamedPublicKeys() throws {
+        try place.create("Keys/phones", "recipient")
+        _ = try place.shell("cp -a Keys/phones Keys.old")
+        try place.succeed("keys", "add", "Keys/phones", at: Workplace.now)
+        let next = try #require(try place.keys("Keys/phones", at: Workplace.now).last?.kid)
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www", at: Workplace.now)
+        _ = try place.shell("rm -r Keys/phones && mv Keys.old Keys/phones")
+        for name in ["phones", "handsets"] {
+            expectRefusal(
+                try place.run("keys", "publish", "Keys/phones", "--to", "www", "--as", name, "--at", Workplace.now), 65,
+                saying:
+                    "www/phones.jwks.json has seq 2, and the keyset has seq 1: it is an old copy, without key \(next)")
+        }
+        #expect(!place.has("www/handsets.jwks.json"))
+    }
+
+    @Test(
+        "a set that was issued under a clock far ahead is an error, until it is moved away and the right one is published"
+    )
+    func issuedInFuture() throws {
+        _ = try place.shell("cp -a Keys/senders old")
+        try place.succeed("keys", "policy", "Keys/senders", "--keep", "3", at: SignedSetPlace.day(30))
+        try expectPublished(at: SignedSetPlace.day(30))
+        _ = try place.shell("rm -r Keys/senders && mv old Keys/senders")
+        let found = try #require(try findings(day: 1).first { $0.code == "served-future" })
+        #expect(found.message.hasPrefix("www/senders.json was issued at 2026-03-31T09:00:00Z, later than now"))
+        #expect(found.advice.hasSuffix("mv www/senders.json www/senders.json.old"))
+    }
+
+    @Test(
+        "a set of another keyset under the name of a keyset is an error of the latter, and the advised command corrects it"
+    )
+    func swapped() throws {
+        try place.create("Keys/other", "sender")
+        try place.succeed("keys", "policy", "Keys/other", "--publish-topic", Workplace.topic, at: Workplace.now)
+        _ = try place.shell("cp www/senders.json www/other.json")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-foreign"], "\(found)")
+        #expect(found.first?.message.hasPrefix("www/other.json is the set of Keys/senders") == true)
+        let advice = try #require(found.first?.advice)
+        #expect(advice.contains("keys publish Keys/other --to www --signed-by Keys/publisher"))
+        let command = advice.replacing("pushcrypt keys publish", with: "true")
+        _ = try place.shell(command)
+        let output = try place.run(
+            "keys", "publish", "Keys/other", "--to", "www", "--signed-by", "Keys/publisher", "--at", Workplace.now)
+        #expect(output.exit == 0, "\(output)")
+        #expect(try findings().isEmpty)
+    }
+
     @Test("public keys that were changed under a clock far ahead aren't published")
     func unsignedUnderWrongClock() throws {
         try place.create("Keys/phones", "recipient")

@@ -64,7 +64,7 @@ import Testing
 
     @Test("a fixed keyset gives the payload, byte by byte, and the signature of every version of this library")
     func frozen() throws {
-        let set = try PublishedSet(of: Self.stored(Self.senders), by: Self.stored(Self.publisher))
+        let set = try PublishedSet(of: Self.stored(Self.senders), by: Self.stored(Self.publisher), at: "Publisher/app")
         let document = try JSONText(set.document(at: #require(UnixTime(rfc3339: "2026-03-26T00:00:00Z")))).root
         let payload = try #require(document["payload"]?.utf8.flatMap(Base64URL.decode))
         #expect(String(decoding: payload, as: UTF8.self) == Self.payload)

@@ -26,7 +26,7 @@ struct PublishedSetTests {
     }
 
     private static func set(_ senders: Editing, _ publishers: Editing) throws -> PublishedSet {
-        try PublishedSet(of: senders.stored, by: publishers.stored)
+        try PublishedSet(of: senders.stored, by: publishers.stored, at: "Publisher/app")
     }
 
     private static func accepted(

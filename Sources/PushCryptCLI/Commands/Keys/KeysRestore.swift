@@ -73,6 +73,12 @@ struct KeysRestore: ParsableCommand {
         let answer = Remembered<KeysetSecret>()
         var failures = [Failure]()
         let paths = paths.isEmpty ? names(in: backup) : paths
+        guard !goesBack || !self.paths.isEmpty || paths.count == 1 else {
+            throw Failure(
+                .usage,
+                "--back-in-time loses changes, so name the keysets: \(file ?? "") has "
+                    + paths.map { ShellArgument.quoted($0) }.joined(separator: ", "))
+        }
         for path in paths {
             do {
                 if confirm {

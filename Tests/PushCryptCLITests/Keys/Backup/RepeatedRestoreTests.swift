@@ -26,6 +26,23 @@ struct RepeatedRestoreTests {
         #expect(doctor.text.split(separator: "revokes key \(made.leaked)").count == 2, "\(doctor)")
     }
 
+    @Test("--back-in-time of a backup with several keysets exits 64 without their names, and changes nothing")
+    func severalKeysets() throws {
+        let place = try Workplace()
+        for name in ["app", "web"] { try place.create("Keys/\(name)", "sender") }
+        try place.write(Data("a long winter".utf8), to: "secret")
+        let sealing = ["--backup-passphrase-file", "secret", "--at", Workplace.now]
+        let backup = try place.run(["keys", "backup", "--all", "Keys", "--to", "backup"] + sealing)
+        try #require(backup.exit == 0, "\(backup)")
+        for name in ["app", "web"] { try place.succeed("keys", "policy", "Keys/\(name)", "--keep", "3") }
+        let before = try ["app", "web"].map { try place.contents(of: "Keys/\($0)") }
+        let restore = ["keys", "restore", "--from", "backup", "--back-in-time"] + sealing
+        expectRefusal(try place.run(restore), 64, saying: "name the keysets: backup has Keys/app, Keys/web")
+        #expect(try ["app", "web"].map { try place.contents(of: "Keys/\($0)") } == before)
+        #expect(try place.run(restore + ["Keys/app"]).exit == 0)
+        #expect(try place.contents(of: "Keys/web") == before[1])
+    }
+
     @Test("a copy whose destroyed key was destroyed by an earlier restoration too is restored again")
     func destroyedTwice() throws {
         let place = try Workplace()

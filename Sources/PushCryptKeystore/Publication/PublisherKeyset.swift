@@ -1,0 +1,55 @@
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+
+/// The keyset of publishers that signs a set, as commands name it. Each of its keys signs from its creation until it is destroyed.
+/// So the signatures of a served set tell whether the keyset is an old copy.
+struct PublisherKeyset: Sendable {
+    let path: String
+    /// Also its destroyed keys.
+    let timeline: KeyTimeline
+
+    /// What the signatures of a served set say about the keyset.
+    struct Difference {
+        /// Such as "www/senders.json was signed by publisher key KID, which Publisher/app has never had".
+        let reason: String
+        let advice: String
+        /// Whether a key of the keyset would sign again that has not signed the set.
+        let revivesKey: Bool
+    }
+
+    /// How a set differs from what this keyset signs; nil if it doesn't, or if none of these keys has signed the set.
+    ///
+    /// - Parameter others: publisher keys of other keysets that may have signed it, too.
+    func difference(from set: ServedSet, others: Set<KeyID> = []) -> Difference? {
+        guard let issuedAt = set.publication?.issuedAt, timeline.keys.contains(where: { set.signers.contains($0.kid) })
+        else { return nil }
+        let unknown = set.signers.subtracting(timeline.keys.map(\.kid)).subtracting(others).sorted()
+        let absent = timeline.keys.filter { key in
+            key.lifecycle.destroyedAt == nil && !set.signers.contains(key.kid)
+                && key.lifecycle.createdAt.map { $0 < issuedAt } ?? false
+        }.map(\.kid).sorted()
+        let restore = "Restore the newest backup of \(path): `\(KeysetFolder(path).restoreCommand(""))`"
+        let move = "move the set away, and publish again: `\(PublishedKeyset.moveAway(set.path))`"
+        if !unknown.isEmpty {
+            return Difference(
+                reason:
+                    "\(set.path) was signed by publisher key \(Self.list(unknown)), which \(path) has never had: it is an old "
+                    + "copy, and apps that pin only that key would refuse its sets",
+                advice: "\(restore). If the key is lost, \(move)", revivesKey: false)
+        }
+        guard !absent.isEmpty else { return nil }
+        let destroy = absent.map {
+            "`pushcrypt keys destroy \(ShellArgument.quoted(path)) --force \(ShellArgument.last($0))`"
+        }
+        return Difference(
+            reason:
+                "\(set.path) was not signed by publisher key \(Self.list(absent)), which is older: it was destroyed since, and "
+                + "\(path) is an old copy",
+            advice:
+                "\(restore), or destroy the key here, too: \(destroy.joined(separator: ", ")). If the key was not destroyed and "
+                + "an old copy has signed the set, \(move)", revivesKey: true)
+    }
+
+    private static func list(_ kids: [KeyID]) -> String { kids.map(\.description).joined(separator: ", ") }
+}
