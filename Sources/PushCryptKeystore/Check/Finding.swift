@@ -72,13 +72,11 @@ package struct Finding: Hashable, Sendable, Encodable {
         "misplaced", "missing", "no-digest", "no-publish-lead", "no-sealing-key", "no-writer", "not-encrypted",
         "old-log", "other-writer", "owner", "plain-text", "public-differs", "public-missing", "replaced-keyset",
         "revoked", "rolled-back", "rotation-blocked", "rotation-due", "rotation-overdue", "secret", "served-absent",
-        "served-changed", "served-conflict",
-        "served-expired", "served-foreign", "served-lacks", "served-missing", "served-mode", "served-newer",
-        "served-older",
-        "served-future", "served-refused", "served-revoked",
-        "served-signature", "served-unpublished", "set-expired",
-        "set-expiring", "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable",
-        "unsupported-suite", "weak-scrypt",
+        "served-changed", "served-conflict", "served-expired", "served-foreign", "served-future", "served-lacks",
+        "served-missing", "served-mode", "served-newer", "served-older", "served-refused", "served-revoked",
+        "served-signature", "served-unpublished", "set-expired", "set-expiring",
+        "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable", "unsupported-suite",
+        "weak-scrypt",
     ]
 }
 
@@ -97,10 +95,8 @@ extension Finding: Comparable {
     /// Apps get no pushes, or trust a key that they shouldn't.
     private static let outages: Set = [
         "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
-        "served-changed", "served-conflict", "served-expired", "served-lacks", "served-newer", "served-revoked",
-        "served-signature",
-        "served-unpublished",
-        "set-expired", "unconfirmed-restore", "unreadable",
+        "served-changed", "served-conflict", "served-expired", "served-future", "served-lacks", "served-newer",
+        "served-revoked", "served-signature", "served-unpublished", "set-expired", "unconfirmed-restore", "unreadable",
     ]
     private static let leftovers: Set = [
         "expired", "foreign-file", "old-log", "replaced-keyset", "revoked", "unfinished",

@@ -12,9 +12,13 @@ extension KeysetExamination {
             return
         }
         do {
-            // A set under the name of another keyset is that one's fault.
-            let otherNames = Set(context.others.map { FileSystem.name(of: $0.path) }).subtracting([name])
-            let sets = try folder.sets(of: name, metadata).filter { !otherNames.contains($0.name) }
+            // A set in the place of another keyset's set is that one's fault.
+            let sets = try folder.sets(of: name, metadata).filter { set in
+                set.name == name
+                    || !context.others.contains {
+                        FileSystem.name(of: $0.path) == set.name && $0.metadata.hasSet(isSigned: set.isSigned)
+                    }
+            }
             let foreign = try folder.foreignFiles(of: name)
             servedCount = sets.count + foreign.count
             for file in foreign { examineForeign(file, metadata) }
@@ -98,6 +102,7 @@ extension KeysetExamination {
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
         guard set.keys.kids.isEmpty || set.belongs(to: metadata) else {
             if let owner = context.others.first(where: { set.belongs(to: $0.metadata) }) {
+                guard metadata.hasSet(isSigned: set.isSigned) else { return }
                 let (old, new) = (ShellArgument.quoted(set.path), ShellArgument.quoted(set.path + ".old"))
                 return add(
                     .error, "served-foreign",

@@ -70,3 +70,8 @@ struct ServedSet {
             && keys.kids == Set(timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid))
     }
 }
+
+extension KeysetMetadata {
+    /// Whether `keys publish` writes such a set of the keyset.
+    func hasSet(isSigned: Bool) -> Bool { isSigned ? signedSet != nil : [.recipient, .sender].contains(kind) }
+}

@@ -238,6 +238,14 @@ struct ServedKeysTests {
         #expect(try findings().isEmpty)
     }
 
+    @Test("a set that is published under the name of a keyset without a set of that kind is no fault of one of the two")
+    func borrowedName() throws {
+        try place.create("Keys/app", "recipient")
+        try place.succeed("keys", "publish", "Keys/app", "--to", "www", at: Workplace.now)
+        _ = try place.shell("mv www/senders.json www/app.json && mv www/senders.2.json www/app.2.json")
+        #expect(try findings().isEmpty)
+    }
+
     @Test("public keys that were changed under a clock far ahead aren't published")
     func unsignedUnderWrongClock() throws {
         try place.create("Keys/phones", "recipient")

@@ -34,7 +34,10 @@ struct KeysRestore: ParsableCommand {
     @Option(name: .customLong("from"), help: .init("The backup.", "FILE")) var file: String?
     @Option(help: .init("The keystore for the keysets of the backup. (default: PUSHCRYPT_KEYS, else Keys)", "Keys"))
     var into: String?
-    @Flag(name: .customLong("back-in-time"), help: "Restore it although later changes are lost.") var goesBack = false
+    @Flag(
+        name: .customLong("back-in-time"),
+        help: "Restore it although later changes are lost. With several keysets it needs Keys/NAME.") var goesBack =
+        false
     @Option(
         help: .init(
             "The host that changes the restored keyset, also one that another host changes: this one, or its name.",
@@ -76,7 +79,7 @@ struct KeysRestore: ParsableCommand {
         guard !goesBack || !self.paths.isEmpty || paths.count == 1 else {
             throw Failure(
                 .usage,
-                "--back-in-time loses changes, so name the keysets: \(file ?? "") has "
+                "--back-in-time loses changes, so name the keysets that need it: \(file ?? "") has "
                     + paths.map { ShellArgument.quoted($0) }.joined(separator: ", "))
         }
         for path in paths {

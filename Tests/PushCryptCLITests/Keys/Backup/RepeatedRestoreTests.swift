@@ -37,7 +37,8 @@ struct RepeatedRestoreTests {
         for name in ["app", "web"] { try place.succeed("keys", "policy", "Keys/\(name)", "--keep", "3") }
         let before = try ["app", "web"].map { try place.contents(of: "Keys/\($0)") }
         let restore = ["keys", "restore", "--from", "backup", "--back-in-time"] + sealing
-        expectRefusal(try place.run(restore), 64, saying: "name the keysets: backup has Keys/app, Keys/web")
+        expectRefusal(
+            try place.run(restore), 64, saying: "name the keysets that need it: backup has Keys/app, Keys/web")
         #expect(try ["app", "web"].map { try place.contents(of: "Keys/\($0)") } == before)
         #expect(try place.run(restore + ["Keys/app"]).exit == 0)
         #expect(try place.contents(of: "Keys/web") == before[1])
