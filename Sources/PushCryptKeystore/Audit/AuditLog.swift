@@ -81,6 +81,15 @@ package struct AuditLog: Sendable {
 }
 
 extension AuditLog {
+    /// The keys that its lines are about, also those that the keyset doesn't have any more.
+    var keys: Set<KeyID> { Set(lines.compactMap { AuditEntry(line: $0)?.kid.flatMap(KeyID.init) }) }
+
+    /// When the keyset was last restored without its later log, so that keys of that time are unknown; nil if it never was.
+    var lostAt: UnixTime? {
+        lines.lazy.reversed().filter { $0.contains(AuditEvent.Action.logLost.rawValue) }.compactMap(AuditEntry.init)
+            .first { $0.what == AuditEvent.Action.logLost.rawValue }?.at
+    }
+
     /// Whether the log matches the head in the keyset's file.
     ///
     /// A change renames the keyset's file first and then appends to the log. After a crash in between, the keyset's file

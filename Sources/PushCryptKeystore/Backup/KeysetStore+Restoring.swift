@@ -95,6 +95,10 @@ extension KeysetStore {
         }
     }
 
+    func auditLog() throws -> AuditLog {
+        try KeystoreError.convertingFileErrors { try folder.auditLog(in: Folder(folder.path)) }
+    }
+
     /// A keyset that was restored without the log of what came after it, or that is older than a file beside it, may use a revoked
     /// key. Nothing publishes it before an operator has revoked these keys again.
     ///

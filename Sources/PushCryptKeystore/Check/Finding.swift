@@ -95,7 +95,8 @@ extension Finding: Comparable {
     /// Apps get no pushes, or trust a key that they shouldn't.
     private static let outages: Set = [
         "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
-        "served-changed", "served-conflict", "served-expired", "served-future", "served-lacks", "served-newer",
+        "served-changed", "served-conflict", "served-expired", "served-foreign", "served-future",
+        "served-lacks", "served-newer",
         "served-revoked", "served-signature", "served-unpublished", "set-expired", "unconfirmed-restore", "unreadable",
     ]
     private static let leftovers: Set = [

@@ -27,7 +27,13 @@ extension KeysetExamination {
             let hasSigned =
                 sets.contains(where: \.isSigned)
                 || foreign.contains { !$0.hasSuffix(ServedSet.suffix(isSigned: false)) }
-            if servedCount == 0 || metadata.signedSet != nil && !hasSigned { examineUnpublished(folder, metadata) }
+            if servedCount == 0 || metadata.signedSet != nil && !hasSigned {
+                examineUnpublished(folder, metadata)
+            } else {
+                for copy in folder.lostSets(of: metadata) where !sets.contains(where: copy.hasSameReaders) {
+                    examineLost(copy, folder)
+                }
+            }
         } catch {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
@@ -71,7 +77,7 @@ extension KeysetExamination {
     private mutating func examineUnpublished(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
         guard metadata.kind != .shared else { return }
         let kinds = servedCount > 0 ? [true] : [true, false]
-        let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), areSigned: kinds, metadata.timeline)
+        let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), areSigned: kinds, metadata)
         guard copy != nil || metadata.signedSet != nil else { return examineAbsent(folder, metadata) }
         let createdAt = metadata.timeline.keys.compactMap(\.lifecycle.createdAt).min()
         let isOld = createdAt.map { $0 + Self.graceInSeconds < now } ?? true
@@ -86,7 +92,19 @@ extension KeysetExamination {
             .error, "served-unpublished",
             "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
             advice: publish(isSigned: metadata.signedSet != nil, as: nil))
-        if let copy { examineRevocations(copy, folder.history(of: copy.name, isSigned: copy.isSigned), metadata) }
+        if let copy {
+            examineRevocations(copy, folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned), metadata)
+        }
+    }
+
+    /// The folder lacks a set beside others of the keyset.
+    private mutating func examineLost(_ copy: ServedSet, _ folder: ServedFolder) {
+        let file = copy.nameOfCopies + ServedSet.suffix(isSigned: copy.isSigned)
+        add(
+            .error, "served-unpublished",
+            "\(folder.path) has no \(file) any more: \(copy.path) is its newest copy, and what fetches it gets nothing",
+            advice: publish(isSigned: copy.isSigned, as: copy.nameOfCopies, epoch: copy.publication?.epoch)
+                + "  # if nothing fetches it, move its numbered copies away")
     }
 
     /// Public keys without a signed set can reach senders in another way than through the folder.
@@ -100,7 +118,11 @@ extension KeysetExamination {
     }
 
     private mutating func examine(_ set: ServedSet, _ metadata: KeysetMetadata) {
-        guard set.keys.kids.isEmpty || set.belongs(to: metadata) else {
+        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
+        // An old copy may have none of the later keys.
+        let isLater = set.sequence > metadata.sequence && history?.hasSet(at: set.path, of: metadata) == true
+        let isOwn = set.belongs(to: metadata) || isLater
+        guard set.keys.kids.isEmpty || isOwn else {
             if let owner = context.others.first(where: { set.belongs(to: $0.metadata) }) {
                 guard metadata.hasSet(isSigned: set.isSigned) else { return }
                 let (old, new) = (ShellArgument.quoted(set.path), ShellArgument.quoted(set.path + ".old"))
@@ -117,7 +139,6 @@ extension KeysetExamination {
                     + ", if the keyset is an old copy; if the file is another keyset's, publish this one with "
                     + "`keys publish --as NAME`")
         }
-        let history = context.served?.history(of: set.name, isSigned: set.isSigned)
         examineRevocations(set, history, metadata)
         examineSigningKey(set, metadata)
         examineSignature(set)
@@ -128,20 +149,30 @@ extension KeysetExamination {
             add(
                 .error, "served-changed",
                 "\(set.path) differs from \(copy), its copy: one of them was changed after it was published, and apps may refuse the set",
-                advice: publish(isSigned: set.isSigned, as: set.name))
+                advice: publish(set))
         }
+        let isRevived = history?.givenUp(by: metadata, at: now).isEmpty == false
+        let unknown = set.keys.unknown(to: metadata.timeline)
+        let foreign = isRevived ? [] : set.foreignKeys(metadata.timeline, try? snapshot.log.get())
         let numbers = "\(set.path) has seq \(set.sequence), and the keyset has seq \(metadata.sequence)"
         if set.sequence > metadata.sequence {
             add(
                 .error, "served-newer", "\(numbers): the keyset is an old copy, or another host publishes this set",
                 advice: restore + "; if another host changes the keyset now, remove it here" + raising(set))
+        } else if !foreign.isEmpty {
+            add(
+                .error, "served-conflict", PublishedKeyset.unknownKeys(foreign, of: set),
+                advice:
+                    "if another host changes the keyset now, remove it here; if the key is lost, move the set away, and publish "
+                    + "again: \(PublishedKeyset.moveAway(set.path)) && " + publish(set))
         } else if set.sequence < metadata.sequence,
-            metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
+            !unknown.isEmpty || metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
         {
+            let lost = unknown.isEmpty ? "" : ", and a key in the set that the keyset has lost"
             let since = metadata.timeline.updatedAt.map { " since \($0)" } ?? ""
             add(
-                .error, "served-older", "\(numbers)\(since): the change was not published",
-                advice: publish(isSigned: set.isSigned, as: set.name))
+                .error, "served-older", "\(numbers)\(since)\(lost): the change was not published",
+                advice: publish(set))
         } else if set.sequence == metadata.sequence, !set.isSet(of: metadata) {
             add(
                 .error, "served-conflict",
@@ -167,7 +198,7 @@ extension KeysetExamination {
             add(
                 .error, "served-revoked",
                 "key \(kid) was revoked at \(time), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",
-                advice: publish(isSigned: set.isSigned, as: set.name))
+                advice: publish(set))
         }
         for key in history?.givenUp(by: metadata, at: now) ?? [] {
             add(
@@ -185,7 +216,7 @@ extension KeysetExamination {
         add(
             .error, "served-lacks",
             "\(set.path) lacks key \(primary), which signs now: apps show a placeholder for each push",
-            advice: publish(isSigned: set.isSigned, as: set.name))
+            advice: publish(set))
     }
 
     /// A web server runs as another user.
@@ -211,7 +242,7 @@ extension KeysetExamination {
             .warning, "served-refused", refusal,
             advice:
                 "pin a higher epoch with the next update of the app, and publish it; apps without the update need the set of their "
-                + "epoch, too: `keys publish --epoch N --as NAME`")
+                + "epoch, too: `keys publish --epoch N --as NAME`; then: status --ignore served-refused")
     }
 
     private mutating func examineValidity(_ set: ServedSet) {
@@ -229,7 +260,7 @@ extension KeysetExamination {
         guard end <= now else { return }
         add(
             .error, "served-expired", "\(set.path) was valid until \(end): apps verify nothing with it",
-            advice: publish(isSigned: true, as: set.name))
+            advice: publish(set))
     }
 
     /// Apps verify the signature. An attacker who can write into the folder can't make one.
@@ -240,6 +271,10 @@ extension KeysetExamination {
             guard let difference = publisher.keyset.difference(from: set, others: kids) else { continue }
             add(.error, "served-signature", difference.reason, advice: difference.advice)
         }
+        for publisher in context.publishers {
+            guard let change = publisher.keyset.unpublishedChange(since: set) else { continue }
+            add(.warning, "served-signature", change, advice: publish(set))
+        }
         guard (try? SignedSenderSet.verify(document, publishers: context.publishers.flatMap(\.records))) == nil else {
             return
         }
@@ -247,11 +282,17 @@ extension KeysetExamination {
         add(
             .error, "served-signature",
             "\(set.path) has no valid signature of \(paths): apps that pin these publishers refuse it",
-            advice: publish(isSigned: true, as: set.name) + "  # or name its publisher keyset with --signed-by, too")
+            advice: PublishedKeyset.moveAway(set.path) + " && " + publish(set)
+                + "  # or name its publisher keyset with --signed-by, too")
+    }
+
+    /// The command that publishes a set again, for the apps that fetch it.
+    private func publish(_ set: ServedSet) -> String {
+        publish(isSigned: set.isSigned, as: set.name, epoch: set.publication?.epoch)
     }
 
     /// The command that publishes: the program of `--exec-on-change`, if one has run.
-    private func publish(isSigned: Bool, as name: String?) -> String {
+    private func publish(isSigned: Bool, as name: String?, epoch: Int64? = nil) -> String {
         if let record = try? snapshot.hook.get() { return runProgram(record) }
         let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
         let isRenamed = name != nil && name != FileSystem.name(of: snapshot.path)
@@ -262,6 +303,8 @@ extension KeysetExamination {
             isSigned
             ? PublishedSet.command(snapshot.path, secretArguments, to: folder, by: context.publisherPath)
             : command("keys publish") + " --to \(folder)" + secretArguments
-        return command + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + removal
+        let isEarlier = epoch.map { $0 < metadata?.publication?.epoch ?? 0 } ?? false
+        return command + (isEarlier ? " --epoch \(epoch ?? 0)" : "")
+            + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + removal
     }
 }

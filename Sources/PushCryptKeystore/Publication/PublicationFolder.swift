@@ -78,21 +78,23 @@ package struct PublicationFolder {
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset, set.metadata)
             guard set.hasSigned(bytes) else { throw keyset.otherPublisher(old.path) }
-            try set.publisher.requireSigned(old) { _ in true }
-            notice = old.refusal(of: new.publication) ?? keyset.unknownKeys(of: old, set.metadata.timeline)
+            try set.publisher.requireSigned(old)
+            notice = try keyset.lostKeys(of: old, set.metadata.timeline)
         }
+        notice = history.refusal(of: new.publication) ?? notice
+        if let difference = history.refusal(of: set.publisher) { throw PublisherKeyset.refusal(difference) }
         // The set itself may have been lost.
         if let copy = ServedHistory(of: name, isSigned: true, in: folder).newestCopy,
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
             try copy.requireReplaceable(by: new, keyset, set.metadata)
-            // An operator who moved the set away accepts that a lost key signs no more.
-            try set.publisher.requireSigned(copy, \.revivesKey)
+            // Only this copy would be overwritten.
+            if copy.sequence == new.publication.sequence { try set.publisher.requireSigned(copy) }
         }
         func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
         // Another signature on the same payload is no other set.
         var publication = try write(document, names, of: keyset) { payload($0) == payload(document) }
-        publication.notice = notice
+        publication.notice = publication.isChanged ? notice : nil
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
         return publication
     }
@@ -142,7 +144,7 @@ package struct PublicationFolder {
                 guard served.sequence < keyset.metadata.sequence else { throw place.conflict(path, served.sequence) }
             default: break
             }
-            notice = served.flatMap { place.unknownKeys(of: $0, keyset.metadata.timeline) }
+            notice = try served.flatMap { try place.lostKeys(of: $0, keyset.metadata.timeline) }
         }
         var publication = try write(bytes, names, of: place) { $0 == bytes }
         publication.notice = notice
@@ -218,11 +220,13 @@ extension KeystoreError.Code {
 
 extension PublisherKeyset {
     /// - Throws: `KeystoreError` with `notPublished` for a set with other signatures than those of this keyset.
-    fileprivate func requireSigned(
-        _ set: ServedSet, _ isRefused: (Difference) -> Bool
-    ) throws(KeystoreError) {
-        guard let difference = difference(from: set), isRefused(difference) else { return }
-        throw KeystoreError(.notPublished, "\(difference.reason). \(difference.advice)")
+    fileprivate func requireSigned(_ set: ServedSet) throws(KeystoreError) {
+        guard let difference = difference(from: set) else { return }
+        throw Self.refusal(difference)
+    }
+
+    fileprivate static func refusal(_ difference: Difference) -> KeystoreError {
+        KeystoreError(.notPublished, "\(difference.reason). \(difference.advice)")
     }
 }
 
@@ -236,8 +240,16 @@ extension ServedSet {
             KeystoreError(.notPublished, "\(path) \(reason); publish under another name")
         }
         guard old.set == new.publication.set else { throw refuse("is the set of another keyset") }
-        guard old.epoch <= new.publication.epoch else {
-            throw refuse("has epoch \(old.epoch), and this set has epoch \(new.publication.epoch)")
+        guard old.epoch == new.publication.epoch else {
+            let epochs = "\(path) has epoch \(old.epoch), and this set has epoch \(new.publication.epoch)"
+            guard old.epoch < new.publication.epoch else {
+                throw KeystoreError(.notPublished, "\(epochs); publish under another name, with --as NAME")
+            }
+            throw KeystoreError(
+                .notPublished,
+                "\(epochs), which the apps that fetch that file refuse. Publish theirs with --epoch \(old.epoch), and this one under another "
+                    + "name, with --as NAME. If no app pins epoch \(old.epoch) any more, move the set away, and publish again: "
+                    + "`\(PublishedKeyset.moveAway(path))`")
         }
         guard sequence <= new.publication.sequence else {
             throw keyset.newer(self, than: metadata)

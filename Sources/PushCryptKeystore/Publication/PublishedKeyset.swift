@@ -52,17 +52,34 @@ package struct PublishedKeyset: Sendable {
             .notPublished,
             keys.map(\.reason).joined(separator: ", ")
                 + ": the keyset is a copy from before, and the key would be used again. If another host changes the keyset now, "
-                + "remove this copy. Otherwise revoke the key here, too: " + commands)
+                + "remove this copy. If there is a newer backup, restore it: "
+                + "`\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise revoke the key here, too: "
+                + commands)
     }
 
-    /// That the served set has keys which the keyset has never had; nil if it has none. Another host uses them, or they were lost
-    /// with a backup.
-    func unknownKeys(of served: ServedSet, _ timeline: KeyTimeline) -> String? {
+    /// What is lost with a served set that has keys which the keyset doesn't have; nil without such keys.
+    ///
+    /// - Throws: `KeystoreError` with `notPublished` for a key that another host may use.
+    func lostKeys(of served: ServedSet, _ timeline: KeyTimeline) throws -> String? {
         let unknown = served.keys.unknown(to: timeline)
-        guard !unknown.isEmpty, served.keys.hasKey(of: timeline) else { return nil }
-        let kids = unknown.map(\.description).joined(separator: ", ")
-        return "\(served.path) had key \(kids), which the keyset has never had: it was lost with a backup, or another "
-            + "host uses it. Pushes with it show placeholders"
+        guard !unknown.isEmpty else { return nil }
+        let foreign = try served.foreignKeys(timeline, KeysetStore(path).auditLog())
+        guard foreign.isEmpty else {
+            throw KeystoreError(
+                .notPublished,
+                "\(Self.unknownKeys(foreign, of: served)). If another host changes the keyset now, remove this copy. If there is a "
+                    + "newer backup, restore it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. If the key is lost, pushes "
+                    + "with it show placeholders: move the set away, and publish again: `\(Self.moveAway(served.path))`"
+            )
+        }
+        return
+            "\(served.path) had key \(unknown.map(\.description).joined(separator: ", ")), which a restoration lost: pushes with it show "
+            + "placeholders"
+    }
+
+    static func unknownKeys(_ kids: [KeyID], of served: ServedSet) -> String {
+        "\(served.path) has key \(kids.map(\.description).joined(separator: ", ")), which the keyset has never had: another host uses "
+            + "it, or it was lost with a backup"
     }
 
     func otherPublisher(_ servedPath: String) -> KeystoreError {
@@ -91,17 +108,19 @@ package struct PublishedKeyset: Sendable {
 
     /// The keyset is an old copy of the one that published a set.
     func newer(_ served: ServedSet, than metadata: KeysetMetadata) -> KeystoreError {
-        func list(_ kids: [KeyID], _ beginning: String, _ end: String) -> String {
-            kids.isEmpty ? "" : ", \(beginning) key \(kids.map(\.description).joined(separator: ", ")), \(end)"
+        func list(_ kids: [KeyID], _ word: String, _ reason: String) -> String? {
+            kids.isEmpty ? nil : " \(word) key \(kids.map(\.description).joined(separator: ", ")) (\(reason))"
         }
-        let lacking = list(
-            served.lacking(metadata.timeline).map(\.kid), "with", "which was destroyed since or isn't published yet")
-        let unknown = list(
-            served.keys.unknown(to: metadata.timeline), "without", "which another host uses now, or which was lost")
+        let keys = [
+            list(
+                served.keys.unknown(to: metadata.timeline), "without", "another host uses it, or it was lost"),
+            list(
+                served.lacking(metadata.timeline).map(\.kid), "with", "destroyed since, or not published yet"),
+        ].compactMap(\.self).map { "," + $0 }.joined()
         return KeystoreError(
             .notPublished,
             "\(served.path) has seq \(served.sequence), and the keyset has seq \(metadata.sequence): it is an old copy"
-                + [unknown, lacking].filter { !$0.isEmpty }.joined(separator: " and")
+                + keys
                 + ". If another host changes the keyset now, remove this copy. If there is a newer backup, restore it: "
                 + "`\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise, or if you have just restored the newest one, "
                 + "revoke again what was revoked or destroyed after it, then raise its seq: `\(raise(above: served.sequence))`"

@@ -51,5 +51,23 @@ struct PublisherKeyset: Sendable {
                 + "an old copy has signed the set, \(move)", revivesKey: true)
     }
 
+    /// A key that was destroyed or added after a set was signed; nil if there is none. Until the set is signed again, it doesn't show
+    /// that the key was destroyed, and apps that pin only the added key refuse it.
+    func unpublishedChange(since set: ServedSet) -> String? {
+        guard timeline.keys.contains(where: { set.signers.contains($0.kid) }) else { return nil }
+        let destroyed = timeline.keys.filter { $0.lifecycle.destroyedAt != nil && set.signers.contains($0.kid) }
+        let added = timeline.keys.filter { key in
+            key.lifecycle.destroyedAt == nil && !set.signers.contains(key.kid)
+                && set.publication.map { $0.issuedAt <= key.lifecycle.createdAt ?? $0.issuedAt } ?? false
+        }
+        let changes = [("is signed", destroyed, "was destroyed"), ("isn't signed", added, "was added")].filter {
+            !$0.1.isEmpty
+        }.map { verb, keys, change in
+            "\(verb) by publisher key \(Self.list(keys.map(\.kid).sorted())), which \(change) since"
+        }
+        return changes.isEmpty
+            ? nil : "\(set.path) \(changes.joined(separator: ", and ")): sign and publish the set again"
+    }
+
     private static func list(_ kids: [KeyID]) -> String { kids.map(\.description).joined(separator: ", ") }
 }

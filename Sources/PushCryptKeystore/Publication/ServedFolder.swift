@@ -60,11 +60,17 @@ package struct ServedFolder: Sendable {
 
     func hasSet(named name: String) -> Bool { sets.contains { $0.name == name } }
 
-    /// The numbered copy with the highest `seq` of a set that has keys of the keyset.
-    func newestCopy(of name: String, areSigned kinds: [Bool], _ timeline: KeyTimeline) -> ServedSet? {
+    /// The numbered copy with the highest `seq` of the sets of a keyset.
+    func newestCopy(of name: String, areSigned kinds: [Bool], _ metadata: KeysetMetadata) -> ServedSet? {
         guard let folder = try? Folder(path, followingLinks: true) else { return nil }
-        return kinds.compactMap { ServedHistory(of: name, isSigned: $0, in: folder).newestCopy }
-            .filter { $0.keys.hasKey(of: timeline) }.max { $0.sequence < $1.sequence }
+        return kinds.compactMap { ServedHistory(of: name, isSigned: $0, in: folder).newestCopy(of: metadata) }
+            .max { $0.sequence < $1.sequence }
+    }
+
+    /// The newest numbered copies of the keyset's sets that the folder lacks.
+    func lostSets(of metadata: KeysetMetadata) -> [ServedSet] {
+        guard let folder = try? Folder(path, followingLinks: true) else { return [] }
+        return ServedHistory(in: folder).lostSets(of: metadata, in: folder)
     }
 
     /// The numbered copy of a served set if its bytes differ: `keys publish` writes the same bytes to both.

@@ -60,9 +60,32 @@ struct ServedHistory {
     /// The signed set with the highest `seq` that has the id of a set.
     func newest(of set: SenderSetPublication) -> ServedSet? { sets.last { $0.publication?.set == set.set } }
 
-    /// The public keys without a signature with the highest `seq` that have a key of the keyset.
-    func newestKeys(of metadata: KeysetMetadata) -> ServedSet? {
-        sets.last { !$0.isSigned && $0.belongs(to: metadata) }
+    /// The sets of a keyset. A later one of the same name is one of them, too, if it has no signature, which names the keyset: an old
+    /// copy may have none of the later keys.
+    private func own(_ metadata: KeysetMetadata) -> [ServedSet] {
+        let names = Set(sets.filter { !$0.isSigned && $0.belongs(to: metadata) }.map(\.nameOfCopies))
+        return sets.filter { $0.belongs(to: metadata) || !$0.isSigned && names.contains($0.nameOfCopies) }
+    }
+
+    func hasSet(at path: String, of metadata: KeysetMetadata) -> Bool { own(metadata).contains { $0.path == path } }
+
+    /// The newest numbered copies of the keyset's sets whose file itself, NAME.json or NAME.jwks.json, isn't there.
+    func lostSets(of metadata: KeysetMetadata, in folder: Folder) -> [ServedSet] {
+        let names = Dictionary(grouping: own(metadata)) { $0.nameOfCopies + ServedSet.suffix(isSigned: $0.isSigned) }
+        return names.filter { !folder.has($0.key) }.compactMap(\.value.last).sorted { $0.path < $1.path }
+    }
+
+    /// The public keys without a signature with the highest `seq` of a keyset.
+    func newestKeys(of metadata: KeysetMetadata) -> ServedSet? { own(metadata).last { !$0.isSigned } }
+
+    /// The numbered copy with the highest number, if it is one of a keyset's sets.
+    func newestCopy(of metadata: KeysetMetadata) -> ServedSet? {
+        newestCopy.flatMap { copy in own(metadata).contains { $0.path == copy.path } ? copy : nil }
+    }
+
+    /// The last signed set that shows that a publisher keyset has a key which was destroyed.
+    func refusal(of publisher: PublisherKeyset) -> PublisherKeyset.Difference? {
+        sets.lazy.reversed().compactMap { publisher.difference(from: $0) }.first(where: \.revivesKey)
     }
 
     /// That apps which have fetched one of the sets refuse a signed set; nil if they don't.
@@ -87,10 +110,10 @@ struct ServedHistory {
                 GivenUpKey(kid: kid, reason: "\($0.path) revokes key \(kid), which the keyset doesn't")
             }
         }
-        guard let newest = sets.last(where: { $0.belongs(to: metadata) && ($0.publication?.issuedAt ?? time) <= time })
-        else { return revoked }
+        let own = own(metadata)
+        guard let newest = own.last(where: { ($0.publication?.issuedAt ?? time) <= time }) else { return revoked }
         let name = "\(newest.path), seq \(newest.sequence),"
-        let earlier = sets.filter { $0.belongs(to: metadata) && $0.sequence < newest.sequence }
+        let earlier = own.filter { $0.sequence < newest.sequence }
         let listed = Set(earlier.flatMap(\.keys.kids))
         let destroyed = newest.lacking(timeline).filter { key in
             !revived.contains(key.kid) && (listed.contains(key.kid) || newest.isLater(than: key.lifecycle))

@@ -30,6 +30,11 @@ struct ServedSet {
 
     /// Without the suffix.
     var name: String { String(FileSystem.name(of: path).dropLast(Self.suffix(isSigned: isSigned).count)) }
+    /// The name without the number of a copy.
+    var nameOfCopies: String {
+        guard let dot = name.lastIndex(of: "."), Int64(name[name.index(after: dot)...]) != nil else { return name }
+        return String(name[..<dot])
+    }
     var isSigned: Bool { publication != nil }
     var sequence: Int64 { keys.sequence }
 
@@ -38,11 +43,24 @@ struct ServedSet {
         keys.hasKey(of: metadata.timeline) || publication.map { $0.set == metadata.publication?.set } ?? false
     }
 
+    /// Whether the set is for the same apps or senders as another one: a set that was renamed isn't lost.
+    func hasSameReaders(_ other: ServedSet) -> Bool {
+        isSigned == other.isSigned && publication?.epoch == other.publication?.epoch
+    }
+
     /// The keys that the keyset uses and the set lacks.
     func lacking(_ timeline: KeyTimeline) -> [KeyTimeline.Key] {
         timeline.keys.filter { key in
             key.lifecycle.revokedAt == nil && key.lifecycle.destroyedAt == nil && !keys.kids.contains(key.kid)
         }
+    }
+
+    /// The keys that the keyset has never had, and that no restoration lost: another host may use them. A set without a signature has no
+    /// time, so it may be from before the restoration.
+    func foreignKeys(_ timeline: KeyTimeline, _ log: AuditLog?) -> [KeyID] {
+        let unknown = keys.unknown(to: timeline)
+        if let lostAt = log?.lostAt, (publication?.issuedAt ?? lostAt) <= lostAt { return [] }
+        return unknown.isEmpty ? [] : unknown.filter { log?.keys.contains($0) != true }
     }
 
     /// Whether the set was issued after a key was made. Only a signed set has a time.

@@ -167,7 +167,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a host with an old copy is refused and told to remove it; a publication after --publish-seq names the lost key"
+        "a host with an old copy is refused and told to remove it, also after --publish-seq, until it moves the set away"
     )
     func formerHost() throws {
         _ = try place.shell("cp -a Keys/senders former")
@@ -179,10 +179,14 @@ struct ServedKeysTests {
         expectRefusal(try publish(at: day), 65, saying: "If another host changes the keyset now, remove this copy")
         try revoke(at: day)
         try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "9", at: day)
-        let output = try publish(at: day)
         let words =
-            "www/senders.json had key \(live), which the keyset has never had: it was lost with a backup, or another"
-        #expect(output.exit == 0 && output.stderr.contains(words), "\(output)")
+            "www/senders.json has key \(live), which the keyset has never had: another host uses it, or it was lost"
+        #expect(
+            try findings(day: 2).contains { $0.code == "served-conflict" && $0.message == "\(words) with a backup" })
+        expectRefusal(
+            try publish(at: day), 65, saying: "If the key is lost, pushes with it show placeholders: move the set")
+        _ = try place.shell("mv www/senders.json www/senders.json.old")
+        #expect(try publish(at: day).exit == 0)
         #expect(try publish(at: day).stderr.isEmpty)
     }
 
@@ -200,9 +204,56 @@ struct ServedKeysTests {
             expectRefusal(
                 try place.run("keys", "publish", "Keys/phones", "--to", "www", "--as", name, "--at", Workplace.now), 65,
                 saying:
-                    "www/phones.jwks.json has seq 2, and the keyset has seq 1: it is an old copy, without key \(next)")
+                    "www/phones.jwks.json has seq 2, and the keyset has seq 1: it is an old copy, without key \(next) ("
+            )
         }
         #expect(!place.has("www/handsets.jwks.json"))
+    }
+
+    @Test(
+        "an old copy whose only key was destroyed isn't published over its later sets, also if the served one is lost")
+    func destroyedOnlyKey() throws {
+        let day = SignedSetPlace.day
+        let first = try place.create("Keys/phones", "recipient")
+        func publish(_ number: Int) throws -> Output {
+            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", day(number))
+        }
+        #expect(try publish(0).exit == 0)
+        _ = try place.shell("cp -a Keys/phones old")
+        let revoked = try place.run("keys", "revoke", "Keys/phones", "--yes", "--at", day(1), "--", first)
+        let destroyed = try place.run("keys", "destroy", "Keys/phones", "--force", "--at", day(1), "--", first)
+        try #require(revoked.exit == 0 && destroyed.exit == 0, "\(destroyed)")
+        #expect(try publish(1).exit == 0)
+        _ = try place.shell("rm -r Keys/phones www/phones.jwks.json && mv old Keys/phones")
+        #expect(try findings(day: 2).contains { $0.code == "served-revoked" && $0.message.contains(first) })
+        let words = "www/phones.3.jwks.json, seq 3, lacks key \(first), which is older: it was destroyed or lost since"
+        expectRefusal(try publish(2), 65, saying: words)
+        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "4", at: day(2))
+        expectRefusal(try publish(2), 65, saying: words)
+        #expect(!place.has("www/phones.jwks.json"))
+    }
+
+    @Test(
+        "a set of an earlier epoch isn't replaced by another epoch, the advice keeps its epoch, and its loss is an error"
+    )
+    func earlierEpoch() throws {
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-epoch", "2", "--yes", at: Workplace.now)
+        #expect(try publish("--epoch", "1").exit == 0)
+        try revoke()
+        let found = try #require(try findings().first { $0.code == "served-revoked" })
+        #expect(found.advice.hasSuffix("--signed-by Keys/publisher --epoch 1"), "\(found)")
+        expectRefusal(
+            try publish(), 65,
+            saying: "www/senders.json has epoch 1, and this set has epoch 2, which the apps that fetch")
+        #expect(try publish("--epoch", "1").exit == 0)
+        #expect(try publish("--as", "senders-2").exit == 0)
+        #expect(try findings().isEmpty)
+        _ = try place.shell("mv www/senders.json lost")
+        let lost = try findings()
+        #expect(lost.map(\.code) == ["served-unpublished"], "\(lost)")
+        #expect(
+            lost.first?.message.hasPrefix("www has no senders.json any more: www/senders.4.json is its newest") == true)
+        #expect(lost.first?.advice.contains("--signed-by Keys/publisher --epoch 1  #") == true)
     }
 
     @Test(

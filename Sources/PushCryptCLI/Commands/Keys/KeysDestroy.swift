@@ -31,6 +31,10 @@ struct KeysDestroy: ParsableCommand {
         try change.make("destroying key \(kid) for good:", orNothing: nothing, confirmation.confirm) {
             try $0.destroy(kid, force: confirmation.force)
         }
+        guard try change.metadata().kind == .publisher else { return }
+        StandardStreams.writeNote(
+            "publish every set again that the key has signed: until then a served set doesn't show that the key was destroyed"
+        )
     }
 }
 

@@ -37,6 +37,10 @@ struct KeysPublish: ParsableCommand {
         if let name, name.hasPrefix(".") || name.contains("/") {
             throw ValidationError("--as takes a name, such as senders: no path, and no dot at its beginning.")
         }
+        if let name, let last = name.split(separator: ".").dropFirst().last, last == "json" || Int64(last) != nil {
+            throw ValidationError(
+                "--as takes a name without suffix and number, such as senders: the numbered copies are NAME.SEQ.json.")
+        }
         guard publisher.signedBy != nil || !publisher.hasSecret else {
             throw ValidationError("\(PublisherOptions.secretNames) need --signed-by.")
         }

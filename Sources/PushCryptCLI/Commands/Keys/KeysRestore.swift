@@ -131,12 +131,25 @@ struct KeysRestore: ParsableCommand {
         let target = ShellArgument.quoted("Restored/\(FileSystem.name(of: KeysetFolder(path).path))")
         return
             ". To compare them with `pushcrypt keys log`, restore the backup beside it: `pushcrypt keys restore --from "
-            + "\(ShellArgument.quoted(file)) \(target)\(backupSecret.repeatedArguments)\(secrets.repeatedArguments)`"
+            + "\(ShellArgument.quoted(file)) \(target)\(backupSecret.repeatedArguments)\(secrets.repeatedArguments)`. If the "
+            + "backup is the right one, move the folder out of the keystore, restore the backup, and confirm it"
     }
 
+    /// The paths of the keysets of a backup in the keystore. Publishers whose folder isn't there belong into a keystore of their own.
     private func names(in backup: Backup?) -> [String] {
         let keystore = Keystore(into ?? Defaults.keystore).path
-        return backup.map { $0.keysets.map { "\(keystore)/\($0.name)" } } ?? []
+        let keysets = backup?.keysets ?? []
+        let hasOthers = keysets.contains { $0.file.metadata.kind != .publisher }
+        return keysets.compactMap { keyset in
+            let path = "\(keystore)/\(keyset.name)"
+            guard hasOthers, keyset.file.metadata.kind == .publisher, !FileSystem.exists(path) else { return path }
+            let target = ShellArgument.quoted("Publisher/\(keyset.name)")
+            StandardStreams.writeNote(
+                "\(keyset.name) of the backup has publisher keys and was not restored into \(keystore). If it is lost, restore it in "
+                    + "a keystore of its own: `pushcrypt keys restore --from \(ShellArgument.quoted(file ?? "")) \(target)`"
+            )
+            return nil
+        }
     }
 
     private func copy(of path: String, in backup: Backup?) throws -> BackedUpKeyset? {

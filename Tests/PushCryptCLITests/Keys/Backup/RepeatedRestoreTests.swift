@@ -26,6 +26,24 @@ struct RepeatedRestoreTests {
         #expect(doctor.text.split(separator: "revokes key \(made.leaked)").count == 2, "\(doctor)")
     }
 
+    @Test("publishers of a backup aren't restored into the keystore of other keysets, unless they were there")
+    func publishers() throws {
+        let place = try Workplace()
+        try place.create("Keys/web", "sender")
+        try place.create("Publisher/app", "publisher")
+        try place.write(Data("a long winter".utf8), to: "secret")
+        let sealing = ["--backup-passphrase-file", "secret", "--at", Workplace.now]
+        let backup = try place.run(["keys", "backup", "--all", "Keys", "Publisher", "--to", "backup"] + sealing)
+        try #require(backup.exit == 0, "\(backup)")
+        _ = try place.shell("rm -r Keys/web Publisher/app")
+        let restored = try place.run(["keys", "restore", "--from", "backup"] + sealing)
+        #expect(restored.exit == 0, "\(restored)")
+        #expect(restored.stderr.contains("`pushcrypt keys restore --from backup Publisher/app`"), "\(restored)")
+        #expect(try place.names(in: "Keys") == ["web"])
+        let named = try place.run(["keys", "restore", "--from", "backup", "Publisher/app"] + sealing)
+        #expect(named.exit == 0 && place.has("Publisher/app/keyset.json"), "\(named)")
+    }
+
     @Test("--back-in-time of a backup with several keysets exits 64 without their names, and changes nothing")
     func severalKeysets() throws {
         let place = try Workplace()

@@ -30,7 +30,7 @@ struct PublisherCopyTests {
 
     /// Changes the sender keyset, and publishes its set.
     private func change(day: Int) throws {
-        try place.succeed("keys", "policy", "Keys/senders", "--keep", "\(day)", at: Self.day(day))
+        try place.succeed("keys", "policy", "Keys/senders", "--keep", "\(day + 3)", at: Self.day(day))
         let output = try publish(day: day)
         try #require(output.exit == 0, "\(output)")
     }
@@ -81,6 +81,10 @@ struct PublisherCopyTests {
         #expect(try findings(day: 5).contains { $0.code == "served-signature" && $0.message.contains(second) })
         expectRefusal(try publish(day: 5), 65, saying: reason)
         #expect(try place.read("www/senders.json") == served)
+        _ = try place.shell("mv www/senders.json lost")
+        expectRefusal(try publish(day: 5), 65, saying: "www/senders.3.json was signed by publisher key \(second)")
+        #expect(try place.read("www/senders.3.json") == served)
+        _ = try place.shell("mv lost www/senders.json")
         try place.succeed("keys", "policy", "Keys/senders", "--keep", "9", at: Self.day(6))
         let refused = try publish(day: 6)
         expectRefusal(refused, 65, saying: reason)
@@ -93,9 +97,13 @@ struct PublisherCopyTests {
     @Test("a publisher key that is added after the last change signs the same set, and one that is destroyed doesn't")
     func changed() throws {
         try place.succeed("keys", "add", "Keys/publisher", at: Self.day(3))
-        #expect(try findings(day: 3).isEmpty)
+        let added = try #require(try findings(day: 3).first)
+        #expect(added.code == "served-signature" && added.message.contains("which was added since: sign and publish"))
         #expect(try publish(day: 3).text.hasPrefix("wrote www/senders.json"))
+        #expect(try findings(day: 3).isEmpty)
         try destroy(first, day: 4)
+        let destroyed = try #require(try findings(day: 4).first)
+        #expect(destroyed.message.contains("is signed by publisher key \(first), which was destroyed since"))
         #expect(try publish(day: 4).text.hasPrefix("wrote www/senders.json"))
         try change(day: 5)
         #expect(try findings(day: 5).isEmpty)
