@@ -210,8 +210,7 @@ extension KeysetExamination {
     /// Apps refuse what a key signs that their set lacks. A key signs first after the time that devices have to fetch it.
     private mutating func examineSigningKey(_ set: ServedSet, _ metadata: KeysetMetadata) {
         guard metadata.kind == .sender, let primary = metadata.timeline.primary(at: now)?.kid,
-            !set.keys.kids.contains(primary), set.keys.unrevoked(in: metadata.timeline).isEmpty,
-            set.isSigned == (metadata.signedSet != nil)
+            !set.keys.kids.contains(primary), set.keys.unrevoked(in: metadata.timeline).isEmpty
         else { return }
         add(
             .error, "served-lacks",
