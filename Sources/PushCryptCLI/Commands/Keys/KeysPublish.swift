@@ -15,8 +15,9 @@ struct KeysPublish: ParsableCommand {
             Every user may read the files. They are replaced atomically, and only if their content changes: otherwise even \
             their time of modification stays. A signed set is verified as an app does, before and after it is written.
 
-            Exit status: 0 the folder has the set, perhaps already before; 65 the folder has a later set, or the set of another \
-            keyset, or this set can't be signed; anything else: see pushcrypt --help.
+            Exit status: 0 the folder has the set, perhaps already before; 65 the folder has a later set, or one of another \
+            keyset or epoch, or with keys or signatures that this host doesn't know, or this set can't be signed; anything else: \
+            see pushcrypt --help.
 
             Example: pushcrypt keys publish Keys/senders --to /srv/www --signed-by Publisher/app
             """)

@@ -135,7 +135,7 @@ struct KeysRestore: ParsableCommand {
             + "backup is the right one, move the folder out of the keystore, restore the backup, and confirm it"
     }
 
-    /// The paths of the keysets of a backup in the keystore. Publishers whose folder isn't there belong into a keystore of their own.
+    /// The paths of the keysets of a backup in the keystore. Publishers whose folder isn't there belong in a keystore of their own.
     private func names(in backup: Backup?) -> [String] {
         let keystore = Keystore(into ?? Defaults.keystore).path
         let keysets = backup?.keysets ?? []
