@@ -52,19 +52,18 @@ extension KeysetExamination {
 
     /// `keys publish` doesn't replace such a file.
     private mutating func examineForeign(_ path: String, _ metadata: KeysetMetadata) {
-        let (old, new) = (ShellArgument.quoted(path), ShellArgument.quoted(path + ".old"))
         let isSigned = metadata.signedSet != nil && !path.hasSuffix(ServedSet.suffix(isSigned: false))
         add(
             .error, "served-foreign", "\(path) is not a set that `keys publish` writes",
-            advice: "mv \(old) \(new) && " + publish(isSigned: isSigned, as: nil))
+            advice: PublishedKeyset.moveAway(path) + " && " + publish(isSigned: isSigned, as: nil))
     }
 
     /// A numbered copy that can't be read. One of a later set shows that the keyset is an old copy, which mustn't be published.
     private mutating func examineDamaged(_ copy: (path: String, sequence: Int64), _ metadata: KeysetMetadata) {
-        let (old, new) = (ShellArgument.quoted(copy.path), ShellArgument.quoted(copy.path + ".old"))
         guard copy.sequence > metadata.sequence else {
             return add(
-                .error, "served-foreign", "\(copy.path), a numbered copy, is damaged", advice: "mv \(old) \(new)")
+                .error, "served-foreign", "\(copy.path), a numbered copy, is damaged",
+                advice: PublishedKeyset.moveAway(copy.path))
         }
         let raise = PublishedKeyset.raiseCommand(snapshot.path, above: copy.sequence, secretArguments)
         add(
@@ -125,11 +124,10 @@ extension KeysetExamination {
         guard set.keys.kids.isEmpty || isOwn else {
             if let owner = context.others.first(where: { set.belongs(to: $0.metadata) }) {
                 guard metadata.hasSet(isSigned: set.isSigned) else { return }
-                let (old, new) = (ShellArgument.quoted(set.path), ShellArgument.quoted(set.path + ".old"))
                 return add(
                     .error, "served-foreign",
                     "\(set.path) is the set of \(owner.path), so what fetches the keys of this keyset gets those of that one",
-                    advice: "mv \(old) \(new) && " + publish(isSigned: set.isSigned, as: nil)
+                    advice: PublishedKeyset.moveAway(set.path) + " && " + publish(isSigned: set.isSigned, as: nil)
                         + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME")
             }
             return add(
