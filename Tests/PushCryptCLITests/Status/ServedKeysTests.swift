@@ -33,16 +33,7 @@ struct ServedKeysTests {
         try #require(output.exit == 0, "\(output)")
     }
 
-    /// The findings about the served sets.
-    private func findings(day: Int = 0) throws -> [(code: String, message: String, advice: String)] {
-        try place.settle("Keys")
-        let output = try place.run(
-            "keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day))
-        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
-        return found.filter { $0["code"]?.hasPrefix("served-") == true }.map {
-            ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
-        }
-    }
+    private func findings(day: Int = 0) throws -> [ServedFinding] { try place.servedFindings(day: day) }
 
     @Test("a served set without the key that signs now is an error at once, also within a day after the change")
     func signingKey() throws {
@@ -167,7 +158,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a host with an old copy is refused and told to remove it, also after --publish-seq, until it moves the set away"
+        "keys publish refuses an old copy before and after --publish-seq, and publishes it when the served set is moved away"
     )
     func formerHost() throws {
         _ = try place.shell("cp -a Keys/senders former")
@@ -191,7 +182,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "an old copy of public keys isn't published under another name, and the refusal names the keys of the served set"
+        "keys publish refuses an old copy of public keys under its own and another name, and names the key that it lacks"
     )
     func renamedPublicKeys() throws {
         try place.create("Keys/phones", "recipient")
@@ -234,7 +225,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a set of an earlier epoch isn't replaced by another epoch, the advice keeps its epoch, and its loss is an error"
+        "a set of another epoch doesn't replace the served one, the advice has the served epoch, and a lost set is an error"
     )
     func earlierEpoch() throws {
         try place.succeed("keys", "policy", "Keys/senders", "--publish-epoch", "2", "--yes", at: Workplace.now)
@@ -257,7 +248,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a set that was issued under a clock far ahead is an error, until it is moved away and the right one is published"
+        "a served set that was issued in the future is an error, and the advice moves it away"
     )
     func issuedInFuture() throws {
         _ = try place.shell("cp -a Keys/senders old")
@@ -270,7 +261,7 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a set of another keyset under the name of a keyset is an error of the latter, and the advised command corrects it"
+        "a file with another keyset's set is an error of the keyset that has the file's name, and the advice corrects it"
     )
     func swapped() throws {
         try place.create("Keys/other", "sender")
@@ -289,7 +280,7 @@ struct ServedKeysTests {
         #expect(try findings().isEmpty)
     }
 
-    @Test("a set that is published under the name of a keyset without a set of that kind is no fault of one of the two")
+    @Test("a signed set with the name of a recipient keyset has no finding")
     func borrowedName() throws {
         try place.create("Keys/app", "recipient")
         try place.succeed("keys", "publish", "Keys/app", "--to", "www", at: Workplace.now)

@@ -26,7 +26,9 @@ struct RepeatedRestoreTests {
         #expect(doctor.text.split(separator: "revokes key \(made.leaked)").count == 2, "\(doctor)")
     }
 
-    @Test("publishers of a backup aren't restored into the keystore of other keysets, unless they were there")
+    @Test(
+        "keys restore without names leaves out lost publishers, names the command for them, and restores them by their path"
+    )
     func publishers() throws {
         let place = try Workplace()
         try place.create("Keys/web", "sender")

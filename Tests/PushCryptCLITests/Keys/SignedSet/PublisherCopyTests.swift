@@ -41,17 +41,9 @@ struct PublisherCopyTests {
         try #require(output.exit == 0, "\(output)")
     }
 
-    private func findings(day: Int) throws -> [(code: String, message: String, advice: String)] {
-        try place.settle("Keys")
-        let output = try place.run(
-            "keys", "doctor", "Keys", "--served", "www", "--json", "--at", Self.day(day))
-        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
-        return found.filter { $0["code"]?.hasPrefix("served-") == true }.map {
-            ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
-        }
-    }
+    private func findings(day: Int) throws -> [ServedFinding] { try place.servedFindings(day: day) }
 
-    @Test("an old copy with a destroyed publisher key signs nothing, until the key is destroyed there, too")
+    @Test("keys publish refuses a publisher keyset with a destroyed key until that key is destroyed in it")
     func destroyed() throws {
         _ = try place.shell("cp -a Keys/publisher old")
         try destroy(second, day: 3)
@@ -73,7 +65,9 @@ struct PublisherCopyTests {
         #expect(try findings(day: 6).isEmpty)
     }
 
-    @Test("an old copy without a publisher key that has signed doesn't replace the set, nor its numbered copy")
+    @Test(
+        "keys publish refuses a publisher keyset that lacks a key which has signed, and keeps the set and its numbered copy"
+    )
     func lacking() throws {
         let served = try place.read("www/senders.json")
         _ = try place.shell("rm -r Keys/publisher && mv one Keys/publisher")
@@ -94,7 +88,7 @@ struct PublisherCopyTests {
         #expect(try publish(day: 6).exit == 0)
     }
 
-    @Test("a publisher key that is added after the last change signs the same set, and one that is destroyed doesn't")
+    @Test("status warns about an added and a destroyed publisher key until the set is signed again")
     func changed() throws {
         try place.succeed("keys", "add", "Keys/publisher", at: Self.day(3))
         let added = try #require(try findings(day: 3).first)

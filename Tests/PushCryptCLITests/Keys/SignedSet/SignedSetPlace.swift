@@ -50,3 +50,17 @@ struct SignedSetPlace {
     /// The time this many days after the publication.
     static func day(_ day: Int) -> String { Workplace.later(day * Workplace.days) }
 }
+
+typealias ServedFinding = (code: String, message: String, advice: String)
+
+extension Workplace {
+    /// What `keys doctor` finds in the served sets of `www`.
+    func servedFindings(day: Int) throws -> [ServedFinding] {
+        try settle("Keys")
+        let output = try run("keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day))
+        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
+        return found.filter { $0["code"]?.hasPrefix("served-") == true }.map {
+            ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
+        }
+    }
+}
