@@ -7,6 +7,8 @@ package struct PublicKeyList: Sendable {
     package let sequence: Int64
     package let kids: Set<KeyID>
     private let revoked: Set<KeyID>
+    /// When the last of the keys begins to seal; nil if the set doesn't say so.
+    package let lastActivation: UnixTime?
 
     /// - Returns: nil for another JSON value.
     package init?(_ root: JSONValue) {
@@ -17,6 +19,9 @@ package struct PublicKeyList: Sendable {
         let kids = keys.elements.compactMap { $0["kid"]?.string.flatMap(KeyID.init) }
         self.kids = Set(kids)
         revoked = Set(kids.filter { member["keys"]?[$0.description]?["revokedAt"] != nil })
+        lastActivation = kids.compactMap { kid in
+            member["keys"]?[kid.description]?["activatesAt"]?.string.flatMap(UnixTime.init(rfc3339:))
+        }.max()
     }
 
     package func hasKey(of timeline: KeyTimeline) -> Bool { timeline.keys.contains { kids.contains($0.kid) } }

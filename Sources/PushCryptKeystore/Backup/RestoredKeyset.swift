@@ -77,9 +77,12 @@ struct RestoredKeyset {
                 "; if a set with a higher seq was published, raise seq with "
                     + "`pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq N\(secretArguments)`"
             } ?? ""
+        let isPublisher = copy.metadata.kind == .publisher
+        // `status` of the keystore of senders doesn't examine the publishers that sign.
+        let status = isPublisher ? "pushcrypt status \(ShellArgument.quoted(path))" : "pushcrypt status"
         return
-            "\(path): the folder has \(log), so this restores keys that were revoked or destroyed \(unknownChanges): revoke "
-            + "them again\(publication). `pushcrypt status` reports this as an error until you confirm it: "
+            "\(path): the folder has \(log), so this restores keys that were revoked or destroyed \(unknownChanges): "
+            + "\(isPublisher ? "destroy" : "revoke") them again\(publication). `\(status)` reports this as an error until you confirm it: "
             + "`\(AuditLog.confirmCommand(path, secretArguments))`"
     }
 

@@ -92,6 +92,7 @@ extension KeysetExamination {
             "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
             advice: publish(isSigned: metadata.signedSet != nil, as: nil))
         if let copy {
+            examineSignature(copy)
             examineRevocations(copy, folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned), metadata)
         }
     }
@@ -99,6 +100,7 @@ extension KeysetExamination {
     /// The folder lacks a set beside others of the keyset.
     private mutating func examineLost(_ copy: ServedSet, _ folder: ServedFolder) {
         let file = copy.nameOfCopies + ServedSet.suffix(isSigned: copy.isSigned)
+        examineSignature(copy)
         add(
             .error, "served-unpublished",
             "\(folder.path) has no \(file) any more: \(copy.path) is its newest copy, and what fetches it gets nothing",
@@ -134,11 +136,13 @@ extension KeysetExamination {
                 .error, "served-foreign",
                 "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left",
                 advice: restore
-                    + ", if the keyset is an old copy; if the file is another keyset's, publish this one with "
-                    + "`keys publish --as NAME`")
+                    + "; if the file is another keyset's, publish this one with `keys publish --as NAME`; if it is an old set of this "
+                    + "keyset, move it away, and publish again: \(PublishedKeyset.moveAway(set.path)) && \(publish(set))"
+            )
         }
         examineRevocations(set, history, metadata)
         examineSigningKey(set, metadata)
+        examineEpoch(set, metadata)
         examineSignature(set)
         examineAcceptance(set, history)
         examineValidity(set)
@@ -162,7 +166,7 @@ extension KeysetExamination {
                 .error, "served-conflict", PublishedKeyset.unknownKeys(foreign, of: set),
                 advice:
                     "if another host changes the keyset now, remove it here; if the key is lost, move the set away, and publish "
-                    + "again: \(PublishedKeyset.moveAway(set.path)) && " + publish(set))
+                    + "again: \(PublishedKeyset.moveAway(set.path)) && " + raiseAbove(set, metadata) + publish(set))
         } else if set.sequence < metadata.sequence,
             !unknown.isEmpty || metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
         {
@@ -179,6 +183,12 @@ extension KeysetExamination {
                 advice: PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
                     + "  # if no other host publishes it; then publish the set")
         }
+    }
+
+    /// The command before that of publishing if the numbered copy of a set would be in its way.
+    private func raiseAbove(_ set: ServedSet, _ metadata: KeysetMetadata) -> String {
+        guard set.sequence == metadata.sequence else { return "" }
+        return PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments) + " && "
     }
 
     /// What to do if the newest backup is restored already.
@@ -216,9 +226,25 @@ extension KeysetExamination {
             advice: publish(set))
     }
 
-    /// A web server runs as another user.
+    /// `keys publish` doesn't replace a set by one of an earlier epoch.
+    private mutating func examineEpoch(_ set: ServedSet, _ metadata: KeysetMetadata) {
+        guard let epoch = set.publication?.epoch, let own = metadata.publication?.epoch, own < epoch else { return }
+        add(
+            .error, "served-newer",
+            "\(set.path) has epoch \(epoch), and the keyset has epoch \(own): the keyset is an old copy",
+            advice: restore + "; if it is restored: "
+                + PublishedKeyset.raiseCommand(snapshot.path, toEpoch: epoch, secretArguments))
+    }
+
+    /// A web server runs as another user, and only the one that publishes may change what is served.
     private mutating func examineMode(_ set: ServedSet) {
         let folder = FileSystem.parent(of: set.path)
+        for path in [set.path, folder] {
+            guard let mode = FileStatus(path, followingLinks: true)?.access.mode, mode & 0o002 != 0 else { continue }
+            add(
+                .warning, "served-mode", "every user can change \(path), and so the keys that are fetched",
+                advice: "chmod o-w \(ShellArgument.quoted(path))")
+        }
         for (path, bits, mode) in [(set.path, 0o004, "644"), (folder, 0o001, "755")] {
             guard let status = FileStatus(path, followingLinks: true), status.access.mode & UInt32(bits) == 0 else {
                 continue
@@ -275,22 +301,32 @@ extension KeysetExamination {
         guard (try? SignedSenderSet.verify(document, publishers: context.publishers.flatMap(\.records))) == nil else {
             return
         }
+        if let publisher = context.publishers.first?.keyset, kids.isDisjoint(with: set.signers) {
+            return add(
+                .error, "served-signature",
+                "\(publisher.foreignSigners(of: set)): apps that pin only these publishers refuse it",
+                advice:
+                    "restore the newest backup of \(publisher.path), if it is an old copy: \(publisher.restore); or name the publisher "
+                    + "keyset that has this key with --signed-by, too; or, if the apps also pin \(publisher.path), publish with it: "
+                    + publish(set, options: " --new-publisher"))
+        }
         let paths = Set(context.publishers.map(\.keyset.path)).sorted().joined(separator: ", ")
         add(
             .error, "served-signature",
-            "\(set.path) has no valid signature of \(paths): apps that pin these publishers refuse it",
-            advice: PublishedKeyset.moveAway(set.path) + " && " + publish(set)
-                + "  # or name its publisher keyset with --signed-by, too")
+            "\(set.path) has no valid signature of \(paths), so it is damaged: apps that pin these publishers refuse it",
+            advice: PublishedKeyset.moveAway(set.path) + " && " + publish(set))
     }
 
     /// The command that publishes a set again, for the apps that fetch it.
-    private func publish(_ set: ServedSet) -> String {
-        publish(isSigned: set.isSigned, as: set.name, epoch: set.publication?.epoch)
+    private func publish(_ set: ServedSet, options: String = "") -> String {
+        publish(isSigned: set.isSigned, as: set.nameOfCopies, epoch: set.publication?.epoch, options: options)
     }
 
     /// The command that publishes: the program of `--exec-on-change`, if one has run.
-    private func publish(isSigned: Bool, as name: String?, epoch: Int64? = nil) -> String {
-        if let record = try? snapshot.hook.get() { return runProgram(record) }
+    private func publish(isSigned: Bool, as name: String?, epoch: Int64? = nil, options: String = "") -> String {
+        if options.isEmpty, let record = try? snapshot.hook.get() { return runProgram(record) }
+        let isExpired = isSigned && metadata?.signedSet?.condition(at: now) == .expired
+        let renewal = isExpired ? command("rotate") + secretArguments + " && " : ""
         let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
         let isRenamed = name != nil && name != FileSystem.name(of: snapshot.path)
         let removal =
@@ -301,7 +337,7 @@ extension KeysetExamination {
             ? PublishedSet.command(snapshot.path, secretArguments, to: folder, by: context.publisherPath)
             : command("keys publish") + " --to \(folder)" + secretArguments
         let isEarlier = epoch.map { $0 < metadata?.publication?.epoch ?? 0 } ?? false
-        return command + (isEarlier ? " --epoch \(epoch ?? 0)" : "")
-            + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + removal
+        return renewal + command + (isEarlier ? " --epoch \(epoch ?? 0)" : "")
+            + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + options + removal
     }
 }

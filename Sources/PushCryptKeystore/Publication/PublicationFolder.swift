@@ -57,9 +57,11 @@ package struct PublicationFolder {
     ///   - epoch: as for ``PublishedSet/document(epoch:at:)``.
     ///   - keyset: whose set it is.
     ///   - name: without the suffix.
+    ///   - isNewPublisher: whether apps also pin the publisher keyset if only others have signed the last set of this name.
     /// - Throws: `KeyError`; `KeystoreError` with `notPublished` if the folder has a later set, or another one.
     package func publish(
-        _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, at time: UnixTime
+        _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, isNewPublisher: Bool = false,
+        at time: UnixTime
     ) throws -> Publication {
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
@@ -77,14 +79,20 @@ package struct PublicationFolder {
         }
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset, set.metadata)
-            guard set.hasSigned(bytes) else { throw keyset.otherPublisher(old.path) }
+            guard set.publisher.isForeign(to: old) || set.hasSigned(bytes) else {
+                throw keyset.damagedSignature(old.path)
+            }
             try set.publisher.requireSigned(old)
             notice = try keyset.lostKeys(of: old, set.metadata.timeline)
         }
         notice = history.refusal(of: new.publication) ?? notice
         if let difference = history.refusal(of: set.publisher) { throw PublisherKeyset.refusal(difference) }
+        let ownHistory = history.of(name, isSigned: true)
+        let last = ownHistory.newest(of: new.publication)
+        let isForeign = last.map(set.publisher.isForeign) ?? false
+        if isForeign, !isNewPublisher, let last { throw keyset.otherPublisher(last, set.publisher) }
         // The set itself may have been lost.
-        if let copy = ServedHistory(of: name, isSigned: true, in: folder).newestCopy,
+        if let copy = ownHistory.newestCopy,
             copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
         {
             try copy.requireReplaceable(by: new, keyset, set.metadata)
@@ -95,6 +103,10 @@ package struct PublicationFolder {
         // Another signature on the same payload is no other set.
         var publication = try write(document, names, of: keyset) { payload($0) == payload(document) }
         publication.notice = publication.isChanged ? notice : nil
+        if isNewPublisher, !isForeign {
+            publication.notice =
+                "--new-publisher has no effect: no other publisher keyset has signed the last set of \(name)"
+        }
         _ = try set.verified(current(names.file) ?? [], epoch: epoch, at: time)
         return publication
     }
@@ -242,6 +254,9 @@ extension ServedSet {
         guard old.set == new.publication.set else { throw refuse("is the set of another keyset") }
         guard old.epoch == new.publication.epoch else {
             let epochs = "\(path) has epoch \(old.epoch), and this set has epoch \(new.publication.epoch)"
+            if let own = metadata.publication?.epoch, own < old.epoch {
+                throw keyset.earlierEpoch(self, old.epoch, own)
+            }
             guard old.epoch < new.publication.epoch else {
                 throw KeystoreError(.notPublished, "\(epochs); publish under another name, with --as NAME")
             }

@@ -24,6 +24,22 @@ package struct PublishedKeyset: Sendable {
         "pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-seq \(sequence + 1)\(secretArguments)"
     }
 
+    /// The command that raises the epoch of a keyset's signed set.
+    ///
+    /// - Parameter secretArguments: as in `SecretSource.arguments`.
+    static func raiseCommand(_ path: String, toEpoch epoch: Int64, _ secretArguments: String) -> String {
+        "pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-epoch \(epoch)\(secretArguments)"
+    }
+
+    /// The keyset is an old copy from before its epoch was raised.
+    func earlierEpoch(_ served: ServedSet, _ epoch: Int64, _ own: Int64) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(served.path) has epoch \(epoch), and the keyset has epoch \(own): it is an old copy. If there is a newer backup, restore "
+                + "it: `\(KeysetFolder(path).restoreCommand(secretArguments))`. Otherwise raise the epoch again: "
+                + "`\(Self.raiseCommand(path, toEpoch: epoch, secretArguments))`")
+    }
+
     func raise(above sequence: Int64) -> String { Self.raiseCommand(path, above: sequence, secretArguments) }
 
     /// A numbered copy of a later set shows that the keyset is an old copy, also if it can't be read.
@@ -82,13 +98,22 @@ package struct PublishedKeyset: Sendable {
             + "it, or it was lost with a backup"
     }
 
-    func otherPublisher(_ servedPath: String) -> KeystoreError {
+    /// Only other publishers have signed the last set.
+    func otherPublisher(_ last: ServedSet, _ publisher: PublisherKeyset) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(servedPath) was signed by another publisher, or by a key that this keyset of publishers hasn't any more or not yet: "
-                + "apps that pin it, and not this one, would refuse the new set. Take the publisher keyset that the apps pin, in its "
-                + "newest state. If the apps pin this one, move the set away, and publish again: `\(Self.moveAway(servedPath))`"
+            "\(publisher.foreignSigners(of: last)): apps that pin only that key would refuse the new set. If \(publisher.path) is an "
+                + "old copy, restore its newest backup: `\(publisher.restore)`. If another publisher keyset has the key, sign with it. If "
+                + "the apps pin \(publisher.path), too, add --new-publisher"
         )
+    }
+
+    /// The set names a key of the publisher keyset, and has no valid signature of it.
+    func damagedSignature(_ servedPath: String) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(servedPath) is damaged: none of its signatures is valid. Move it away, and publish again: "
+                + "`\(Self.moveAway(servedPath))`")
     }
 
     static func moveAway(_ path: String) -> String {

@@ -18,18 +18,28 @@ struct PublisherKeyset: Sendable {
         let revivesKey: Bool
     }
 
+    /// Whether a set names no key of this keyset as its signer.
+    func isForeign(to set: ServedSet) -> Bool { !timeline.keys.contains { set.signers.contains($0.kid) } }
+
+    /// Such as "www/senders.json was signed by publisher key KID, and by none of Publisher/app".
+    func foreignSigners(of set: ServedSet) -> String {
+        "\(set.path) was signed by publisher key \(Self.list(set.signers.sorted())), and by none of \(path)"
+    }
+
+    /// The command that restores the newest backup of this keyset.
+    var restore: String { KeysetFolder(path).restoreCommand("") }
+
     /// How a set differs from what this keyset signs; nil if it doesn't, or if none of these keys has signed the set.
     ///
     /// - Parameter others: publisher keys of other keysets that may have signed it, too.
     func difference(from set: ServedSet, others: Set<KeyID> = []) -> Difference? {
-        guard let issuedAt = set.publication?.issuedAt, timeline.keys.contains(where: { set.signers.contains($0.kid) })
-        else { return nil }
+        guard let issuedAt = set.publication?.issuedAt, !isForeign(to: set) else { return nil }
         let unknown = set.signers.subtracting(timeline.keys.map(\.kid)).subtracting(others).sorted()
         let absent = timeline.keys.filter { key in
             key.lifecycle.destroyedAt == nil && !set.signers.contains(key.kid)
                 && key.lifecycle.createdAt.map { $0 < issuedAt } ?? false
         }.map(\.kid).sorted()
-        let restore = "Restore the newest backup of \(path): `\(KeysetFolder(path).restoreCommand(""))`"
+        let restore = "Restore the newest backup of \(path): `\(restore)`"
         let move = "move the set away, and publish again: `\(PublishedKeyset.moveAway(set.path))`"
         if !unknown.isEmpty {
             return Difference(
@@ -54,7 +64,7 @@ struct PublisherKeyset: Sendable {
     /// A key that was destroyed or added after a set was signed; nil if there is none. Until the set is signed again, it doesn't show
     /// that the key was destroyed, and apps that pin only the added key refuse it.
     func unpublishedChange(since set: ServedSet) -> String? {
-        guard timeline.keys.contains(where: { set.signers.contains($0.kid) }) else { return nil }
+        guard !isForeign(to: set) else { return nil }
         let destroyed = timeline.keys.filter { $0.lifecycle.destroyedAt != nil && set.signers.contains($0.kid) }
         let added = timeline.keys.filter { key in
             key.lifecycle.destroyedAt == nil && !set.signers.contains(key.kid)

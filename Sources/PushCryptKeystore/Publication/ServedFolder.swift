@@ -7,6 +7,7 @@ package struct ServedFolder: Sendable {
     package let path: String
     /// Every set in the folder without the numbered copies.
     private let sets: [ServedSet]
+    private let history: ServedHistory
 
     /// - Throws: `KeystoreError` if there is no such folder, or it can't be read.
     package init(_ path: String) throws {
@@ -19,9 +20,9 @@ package struct ServedFolder: Sendable {
                     + "fetch the keys: create it, and publish every set again")
         }
         let folder = try KeystoreError.convertingFileErrors { try Folder(path, followingLinks: true) }
-        let names = try KeystoreError.convertingFileErrors { try folder.names() }
-        // Other files of a web server may be there, too.
-        sets = names.sorted().filter { !Self.isNumbered($0) }.compactMap { try? Self.set($0, in: folder, path) }
+        _ = try KeystoreError.convertingFileErrors { try folder.names() }
+        history = ServedHistory(in: folder)
+        sets = history.served
     }
 
     /// The sets of a keyset: those with its name, and those of it under another name (`keys publish --as`, or a renamed keyset).
@@ -40,8 +41,7 @@ package struct ServedFolder: Sendable {
 
     /// The numbered copies of a keyset's sets that aren't sets.
     func damagedCopies(of name: String) -> [(path: String, sequence: Int64)] {
-        guard let folder = try? Folder(path, followingLinks: true) else { return [] }
-        return ServedHistory(of: name, in: folder).damagedCopies(of: name)
+        history.damagedCopies(of: name)
     }
 
     private func files(of name: String) throws -> [(path: String, set: ServedSet?)] {
@@ -62,15 +62,13 @@ package struct ServedFolder: Sendable {
 
     /// The numbered copy with the highest `seq` of the sets of a keyset.
     func newestCopy(of name: String, areSigned kinds: [Bool], _ metadata: KeysetMetadata) -> ServedSet? {
-        guard let folder = try? Folder(path, followingLinks: true) else { return nil }
-        return kinds.compactMap { ServedHistory(of: name, isSigned: $0, in: folder).newestCopy(of: metadata) }
+        kinds.compactMap { history.of(name, isSigned: $0).newestCopy(of: metadata) }
             .max { $0.sequence < $1.sequence }
     }
 
     /// The newest numbered copies of the keyset's sets that the folder lacks.
     func lostSets(of metadata: KeysetMetadata) -> [ServedSet] {
-        guard let folder = try? Folder(path, followingLinks: true) else { return [] }
-        return ServedHistory(in: folder).lostSets(of: metadata, in: folder)
+        history.lostSets(of: metadata)
     }
 
     /// The numbered copy of a served set if its bytes differ: `keys publish` writes the same bytes to both.
@@ -83,10 +81,7 @@ package struct ServedFolder: Sendable {
     }
 
     /// The sets of a name and their numbered copies, either signed or not.
-    func history(of name: String, isSigned: Bool) -> ServedHistory? {
-        guard let folder = try? Folder(path, followingLinks: true) else { return nil }
-        return ServedHistory(of: name, isSigned: isSigned, in: folder)
-    }
+    func history(of name: String, isSigned: Bool) -> ServedHistory { history.of(name, isSigned: isSigned) }
 
     /// - Returns: nil for a file that isn't a set.
     private static func set(_ name: String, in folder: Folder, _ path: String) throws -> ServedSet? {
@@ -97,10 +92,4 @@ package struct ServedFolder: Sendable {
     }
 
     private static func path(of name: String, in path: String) -> String { (path == "/" ? "" : path) + "/" + name }
-
-    /// NAME.SEQ.json or NAME.SEQ.jwks.json
-    private static func isNumbered(_ name: String) -> Bool {
-        let parts = name.split(separator: ".").dropLast(name.hasSuffix(ServedSet.suffix(isSigned: false)) ? 2 : 1)
-        return parts.count > 1 && parts.last.flatMap { Int64($0) } != nil
-    }
 }

@@ -3,19 +3,21 @@ import PushCryptFiles
 import PushCryptKeysets
 
 /// The sets of one name or of all names in a folder: what is served, and the numbered copies (NAME.SEQ.json, NAME.SEQ.jwks.json).
-struct ServedHistory {
+struct ServedHistory: Sendable {
+    private let files: [File]
     /// By rising `seq`; what is served after its copy.
     private let sets: [ServedSet]
     /// The numbered copy with the highest number; nil if there is none.
     let newestCopy: ServedSet?
-    private let damaged: [File]
 
-    /// - Parameters:
-    ///   - name: nil for all names; a key is in no other keyset.
-    ///   - isSigned: only signed sets or only public keys; nil for both.
-    init(of name: String? = nil, isSigned: Bool? = nil, in folder: Folder) {
-        let files = [true, false].filter { (isSigned ?? $0) == $0 }.flatMap { Self.files(name, isSigned: $0, folder) }
-        damaged = files.filter { $0.set == nil }
+    /// Reads the sets of all names: a key is in no other keyset.
+    init(in folder: Folder) {
+        let names = (try? folder.names()) ?? []
+        self.init([true, false].flatMap { Self.files(names, isSigned: $0, folder) })
+    }
+
+    private init(_ files: [File]) {
+        self.files = files
         let copies = files.filter { $0.set != nil && $0.number != nil }
         newestCopy = copies.max { ($0.number ?? 0) < ($1.number ?? 0) }?.set
         sets = files.compactMap(\.set).sorted {
@@ -23,8 +25,21 @@ struct ServedHistory {
         }
     }
 
+    /// The sets of one name.
+    ///
+    /// - Parameter isSigned: only signed sets or only public keys; nil for both.
+    func of(_ name: String, isSigned: Bool? = nil) -> ServedHistory {
+        ServedHistory(
+            files.filter { file in
+                (isSigned ?? file.isSigned) == file.isSigned && (file.stem == name || file.name == name)
+            })
+    }
+
     private struct File {
         let path: String
+        let isSigned: Bool
+        /// Without suffix.
+        let stem: Substring
         /// Of the set, without number and suffix.
         let name: Substring
         /// Of a numbered copy.
@@ -33,9 +48,9 @@ struct ServedHistory {
         let set: ServedSet?
     }
 
-    private static func files(_ name: String?, isSigned: Bool, _ folder: Folder) -> [File] {
+    private static func files(_ names: [String], isSigned: Bool, _ folder: Folder) -> [File] {
         let suffix = ServedSet.suffix(isSigned: isSigned)
-        return ((try? folder.names()) ?? []).compactMap { file in
+        return names.compactMap { file in
             guard file.hasSuffix(suffix), isSigned != file.hasSuffix(ServedSet.suffix(isSigned: false)) else {
                 return nil
             }
@@ -43,18 +58,20 @@ struct ServedHistory {
             let dot = stem.lastIndex(of: ".")
             let number = dot.flatMap { Int64(stem[stem.index(after: $0)...]) }
             let ownName = number == nil ? stem : stem[..<(dot ?? stem.endIndex)]
-            guard name.map({ stem == $0 || ownName == $0 }) ?? true else { return nil }
             let path = folder.path(of: file)
             let bytes = try? folder.read(file).bytes
             return File(
-                path: path, name: ownName, number: number,
+                path: path, isSigned: isSigned, stem: stem, name: ownName, number: number,
                 set: bytes.flatMap { ServedSet($0, path: path, isSigned: isSigned) })
         }
     }
 
+    /// The sets without their numbered copies.
+    var served: [ServedSet] { files.filter { $0.number == nil }.compactMap(\.set).sorted { $0.path < $1.path } }
+
     /// The numbered copies of a name that can't be read as sets. A file of another name needn't be a copy.
     func damagedCopies(of name: String) -> [(path: String, sequence: Int64)] {
-        damaged.filter { $0.name == name }.compactMap { file in file.number.map { (file.path, $0) } }
+        files.filter { $0.set == nil && $0.name == name }.compactMap { file in file.number.map { (file.path, $0) } }
     }
 
     /// The signed set with the highest `seq` that has the id of a set.
@@ -70,9 +87,11 @@ struct ServedHistory {
     func hasSet(at path: String, of metadata: KeysetMetadata) -> Bool { own(metadata).contains { $0.path == path } }
 
     /// The newest numbered copies of the keyset's sets whose file itself, NAME.json or NAME.jwks.json, isn't there.
-    func lostSets(of metadata: KeysetMetadata, in folder: Folder) -> [ServedSet] {
-        let names = Dictionary(grouping: own(metadata)) { $0.nameOfCopies + ServedSet.suffix(isSigned: $0.isSigned) }
-        return names.filter { !folder.has($0.key) }.compactMap(\.value.last).sorted { $0.path < $1.path }
+    func lostSets(of metadata: KeysetMetadata) -> [ServedSet] {
+        func file(_ name: Substring, isSigned: Bool) -> String { name + ServedSet.suffix(isSigned: isSigned) }
+        let present = Set(files.filter { $0.number == nil }.map { file($0.name, isSigned: $0.isSigned) })
+        let names = Dictionary(grouping: own(metadata)) { file($0.nameOfCopies[...], isSigned: $0.isSigned) }
+        return names.filter { !present.contains($0.key) }.compactMap(\.value.last).sorted { $0.path < $1.path }
     }
 
     /// The public keys without a signature with the highest `seq` of a keyset.
@@ -101,7 +120,7 @@ struct ServedHistory {
     /// The keys that a set revokes and the keyset doesn't, each with the last set that shows it, and those that the newest set lacks
     /// although they are older than it, or in an earlier set. A later set may lack a revoked key, because it was destroyed since.
     ///
-    /// - Parameter time: the clock's. A set of a later time was issued under a wrong clock, and says nothing about older keys.
+    /// - Parameter time: the clock's. A set of a later time was made under a wrong clock, and says nothing about older keys.
     func givenUp(by metadata: KeysetMetadata, at time: UnixTime) -> [GivenUpKey] {
         let timeline = metadata.timeline
         let revived = Set(sets.flatMap { $0.keys.revived(by: timeline) })
@@ -111,7 +130,7 @@ struct ServedHistory {
             }
         }
         let own = own(metadata)
-        guard let newest = own.last(where: { ($0.publication?.issuedAt ?? time) <= time }) else { return revoked }
+        guard let newest = own.last(where: { !$0.isFromFuture(metadata.policy, at: time) }) else { return revoked }
         let name = "\(newest.path), seq \(newest.sequence),"
         let earlier = own.filter { $0.sequence < newest.sequence }
         let listed = Set(earlier.flatMap(\.keys.kids))

@@ -63,6 +63,14 @@ struct ServedSet {
         return unknown.isEmpty ? [] : unknown.filter { log?.keys.contains($0) != true }
     }
 
+    /// Whether the set was made under a clock that was ahead of this time. Without a signature it has no time, but `rotate` adds no key
+    /// earlier than the lead before it seals.
+    func isFromFuture(_ policy: RotationPolicy, at time: UnixTime) -> Bool {
+        if let publication { return publication.issuedAt > time }
+        return keys.lastActivation.map { $0 > time + policy.publishLeadInSeconds + PublishedSet.clockTolerance }
+            ?? false
+    }
+
     /// Whether the set was issued after a key was made. Only a signed set has a time.
     func isLater(than lifecycle: KeyLifecycle) -> Bool {
         guard let issuedAt = publication?.issuedAt, let createdAt = lifecycle.createdAt else { return false }

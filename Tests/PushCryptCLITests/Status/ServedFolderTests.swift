@@ -57,19 +57,6 @@ struct ServedFolderTests {
         #expect(try errors().isEmpty)
     }
 
-    @Test("a set that another publisher has signed isn't replaced until it is moved away")
-    func otherPublisher() throws {
-        try place.create("Other/publisher", "publisher")
-        let command = ["keys", "publish", "Keys/senders", "--to", "www", "--at", Workplace.now, "--signed-by"]
-        let before = try place.contents(of: "www")
-        expectRefusal(
-            try place.run(command + ["Other/publisher"]), 65, saying: "www/senders.json was signed by another publisher"
-        )
-        #expect(try place.contents(of: "www") == before)
-        _ = try place.shell("mv www/senders.json www/senders.json.old")
-        #expect(try place.run(command + ["Other/publisher"]).exit == 0)
-    }
-
     @Test("a served set that differs from its numbered copy is critical, and publishing it again corrects it")
     func changed() throws {
         try place.edit("www/senders.json") { $0.replacing("\"payload\"", with: " \"payload\"") }
@@ -234,36 +221,6 @@ struct ServedFolderTests {
             output.text.contains("pushcrypt keys publish Keys/phones --to www  # if nothing shall fetch"), "\(output)")
         #expect(!output.text.contains("Keys/fleet: "), "\(output)")
         try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
-        #expect(try status().exit == 0)
-    }
-
-    @Test("a set that a foreign publisher has signed, with its numbered copy, is an error, and the advice replaces it")
-    func foreignSignature() throws {
-        try place.create("Other/publisher", "publisher")
-        try place.makeFolder("foreign")
-        let output = try place.run(
-            "keys", "publish", "Keys/senders", "--to", "foreign", "--signed-by", "Other/publisher", "--at",
-            Workplace.now)
-        #expect(output.exit == 0, "\(output)")
-        _ = try place.shell("cp -p foreign/* www")
-        let found = try errors()
-        let alone = ["status", "Keys/senders", "--served", "www", "--ignore", "plain-text", "--ignore", "future-file"]
-        for (options, status) in [
-            ([], 0), (["--signed-by", "Keys/publisher"], 2), (["--signed-by", "Other/publisher"], 0),
-        ] as [([String], Int32)] {
-            #expect(try place.run(alone + options + ["--at", Workplace.now]).exit == status)
-        }
-        let wrong = try place.run(alone + ["--signed-by", "Keys/senders", "--at", Workplace.now])
-        #expect(
-            wrong.exit == 3 && wrong.text.contains("--signed-by Keys/senders: it isn't a publisher keyset"), "\(wrong)")
-        #expect(found.map(\.code) == ["served-signature"], "\(found)")
-        #expect(
-            found[0].message
-                == "www/senders.json has no valid signature of Keys/publisher: apps that pin these publishers refuse it"
-        )
-        #expect(try status().exit == 2)
-        _ = try place.shell("rm www/senders.json")
-        try publish()
         #expect(try status().exit == 0)
     }
 

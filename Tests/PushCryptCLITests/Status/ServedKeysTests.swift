@@ -54,8 +54,8 @@ struct ServedKeysTests {
     }
 
     @Test(
-        "a set or folder that other users can't read is a warning, and the advised command ends it",
-        arguments: ["chmod 640 www/senders.json", "chmod 750 www"])
+        "a set or folder that other users can't read, or can change, is a warning, and the advised command ends it",
+        arguments: ["chmod 640 www/senders.json", "chmod 750 www", "chmod 666 www/senders.json", "chmod 777 www"])
     func mode(_ command: String) throws {
         _ = try place.shell(command)
         let found = try findings()
@@ -133,6 +133,14 @@ struct ServedKeysTests {
         #expect(try findings(day: 61).map(\.code) == ["served-expired"])
         try expectPublished(at: SignedSetPlace.day(61))
         #expect(try findings(day: 61).isEmpty)
+    }
+
+    @Test("an expired served set whose keyset's set has expired, too, has the advice to rotate, then to publish")
+    func expiredWithKeyset() throws {
+        let found = try #require(try findings(day: 80).first { $0.code == "served-expired" })
+        #expect(
+            found.advice.hasPrefix("pushcrypt rotate Keys/senders && pushcrypt keys publish Keys/senders --to www"),
+            "\(found.advice)")
     }
 
     @Test("a destroyed key of an unsigned set isn't published again, also after --publish-seq")
@@ -278,6 +286,74 @@ struct ServedKeysTests {
             "keys", "publish", "Keys/other", "--to", "www", "--signed-by", "Keys/publisher", "--at", Workplace.now)
         #expect(output.exit == 0, "\(output)")
         #expect(try findings().isEmpty)
+    }
+
+    @Test(
+        "an old copy with a higher seq and a lower epoch is an error, and isn't published until the epoch is raised again"
+    )
+    func lowerEpoch() throws {
+        _ = try place.shell("cp -a Keys/senders old")
+        func raiseEpoch() throws {
+            let output = try place.run(
+                "keys", "policy", "Keys/senders", "--publish-epoch", "2", "--yes", "--at", Workplace.now)
+            try #require(output.exit == 0, "\(output)")
+        }
+        try raiseEpoch()
+        _ = try place.shell("rm www/*")
+        try expectPublished()
+        _ = try place.shell("rm -r Keys/senders && mv old Keys/senders")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "9")
+        let words = "www/senders.json has epoch 2, and the keyset has epoch 1"
+        let found = try #require(try findings().first { $0.message.hasPrefix(words) })
+        #expect(found.code == "served-newer" && found.advice.hasSuffix("Keys/senders --publish-epoch 2"), "\(found)")
+        expectRefusal(try publish(), 65, saying: words)
+        try raiseEpoch()
+        try expectPublished()
+        #expect(try findings().isEmpty)
+    }
+
+    @Test("a served key that the keyset has never had, in a set with the same seq, has the advice to raise seq first")
+    func unknownKeyWithSameSequence() throws {
+        _ = try place.shell("cp -a Keys/senders old")
+        try place.succeed("keys", "add", "Keys/senders")
+        try expectPublished()
+        _ = try place.shell("rm -r Keys/senders && mv old Keys/senders")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "3")
+        let advice = try #require(try findings().first { $0.code == "served-conflict" }).advice
+        let commands = try #require(advice.split(separator: "publish again: ").last)
+        #expect(
+            commands.contains(" && pushcrypt keys policy Keys/senders --publish-seq 4 && pushcrypt keys publish "),
+            "\(advice)")
+        _ = try place.shell("mv www/senders.json www/senders.json.old")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "4")
+        try expectPublished()
+        #expect(try findings().isEmpty)
+    }
+
+    @Test("a recipient key that a set from a wrong clock lacks isn't given up: the restored keyset is published")
+    func recipientsAfterWrongClock() throws {
+        let (day, ahead) = (SignedSetPlace.day(10), SignedSetPlace.day(300))
+        try place.create("Keys/phones", "recipient")
+        func publish(at time: String) throws -> Output {
+            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", time)
+        }
+        #expect(try publish(at: Workplace.now).exit == 0)
+        _ = try place.shell("cp -a Keys/phones old")
+        for time in [ahead, SignedSetPlace.day(308)] { _ = try place.run("rotate", "Keys/phones", "--at", time) }
+        let first = try #require(try place.keys("old", at: day).first?.kid)
+        let destroyed = try place.run(
+            "keys", "destroy", "Keys/phones", "--force", "--at", SignedSetPlace.day(390), "--", first)
+        #expect(destroyed.exit == 0, "\(destroyed)")
+        #expect(try publish(at: SignedSetPlace.day(390)).exit == 0)
+        #expect(try place.shell("grep -c -e \(first) www/phones.jwks.json; true").text.hasPrefix("0"))
+        _ = try place.shell("rm -r Keys/phones && mv old Keys/phones")
+        let served = try #require(try findings(day: 10).first { $0.message.contains("phones") })
+        #expect(served.code == "served-newer", "\(served)")
+        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "20", at: day)
+        _ = try place.shell("mv www/phones.jwks.json www/phones.jwks.json.old")
+        let output = try publish(at: day)
+        #expect(output.exit == 0, "\(output)")
+        #expect(try findings(day: 10).allSatisfy { !$0.message.contains("phones") })
     }
 
     @Test("a signed set with the name of a recipient keyset has no finding")

@@ -30,6 +30,10 @@ struct KeysPublish: ParsableCommand {
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup(title: "Signed sender sets") var publisher: PublisherOptions
+    @Flag(
+        help: .init(
+            "Also replace a set that only other publisher keysets have signed: the apps pin this one, too."))
+    var newPublisher = false
     @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
@@ -41,6 +45,9 @@ struct KeysPublish: ParsableCommand {
         if let name, let last = name.split(separator: ".").dropFirst().last, last == "json" || Int64(last) != nil {
             throw ValidationError(
                 "--as takes a name without suffix and number, such as senders: the numbered copies are NAME.SEQ.json.")
+        }
+        guard publisher.signedBy != nil || !newPublisher else {
+            throw ValidationError("--new-publisher needs --signed-by.")
         }
         guard publisher.signedBy != nil || !publisher.hasSecret else {
             throw ValidationError("\(PublisherOptions.secretNames) need --signed-by.")
@@ -83,7 +90,7 @@ struct KeysPublish: ParsableCommand {
         }
         return try publisher.withSet(of: path, by: signedBy, secrets, (path, expected.state)) { set in
             try PublicationFolder(folder).publish(
-                set, epoch: publisher.epoch, of: place, as: name, at: timeOptions.time)
+                set, epoch: publisher.epoch, of: place, as: name, isNewPublisher: newPublisher, at: timeOptions.time)
         }
     }
 }

@@ -55,9 +55,10 @@ typealias ServedFinding = (code: String, message: String, advice: String)
 
 extension Workplace {
     /// What `keys doctor` finds in the served sets of `www`.
-    func servedFindings(day: Int) throws -> [ServedFinding] {
+    func servedFindings(day: Int, _ options: String...) throws -> [ServedFinding] {
         try settle("Keys")
-        let output = try run("keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day))
+        let command = ["keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day)]
+        let output = try run(command + options)
         let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
         return found.filter { $0["code"]?.hasPrefix("served-") == true }.map {
             ($0["code"] ?? "", $0["message"] ?? "", $0["advice"] ?? "")
