@@ -5,7 +5,7 @@ import Testing
 struct ServedLifeTests {
     @Test(
         "no publication brings a key back that an earlier set gave up; a refusal has a finding; without a finding the served sets are the keyset's",
-        arguments: 1...60 as ClosedRange<UInt64>)
+        arguments: LongTests.value(1...300, short: 1...15) as ClosedRange<UInt64>)
     func life(seed: UInt64) throws {
         let life = try ServedLife(seed: seed)
         for _ in 0..<40 {
@@ -19,7 +19,7 @@ struct ServedLifeTests {
 
     @Test(
         "an operator who follows the advice of status, and then of refusals, ends with a status without findings",
-        arguments: 1...30 as ClosedRange<UInt64>)
+        arguments: LongTests.value(1...100, short: 1...8) as ClosedRange<UInt64>)
     func advice(seed: UInt64) throws {
         let life = try ServedLife(seed: 1_000 + seed)
         for _ in 0..<4 {
