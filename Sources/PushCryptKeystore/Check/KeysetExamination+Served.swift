@@ -301,16 +301,16 @@ extension KeysetExamination {
         guard (try? SignedSenderSet.verify(document, publishers: context.publishers.flatMap(\.records))) == nil else {
             return
         }
+        let paths = Set(context.publishers.map(\.keyset.path)).sorted().joined(separator: ", ")
         if let publisher = context.publishers.first?.keyset, kids.isDisjoint(with: set.signers) {
             return add(
                 .error, "served-signature",
-                "\(publisher.foreignSigners(of: set)): apps that pin only these publishers refuse it",
+                "\(PublisherKeyset.foreignSigners(of: set, paths)): apps that pin only these publishers refuse it",
                 advice:
                     "restore the newest backup of \(publisher.path), if it is an old copy: \(publisher.restore); or name the publisher "
                     + "keyset that has this key with --signed-by, too; or, if the apps also pin \(publisher.path), publish with it: "
                     + publish(set, options: " --new-publisher"))
         }
-        let paths = Set(context.publishers.map(\.keyset.path)).sorted().joined(separator: ", ")
         add(
             .error, "served-signature",
             "\(set.path) has no valid signature of \(paths), so it is damaged: apps that pin these publishers refuse it",

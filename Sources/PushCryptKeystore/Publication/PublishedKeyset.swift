@@ -102,7 +102,7 @@ package struct PublishedKeyset: Sendable {
     func otherPublisher(_ last: ServedSet, _ publisher: PublisherKeyset) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(publisher.foreignSigners(of: last)): apps that pin only that key would refuse the new set. If \(publisher.path) is an "
+            "\(PublisherKeyset.foreignSigners(of: last, publisher.path)): apps that pin only that key would refuse the new set. If \(publisher.path) is an "
                 + "old copy, restore its newest backup: `\(publisher.restore)`. If another publisher keyset has the key, sign with it. If "
                 + "the apps pin \(publisher.path), too, add --new-publisher"
         )

@@ -22,8 +22,10 @@ struct PublisherKeyset: Sendable {
     func isForeign(to set: ServedSet) -> Bool { !timeline.keys.contains { set.signers.contains($0.kid) } }
 
     /// Such as "www/senders.json was signed by publisher key KID, and by none of Publisher/app".
-    func foreignSigners(of set: ServedSet) -> String {
-        "\(set.path) was signed by publisher key \(Self.list(set.signers.sorted())), and by none of \(path)"
+    ///
+    /// - Parameter paths: of publisher keysets.
+    static func foreignSigners(of set: ServedSet, _ paths: String) -> String {
+        "\(set.path) was signed by publisher key \(list(set.signers.sorted())), and by none of \(paths)"
     }
 
     /// The command that restores the newest backup of this keyset.
