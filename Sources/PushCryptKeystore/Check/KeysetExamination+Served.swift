@@ -90,7 +90,8 @@ extension KeysetExamination {
         add(
             .error, "served-unpublished",
             "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
-            advice: publish(isSigned: metadata.signedSet != nil, as: nil))
+            advice: (copy.map { $0.isSet(of: metadata) ? "" : raiseAbove($0, metadata) } ?? "")
+                + publish(isSigned: metadata.signedSet != nil, as: nil))
         if let copy {
             examineSignature(copy)
             examineRevocations(copy, folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned), metadata)
@@ -123,8 +124,9 @@ extension KeysetExamination {
         // An old copy may have none of the later keys.
         let isLater = set.sequence > metadata.sequence && history?.hasSet(at: set.path, of: metadata) == true
         let isOwn = set.belongs(to: metadata) || isLater
-        guard set.keys.kids.isEmpty || isOwn else {
-            if let owner = context.others.first(where: { set.belongs(to: $0.metadata) }) {
+        let owner = set.belongs(to: metadata) ? nil : context.others.first { set.belongs(to: $0.metadata) }
+        guard set.keys.kids.isEmpty || isOwn, owner == nil else {
+            if let owner {
                 guard metadata.hasSet(isSigned: set.isSigned) else { return }
                 return add(
                     .error, "served-foreign",
@@ -135,10 +137,18 @@ extension KeysetExamination {
             return add(
                 .error, "served-foreign",
                 "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left",
-                advice: restore
-                    + "; if the file is another keyset's, publish this one with `keys publish --as NAME`; if it is an old set of this "
-                    + "keyset, move it away, and publish again: \(PublishedKeyset.moveAway(set.path)) && \(publish(set))"
-            )
+                advice: restore + "; if the file is another keyset's, publish this one with `keys publish --as NAME`"
+                    + (set.sequence > metadata.sequence
+                        ? raising(set)
+                        : "; if it is an old set of this keyset, move it away, and publish again: "
+                            + "\(PublishedKeyset.moveAway(set.path)) && \(publish(set))"))
+        }
+        if let copy = history?.newestCopy, let (epoch, served) = copy.laterEpoch(than: set) {
+            return add(
+                .error, "served-changed",
+                "\(set.path) has epoch \(served), and \(copy.path), its newest copy, has epoch \(epoch): apps that pin this epoch refuse the "
+                    + "set",
+                advice: PublishedKeyset.moveAway(set.path) + " && " + publish(copy))
         }
         examineRevocations(set, history, metadata)
         examineSigningKey(set, metadata)
@@ -302,13 +312,17 @@ extension KeysetExamination {
             return
         }
         let paths = Set(context.publishers.map(\.keyset.path)).sorted().joined(separator: ", ")
+        // A key that was destroyed since can't verify any more.
+        guard kids.isDisjoint(with: set.signers) || context.publishers.contains(where: { $0.keyset.hasSigner(of: set) })
+        else { return }
         if let publisher = context.publishers.first?.keyset, kids.isDisjoint(with: set.signers) {
             return add(
                 .error, "served-signature",
                 "\(PublisherKeyset.foreignSigners(of: set, paths)): apps that pin only these publishers refuse it",
                 advice:
                     "restore the newest backup of \(publisher.path), if it is an old copy: \(publisher.restore); or name the publisher "
-                    + "keyset that has this key with --signed-by, too; or, if the apps also pin \(publisher.path), publish with it: "
+                    + "keyset that has this key with --signed-by, too; or, if the apps also pin publisher key \(publisher.signingKeys), which "
+                    + "was never destroyed, publish with it: "
                     + publish(set, options: " --new-publisher"))
         }
         add(

@@ -36,6 +36,7 @@ package struct KeystoreExamination {
             try examineKeystore(path, depth: 0)
         }
         examineSnapshots()
+        examinePublishers()
         examineServedFolder()
         findings.sort()
     }
@@ -113,6 +114,16 @@ package struct KeystoreExamination {
             } else {
                 examineStray(entry, status.kind)
             }
+        }
+    }
+
+    /// A publisher that isn't examined itself and signs nothing, because its restoration isn't confirmed.
+    private mutating func examinePublishers() {
+        for (publisher, _) in context.publishers where !examined.contains(Keystore.identity(of: publisher.path)) {
+            guard let reason = try? KeysetStore(publisher.path).unconfirmedRestoration("") else { continue }
+            add(
+                .error, publisher.path, "unconfirmed-restore", reason,
+                advice: AuditLog.confirmCommand(publisher.path, ""))
         }
     }
 

@@ -79,7 +79,7 @@ package struct PublicationFolder {
         }
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset, set.metadata)
-            guard set.publisher.isForeign(to: old) || set.hasSigned(bytes) else {
+            guard !set.publisher.hasSigner(of: old) || set.hasSigned(bytes) else {
                 throw keyset.damagedSignature(old.path)
             }
             try set.publisher.requireSigned(old)

@@ -104,7 +104,7 @@ package struct PublishedKeyset: Sendable {
             .notPublished,
             "\(PublisherKeyset.foreignSigners(of: last, publisher.path)): apps that pin only that key would refuse the new set. If \(publisher.path) is an "
                 + "old copy, restore its newest backup: `\(publisher.restore)`. If another publisher keyset has the key, sign with it. If "
-                + "the apps pin \(publisher.path), too, add --new-publisher"
+                + "the apps also pin publisher key \(publisher.signingKeys), which was never destroyed, add --new-publisher"
         )
     }
 

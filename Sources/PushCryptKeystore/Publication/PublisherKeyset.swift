@@ -31,15 +31,23 @@ struct PublisherKeyset: Sendable {
     /// The command that restores the newest backup of this keyset.
     var restore: String { KeysetFolder(path).restoreCommand("") }
 
-    /// How a set differs from what this keyset signs; nil if it doesn't, or if none of these keys has signed the set.
+    private var live: [KeyTimeline.Key] { timeline.keys.filter { $0.lifecycle.destroyedAt == nil } }
+
+    /// The keys that sign, such as "KID, KID".
+    var signingKeys: String { Self.list(live.map(\.kid).sorted()) }
+
+    /// Whether a set names a key that signs as its signer.
+    func hasSigner(of set: ServedSet) -> Bool { live.contains { set.signers.contains($0.kid) } }
+
+    /// How a set differs from what this keyset signs; nil if it doesn't, or if none of the keys that sign has signed the set. A set of
+    /// destroyed keys alone is from before, or an old copy has signed it.
     ///
     /// - Parameter others: publisher keys of other keysets that may have signed it, too.
     func difference(from set: ServedSet, others: Set<KeyID> = []) -> Difference? {
-        guard let issuedAt = set.publication?.issuedAt, !isForeign(to: set) else { return nil }
+        guard let issuedAt = set.publication?.issuedAt, hasSigner(of: set) else { return nil }
         let unknown = set.signers.subtracting(timeline.keys.map(\.kid)).subtracting(others).sorted()
-        let absent = timeline.keys.filter { key in
-            key.lifecycle.destroyedAt == nil && !set.signers.contains(key.kid)
-                && key.lifecycle.createdAt.map { $0 < issuedAt } ?? false
+        let absent = live.filter { key in
+            !set.signers.contains(key.kid) && key.lifecycle.createdAt.map { $0 < issuedAt } ?? false
         }.map(\.kid).sorted()
         let restore = "Restore the newest backup of \(path): `\(restore)`"
         let move = "move the set away, and publish again: `\(PublishedKeyset.moveAway(set.path))`"

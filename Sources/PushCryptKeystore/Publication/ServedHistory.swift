@@ -132,12 +132,16 @@ struct ServedHistory: Sendable {
         let own = own(metadata)
         guard let newest = own.last(where: { !$0.isFromFuture(metadata.policy, at: time) }) else { return revoked }
         let name = "\(newest.path), seq \(newest.sequence),"
+        let isOther = !newest.belongs(to: metadata)
         let earlier = own.filter { $0.sequence < newest.sequence }
         let listed = Set(earlier.flatMap(\.keys.kids))
         let destroyed = newest.lacking(timeline).filter { key in
             !revived.contains(key.kid) && (listed.contains(key.kid) || newest.isLater(than: key.lifecycle))
         }.map(\.kid).sorted().map {
-            GivenUpKey(kid: $0, reason: "\(name) lacks key \($0), which is older: it was destroyed or lost since")
+            GivenUpKey(
+                kid: $0,
+                reason: "\(name) lacks key \($0), which is older: it was destroyed or lost since"
+                    + (isOther ? ", unless the file is another keyset's: then move it away" : ""))
         }
         return revoked + destroyed
     }

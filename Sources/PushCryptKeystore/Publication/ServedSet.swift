@@ -48,6 +48,14 @@ struct ServedSet {
         isSigned == other.isSigned && publication?.epoch == other.publication?.epoch
     }
 
+    /// The epochs of this signed set and of another one of the same keyset if this one's is higher.
+    func laterEpoch(than other: ServedSet) -> (own: Int64, other: Int64)? {
+        guard let own = publication, let old = other.publication, own.set == old.set, own.epoch > old.epoch else {
+            return nil
+        }
+        return (own.epoch, old.epoch)
+    }
+
     /// The keys that the keyset uses and the set lacks.
     func lacking(_ timeline: KeyTimeline) -> [KeyTimeline.Key] {
         timeline.keys.filter { key in

@@ -143,28 +143,6 @@ struct ServedKeysTests {
             "\(found.advice)")
     }
 
-    @Test("a destroyed key of an unsigned set isn't published again, also after --publish-seq")
-    func destroyedUnsigned() throws {
-        try place.create("Keys/phones", "recipient")
-        try place.succeed("keys", "add", "Keys/phones")
-        let next = try #require(try place.keys("Keys/phones", at: Workplace.now).last?.kid)
-        func publish() throws -> Output {
-            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", Workplace.now)
-        }
-        #expect(try publish().exit == 0)
-        _ = try place.shell("cp -a Keys/phones old")
-        let destroyed = try place.run("keys", "destroy", "Keys/phones", "--force", "--at", Workplace.now, "--", next)
-        try #require(destroyed.exit == 0, "\(destroyed)")
-        #expect(try publish().exit == 0)
-        _ = try place.shell("rm -r Keys/phones && mv old Keys/phones")
-        expectRefusal(try publish(), 65, saying: "www/phones.jwks.json, seq 3, lacks key \(next), which is older")
-        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "4")
-        expectRefusal(try publish(), 65, saying: "www/phones.jwks.json, seq 3, lacks key \(next), which is older")
-        let revoked = try place.run("keys", "revoke", "Keys/phones", "--yes", "--at", Workplace.now, "--", next)
-        #expect(revoked.exit == 0, "\(revoked)")
-        #expect(try publish().exit == 0)
-    }
-
     @Test(
         "keys publish refuses an old copy before and after --publish-seq, and publishes it when the served set is moved away"
     )
@@ -187,49 +165,6 @@ struct ServedKeysTests {
         _ = try place.shell("mv www/senders.json www/senders.json.old")
         #expect(try publish(at: day).exit == 0)
         #expect(try publish(at: day).stderr.isEmpty)
-    }
-
-    @Test(
-        "keys publish refuses an old copy of public keys under its own and another name, and names the key that it lacks"
-    )
-    func renamedPublicKeys() throws {
-        try place.create("Keys/phones", "recipient")
-        _ = try place.shell("cp -a Keys/phones Keys.old")
-        try place.succeed("keys", "add", "Keys/phones", at: Workplace.now)
-        let next = try #require(try place.keys("Keys/phones", at: Workplace.now).last?.kid)
-        try place.succeed("keys", "publish", "Keys/phones", "--to", "www", at: Workplace.now)
-        _ = try place.shell("rm -r Keys/phones && mv Keys.old Keys/phones")
-        for name in ["phones", "handsets"] {
-            expectRefusal(
-                try place.run("keys", "publish", "Keys/phones", "--to", "www", "--as", name, "--at", Workplace.now), 65,
-                saying:
-                    "www/phones.jwks.json has seq 2, and the keyset has seq 1: it is an old copy, without key \(next) ("
-            )
-        }
-        #expect(!place.has("www/handsets.jwks.json"))
-    }
-
-    @Test(
-        "an old copy whose only key was destroyed isn't published over its later sets, also if the served one is lost")
-    func destroyedOnlyKey() throws {
-        let day = SignedSetPlace.day
-        let first = try place.create("Keys/phones", "recipient")
-        func publish(_ number: Int) throws -> Output {
-            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", day(number))
-        }
-        #expect(try publish(0).exit == 0)
-        _ = try place.shell("cp -a Keys/phones old")
-        let revoked = try place.run("keys", "revoke", "Keys/phones", "--yes", "--at", day(1), "--", first)
-        let destroyed = try place.run("keys", "destroy", "Keys/phones", "--force", "--at", day(1), "--", first)
-        try #require(revoked.exit == 0 && destroyed.exit == 0, "\(destroyed)")
-        #expect(try publish(1).exit == 0)
-        _ = try place.shell("rm -r Keys/phones www/phones.jwks.json && mv old Keys/phones")
-        #expect(try findings(day: 2).contains { $0.code == "served-revoked" && $0.message.contains(first) })
-        let words = "www/phones.3.jwks.json, seq 3, lacks key \(first), which is older: it was destroyed or lost since"
-        expectRefusal(try publish(2), 65, saying: words)
-        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "4", at: day(2))
-        expectRefusal(try publish(2), 65, saying: words)
-        #expect(!place.has("www/phones.jwks.json"))
     }
 
     @Test(
@@ -330,50 +265,12 @@ struct ServedKeysTests {
         #expect(try findings().isEmpty)
     }
 
-    @Test("a recipient key that a set from a wrong clock lacks isn't given up: the restored keyset is published")
-    func recipientsAfterWrongClock() throws {
-        let (day, ahead) = (SignedSetPlace.day(10), SignedSetPlace.day(300))
-        try place.create("Keys/phones", "recipient")
-        func publish(at time: String) throws -> Output {
-            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", time)
-        }
-        #expect(try publish(at: Workplace.now).exit == 0)
-        _ = try place.shell("cp -a Keys/phones old")
-        for time in [ahead, SignedSetPlace.day(308)] { _ = try place.run("rotate", "Keys/phones", "--at", time) }
-        let first = try #require(try place.keys("old", at: day).first?.kid)
-        let destroyed = try place.run(
-            "keys", "destroy", "Keys/phones", "--force", "--at", SignedSetPlace.day(390), "--", first)
-        #expect(destroyed.exit == 0, "\(destroyed)")
-        #expect(try publish(at: SignedSetPlace.day(390)).exit == 0)
-        #expect(try place.shell("grep -c -e \(first) www/phones.jwks.json; true").text.hasPrefix("0"))
-        _ = try place.shell("rm -r Keys/phones && mv old Keys/phones")
-        let served = try #require(try findings(day: 10).first { $0.message.contains("phones") })
-        #expect(served.code == "served-newer", "\(served)")
-        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "20", at: day)
-        _ = try place.shell("mv www/phones.jwks.json www/phones.jwks.json.old")
-        let output = try publish(at: day)
-        #expect(output.exit == 0, "\(output)")
-        #expect(try findings(day: 10).allSatisfy { !$0.message.contains("phones") })
-    }
-
     @Test("a signed set with the name of a recipient keyset has no finding")
     func borrowedName() throws {
         try place.create("Keys/app", "recipient")
         try place.succeed("keys", "publish", "Keys/app", "--to", "www", at: Workplace.now)
         _ = try place.shell("mv www/senders.json www/app.json && mv www/senders.2.json www/app.2.json")
         #expect(try findings().isEmpty)
-    }
-
-    @Test("public keys that were changed under a clock far ahead aren't published")
-    func unsignedUnderWrongClock() throws {
-        try place.create("Keys/phones", "recipient")
-        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
-        let before = try place.read("www/phones.jwks.json")
-        try place.succeed("keys", "add", "Keys/phones", "--confirm-clock", at: SignedSetPlace.day(300))
-        expectRefusal(
-            try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", SignedSetPlace.day(1)), 65,
-            saying: "docs/runbooks/wrong-clock.md")
-        #expect(try place.read("www/phones.jwks.json") == before)
     }
 
     @Test("a keystore and the folder of a keyset are no place to publish", arguments: ["Keys", "Keys/senders"])

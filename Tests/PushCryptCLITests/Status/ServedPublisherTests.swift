@@ -84,12 +84,80 @@ struct ServedPublisherTests {
         #expect(try findings().isEmpty)
     }
 
+    @Test("a set whose only signer was destroyed since is replaced, and status says to publish it again")
+    func replacedInOneStep() throws {
+        let old = try #require(
+            try place.keys("Publisher/app", at: SignedSetPlace.day(2)).first { $0.state != "destroyed" }?.kid)
+        try place.succeed("keys", "add", "Publisher/app", at: SignedSetPlace.day(2))
+        let destroyed = try place.run(
+            "keys", "destroy", "Publisher/app", "--force", "--at", SignedSetPlace.day(2), "--", old)
+        try #require(destroyed.exit == 0, "\(destroyed)")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-signature"], "\(found)")
+        #expect(found[0].message.contains("is signed by publisher key \(old), which was destroyed since"), "\(found)")
+        let output = try publish()
+        #expect(output.exit == 0, "\(output)")
+        #expect(try findings().isEmpty)
+    }
+
+    @Test("a set that an old copy of the publisher has signed isn't held against the keys that the publisher has now")
+    func signedByOldCopy() throws {
+        _ = try place.shell("cp -a Publisher/app new && rm -r Publisher/app && mv old Publisher/app")
+        let output = try publish(by: "Publisher/app", "--new-publisher")
+        #expect(output.exit == 0, "\(output)")
+        try place.succeed("keys", "policy", "Keys/senders", "--publish-seq", "7", at: SignedSetPlace.day(2))
+        #expect(try publish().exit == 0)
+        _ = try place.shell("rm -r Publisher/app && mv new Publisher/app")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-signature"], "\(found)")
+        #expect(found[0].message.contains("which was destroyed since"), "\(found)")
+        #expect(try publish().exit == 0)
+        #expect(try findings().isEmpty)
+    }
+
+    @Test("status says that the restoration of a publisher isn't confirmed, also if only --signed-by names it")
+    func unconfirmed() throws {
+        try place.write(Data("a long winter".utf8), to: "secret")
+        let sealing = ["--backup-passphrase-file", "secret", "--at", SignedSetPlace.day(2)]
+        let backup = try place.run(["keys", "backup", "Publisher/app", "--to", "backup"] + sealing)
+        _ = try place.shell("rm -r Publisher/app")
+        let restored = try place.run(["keys", "restore", "Publisher/app", "--from", "backup"] + sealing)
+        try #require(backup.exit == 0 && restored.exit == 0, "\(restored)")
+        #expect(restored.stderr.contains("destroy them again"), "\(restored)")
+        #expect(restored.stderr.contains("`pushcrypt status Publisher/app` reports this"), "\(restored)")
+        func status() throws -> Output {
+            try place.run(
+                "status", "Keys", "--served", "www", "--signed-by", "Publisher/app", "--ignore", "plain-text",
+                "--ignore",
+                "future-file", "--at", SignedSetPlace.day(2))
+        }
+        let output = try status()
+        #expect(output.exit == 2 && output.text.contains("keys restore Publisher/app --confirm"), "\(output)")
+        try place.succeed("keys", "restore", "Publisher/app", "--confirm", at: SignedSetPlace.day(2))
+        #expect(try !status().text.contains("--confirm"))
+    }
+
+    @Test("a set of an earlier epoch in the place of a later one isn't published again: the advice names the later one")
+    func earlierEpoch() throws {
+        let raised = try place.run(
+            "keys", "policy", "Keys/senders", "--publish-epoch", "2", "--yes", "--at", SignedSetPlace.day(2))
+        #expect(raised.exit == 0, "\(raised)")
+        #expect(try publish(by: "Publisher/app", "--epoch", "1").exit == 0)
+        #expect(try publish(by: "Publisher/app", "--as", "senders-2").exit == 0)
+        _ = try place.shell("cp www/senders.json www/senders-2.json")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-changed"], "\(found)")
+        #expect(found[0].advice.hasPrefix("mv www/senders-2.json www/senders-2.json.old && "), "\(found)")
+        #expect(found[0].advice.contains("--as senders-2") && !found[0].advice.contains("--epoch"), "\(found)")
+    }
+
     @Test("a set with a damaged signature is named as damaged, and the advised commands replace it")
     func damaged() throws {
         try place.edit("www/senders.json") { text in
-            let range = text.range(of: "\"signature\": \"")!
-            let first = text[range.upperBound] == "A" ? "B" : "A"
-            return text.replacingCharacters(in: range.upperBound..<text.index(after: range.upperBound), with: first)
+            // In the middle of the last value, which is a signature.
+            let end = text.lastIndex(of: "\"")!
+            let middle = text.index(end, offsetBy: -20)
+            return text.replacingCharacters(in: middle...middle, with: text[middle] == "A" ? "B" : "A")
         }
         expectRefusal(try publish(), 65, saying: "www/senders.json is damaged: none of its signatures is valid")
         let found = try #require(try findings().first { $0.code == "served-signature" })
