@@ -46,7 +46,9 @@ extension KeysetExamination {
             add(
                 isBehind ? .error : .warning, "clock", objection,
                 advice: "date -u  # if this isn't the time, set the clock"
-                    + (isBehind ? "; if it is, an earlier run had a wrong clock: docs/runbooks/wrong-clock.md" : ""))
+                    + (isBehind
+                        ? "; if it is, an earlier run had a wrong clock: docs/runbooks/wrong-clock.md"
+                        : "; if it is: \(command("rotate"))\(secretArguments) --confirm-clock"))
         }
         if metadata.policy.publishLeadInSeconds == 0 {
             add(

@@ -22,14 +22,23 @@ package struct KeysetExamination {
         /// The folder of the published sets to compare with.
         package var served: ServedFolder?
         /// The public keys of the examined publisher keysets, which verify the served sets.
-        private(set) var publishers: [(keyset: PublisherKeyset, records: [KeyRecord])] = []
+        private(set) var publishers: [Publisher] = []
         /// The secret of the keyset at a path; nil if it isn't checked.
         package var secret: (String) -> SecretSource? = { _ in nil }
 
         package init(at time: UnixTime) { self.time = time }
 
+        struct Publisher {
+            let keyset: PublisherKeyset
+            let records: [KeyRecord]
+            /// Whether its own faults are reported, too. The others only verify the served sets.
+            let isExamined: Bool
+        }
+
         /// Finds the publisher keysets at paths of keysets and keystores. One that can't be read is reported when it is examined.
-        package mutating func addPublishers(in paths: [String]) {
+        ///
+        /// - Parameter areExamined: whether the paths are those of the examination.
+        package mutating func addPublishers(in paths: [String], areExamined: Bool) {
             let keysets = paths.flatMap { path in
                 (try? KeysetFolder(path).exists) == true ? [path] : (try? Keystore(path).everyKeyset()) ?? []
             }
@@ -39,7 +48,8 @@ package struct KeysetExamination {
                 }
                 let bytes = try? FileSystem.readFile(path + "/" + KeysetFolder.publicName)
                 let keys = bytes.flatMap { try? Keyset(json: $0) }?.entries ?? []
-                publishers.append((PublisherKeyset(path: path, timeline: metadata.timeline), keys.map(\.record)))
+                let keyset = PublisherKeyset(path: path, timeline: metadata.timeline)
+                publishers.append(Publisher(keyset: keyset, records: keys.map(\.record), isExamined: areExamined))
             }
         }
 

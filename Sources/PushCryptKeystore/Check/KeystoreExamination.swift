@@ -119,8 +119,10 @@ package struct KeystoreExamination {
 
     /// A publisher that isn't examined itself and signs nothing, because its restoration isn't confirmed.
     private mutating func examinePublishers() {
-        for (publisher, _) in context.publishers where !examined.contains(Keystore.identity(of: publisher.path)) {
-            guard let reason = try? KeysetStore(publisher.path).unconfirmedRestoration("") else { continue }
+        for publisher in context.publishers.filter({ !$0.isExamined }).map(\.keyset) {
+            guard examined.insert(Keystore.identity(of: publisher.path)).inserted,
+                let reason = try? KeysetStore(publisher.path).unconfirmedRestoration("")
+            else { continue }
             add(
                 .error, publisher.path, "unconfirmed-restore", reason,
                 advice: AuditLog.confirmCommand(publisher.path, ""))

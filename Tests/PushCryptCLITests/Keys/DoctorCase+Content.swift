@@ -175,7 +175,10 @@ extension DoctorCase {
         ) { _ in },
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock far after the last change",
-            words: "more than 400d after the last change", advice: "date -u", others: ["rotation-blocked"],
+            words: "more than 400d after the last change",
+            advice: "date -u  # if this isn't the time, set the clock; if it is: pushcrypt rotate Keys/ios "
+                + "--confirm-clock",
+            others: ["rotation-blocked"],
             time: Workplace.later(401 * Workplace.days)
         ) { _ in },
         DoctorCase(

@@ -90,15 +90,11 @@ extension ServedLife {
 
     /// - Returns: whether there was a newer copy than the keyset in the folder.
     private func restoreNewest(_ path: String) throws -> Bool {
-        let isPublisher = path == publisherPath
-        let copies = try (0..<(isPublisher ? publisherCopyCount : copyCount)).map { index in
-            let copy = place.path + (isPublisher ? "/publishers" : "/copy") + "\(index + 1)"
-            return (copy, try KeysetFolder(copy).file().metadata.sequence)
-        }
-        let own = try KeysetFolder(path).file().metadata.sequence
-        guard let newest = copies.max(by: { $0.1 < $1.1 }), newest.1 > own else { return false }
-        try files.removeItem(atPath: path)
-        try files.copyItem(atPath: newest.0, toPath: path)
+        let newest = try copies[path, default: []]
+            .map { (path: $0, sequence: try KeysetFolder($0).file().metadata.sequence) }
+            .max { $0.sequence < $1.sequence }
+        guard let newest, try newest.sequence > KeysetFolder(path).file().metadata.sequence else { return false }
+        try replace(path, withCopy: newest.path)
         return true
     }
 

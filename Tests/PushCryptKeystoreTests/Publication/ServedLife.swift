@@ -16,8 +16,8 @@ final class ServedLife {
     let place: TemporaryFolder
     private var random: SplitMix64
     var time = UnixTime.days(20_000)
-    var copyCount = 0
-    var publisherCopyCount = 0
+    /// The copies of a keyset, by its path, from the earliest on.
+    private(set) var copies: [String: [String]] = [:]
     var story: [String] = []
     /// What the last step was refused with, and what it broke.
     var refusal: String?
@@ -66,11 +66,14 @@ final class ServedLife {
         refusal = nil
         let steps: [(String, () throws -> Void)] = [
             ("add", { try self.change { _ = try $0.add(activatesAt: self.time + 7 * day) } }),
-            ("revoke", revoke), ("destroy", destroy), ("rotate", { try self.rotate() }), ("save a copy", saveCopy),
-            ("the copy comes back", returnCopy), ("lose a file", loseFile), ("raise seq", raise),
+            ("revoke", revoke), ("destroy", destroy), ("rotate", { try self.rotate() }),
+            ("save a copy", { try self.saveCopy(of: self.path) }),
+            ("the copy comes back", { try self.returnCopy(of: self.path) }),
+            ("lose a file", loseFile), ("raise seq", raise),
             ("raise the epoch", raiseEpoch), ("add a publisher", addPublisher),
             ("destroy a publisher", destroyPublisher),
-            ("save the publishers", savePublishers), ("the publishers' copy comes back", returnPublishers),
+            ("save the publishers", { try self.saveCopy(of: self.publisherPath) }),
+            ("the publishers' copy comes back", { try self.returnCopy(of: self.publisherPath) }),
             ("publish", { try self.publish(isSigned: self.isSender) }),
             ("publish keys", { try self.publish(isSigned: false) }),
             ("publish all", publishAll), ("publish all", publishAll), ("publish all", publishAll),
@@ -129,29 +132,21 @@ final class ServedLife {
         try publisher.folder.file().metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid)
     }
 
-    private func savePublishers() throws {
-        publisherCopyCount += 1
-        try files.copyItem(atPath: publisherPath, toPath: place.path + "/publishers\(publisherCopyCount)")
+    private func saveCopy(of path: String) throws {
+        let name = path.split(separator: "/").last!
+        let copy = place.path + "/\(name).copy\(copies[path, default: []].count)"
+        try files.copyItem(atPath: path, toPath: copy)
+        copies[path, default: []].append(copy)
     }
 
-    private func returnPublishers() throws {
-        guard publisherCopyCount > 0 else { return }
-        try files.removeItem(atPath: publisherPath)
-        try files.copyItem(
-            atPath: place.path + "/publishers\(Int.random(in: 1...publisherCopyCount, using: &random))",
-            toPath: publisherPath)
+    private func returnCopy(of path: String) throws {
+        guard let copy = copies[path]?.randomElement(using: &random) else { return }
+        try replace(path, withCopy: copy)
     }
 
-    private func saveCopy() throws {
-        copyCount += 1
-        try files.copyItem(atPath: path, toPath: place.path + "/copy\(copyCount)")
-    }
-
-    private func returnCopy() throws {
-        guard copyCount > 0 else { return }
+    func replace(_ path: String, withCopy copy: String) throws {
         try files.removeItem(atPath: path)
-        try files.copyItem(
-            atPath: place.path + "/copy\(Int.random(in: 1...copyCount, using: &random))", toPath: path)
+        try files.copyItem(atPath: copy, toPath: path)
     }
 
     private func loseFile() throws {
@@ -271,7 +266,7 @@ final class ServedLife {
     func findings() throws -> [Finding] {
         var context = KeysetExamination.Context(at: time)
         context.served = try ServedFolder(www)
-        context.addPublishers(in: [publisherPath])
+        context.addPublishers(in: [publisherPath], areExamined: false)
         return try KeystoreExamination(path, context).findings.filter {
             $0.severity != .note && !Self.ignored.contains($0.code)
         }

@@ -77,7 +77,8 @@ struct ServedOption: ParsableArguments {
             }
         }
         context.served = try ServedFolder(served)
-        context.addPublishers(in: paths + signedBy)
+        context.addPublishers(in: paths, areExamined: true)
+        context.addPublishers(in: signedBy, areExamined: false)
     }
 }
 
