@@ -6,6 +6,8 @@ import PushCryptPrimitives
 package struct PublicKeyList: Sendable {
     package let sequence: Int64
     package let kids: Set<KeyID>
+    /// Whether a key is a sender's, which signs; the others are recipients'.
+    package let areSenders: Bool
     private let revoked: Set<KeyID>
     /// When the last of the keys begins to seal; nil if the set doesn't say so.
     package let lastActivation: UnixTime?
@@ -18,10 +20,16 @@ package struct PublicKeyList: Sendable {
         self.sequence = sequence
         let kids = keys.elements.compactMap { $0["kid"]?.string.flatMap(KeyID.init) }
         self.kids = Set(kids)
+        areSenders = keys.elements.contains { $0["crv"]?.isString("Ed25519") == true }
         revoked = Set(kids.filter { member["keys"]?[$0.description]?["revokedAt"] != nil })
         lastActivation = kids.compactMap { kid in
             member["keys"]?[kid.description]?["activatesAt"]?.string.flatMap(UnixTime.init(rfc3339:))
         }.max()
+    }
+
+    /// Whether keys of this kind can be a keyset's. Nothing tells this of a set without keys.
+    package func hasKind(of metadata: KeysetMetadata) -> Bool {
+        kids.isEmpty || areSenders == (metadata.kind == .sender)
     }
 
     package func hasKey(of timeline: KeyTimeline) -> Bool { timeline.keys.contains { kids.contains($0.kid) } }

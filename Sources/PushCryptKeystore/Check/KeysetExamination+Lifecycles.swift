@@ -42,13 +42,9 @@ extension KeysetExamination {
     mutating func examineRotation(_ metadata: KeysetMetadata) {
         if let objection = clockObjection {
             // Under a clock that is behind, sealing is refused too.
-            let isBehind = metadata.timeline.clockIsBehind(at: now) != nil
             add(
-                isBehind ? .error : .warning, "clock", objection,
-                advice: "date -u  # if this isn't the time, set the clock"
-                    + (isBehind
-                        ? "; if it is, an earlier run had a wrong clock: docs/runbooks/wrong-clock.md"
-                        : "; if it is: \(command("rotate"))\(secretArguments) --confirm-clock"))
+                isClockAhead ? .warning : .error, "clock", objection,
+                advice: isClockAhead ? change("rotate") : Self.behindAdvice)
         }
         if metadata.policy.publishLeadInSeconds == 0 {
             add(
@@ -81,7 +77,8 @@ extension KeysetExamination {
             add(
                 isWaiting ? .note : .warning, "rotation-blocked",
                 "it has been due since \(step.dueAt) \(step.description), \(objection)",
-                advice: isRefused ? change("rotate") : command("rotate --dry-run") + secretArguments, dueAt: step.dueAt)
+                advice: isRefused || clockObjection != nil
+                    ? change("rotate") : command("rotate --dry-run") + secretArguments, dueAt: step.dueAt)
         }
     }
 

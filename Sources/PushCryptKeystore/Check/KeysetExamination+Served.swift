@@ -30,10 +30,11 @@ extension KeysetExamination {
             if servedCount == 0 || metadata.signedSet != nil && !hasSigned {
                 examineUnpublished(folder, metadata)
             } else {
-                for copy in folder.lostSets(of: metadata) where !sets.contains(where: copy.hasSameReaders) {
-                    examineLost(copy, folder)
-                }
+                let lost = folder.lostSets(of: metadata).filter { copy in !sets.contains(where: copy.hasSameReaders) }
+                for copy in lost { examineLost(copy, folder) }
+                if foreign.isEmpty { examineOwnEpoch(sets + lost, folder, metadata) }
             }
+            if metadata.signedSet != nil { examineOldPublishers(folder) }
         } catch {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
@@ -90,11 +91,11 @@ extension KeysetExamination {
         add(
             .error, "served-unpublished",
             "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
-            advice: (copy.map { $0.isSet(of: metadata) ? "" : raiseAbove($0, metadata) } ?? "")
-                + publish(isSigned: metadata.signedSet != nil, as: nil))
+            advice: publish(isSigned: metadata.signedSet != nil, as: nil, like: copy))
         if let copy {
             examineSignature(copy)
-            examineRevocations(copy, folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned), metadata)
+            let history = folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned)
+            examineRevocations(copy, history.givenUp(by: metadata, at: now), metadata)
         }
     }
 
@@ -105,8 +106,30 @@ extension KeysetExamination {
         add(
             .error, "served-unpublished",
             "\(folder.path) has no \(file) any more: \(copy.path) is its newest copy, and what fetches it gets nothing",
-            advice: publish(isSigned: copy.isSigned, as: copy.nameOfCopies, epoch: copy.publication?.epoch)
-                + "  # if nothing fetches it, move its numbered copies away")
+            advice: publish(copy, isLost: true))
+    }
+
+    /// Apps that pin the keyset's epoch refuse the sets of earlier ones. An update of the app that pins it may not be out yet.
+    private mutating func examineOwnEpoch(_ sets: [ServedSet], _ folder: ServedFolder, _ metadata: KeysetMetadata) {
+        let epochs = sets.compactMap(\.publication?.epoch)
+        guard let own = metadata.publication?.epoch, let highest = epochs.max(), highest < own,
+            metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
+        else { return }
+        add(
+            .warning, "served-epoch",
+            "\(folder.path) has no set of epoch \(own), which the keyset has: apps that pin it fetch no set that they accept",
+            advice: publish(isSigned: true, as: "NAME")
+                + "  # with the name that these apps fetch; until an app pins the epoch: status --ignore served-epoch")
+    }
+
+    /// An old copy of a publisher keyset may have a key that signs none of the served sets any more.
+    private mutating func examineOldPublishers(_ folder: ServedFolder) {
+        for publisher in context.publishers.map(\.keyset) {
+            guard let difference = folder.refusal(of: publisher),
+                !findings.contains(where: { $0.message == difference.reason })
+            else { continue }
+            add(.error, "served-signature", difference.reason, advice: difference.advice)
+        }
     }
 
     /// Public keys without a signed set can reach senders in another way than through the folder.
@@ -134,24 +157,28 @@ extension KeysetExamination {
                     advice: PublishedKeyset.moveAway(set.path) + " && " + publish(isSigned: set.isSigned, as: nil)
                         + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME")
             }
+            let keysets = [metadata] + context.others.map(\.metadata)
+            let isElsewhere = context.served?.hasSet(ofOneOf: keysets) == false
             return add(
                 .error, "served-foreign",
-                "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left",
-                advice: restore + "; if the file is another keyset's, publish this one with `keys publish --as NAME`"
+                "\(set.path) has no key of the keyset: it is the set of another one, or none of its keys is left"
+                    + (isElsewhere
+                        ? ". No set in the folder has a key of these keysets: it may be another system's folder" : ""),
+                advice: (isElsewhere ? "check first that this is the right folder; if it is: " : "") + restore
+                    + "; if the file is another keyset's, publish this one with `keys publish --as NAME`"
                     + (set.sequence > metadata.sequence
                         ? raising(set)
                         : "; if it is an old set of this keyset, move it away, and publish again: "
                             + "\(PublishedKeyset.moveAway(set.path)) && \(publish(set))"))
         }
-        if let copy = history?.newestCopy, let (epoch, served) = copy.laterEpoch(than: set) {
+        if let copy = history?.newestCopy, let epochs = copy.otherEpoch(than: set) {
             return add(
-                .error, "served-changed",
-                "\(set.path) has epoch \(served), and \(copy.path), its newest copy, has epoch \(epoch): apps that pin this epoch refuse the "
-                    + "set",
+                .error, "served-changed", PublishedKeyset.misplaced(set, epochs.other, copy, epochs.own),
                 advice: PublishedKeyset.moveAway(set.path) + " && " + publish(copy))
         }
-        examineRevocations(set, history, metadata)
-        examineSigningKey(set, metadata)
+        let givenUp = history?.givenUp(by: metadata, at: now) ?? []
+        examineRevocations(set, givenUp, metadata)
+        examineSigningKey(set, givenUp, metadata)
         examineEpoch(set, metadata)
         examineSignature(set)
         examineAcceptance(set, history)
@@ -163,9 +190,8 @@ extension KeysetExamination {
                 "\(set.path) differs from \(copy), its copy: one of them was changed after it was published, and apps may refuse the set",
                 advice: publish(set))
         }
-        let isRevived = history?.givenUp(by: metadata, at: now).isEmpty == false
         let unknown = set.keys.unknown(to: metadata.timeline)
-        let foreign = isRevived ? [] : set.foreignKeys(metadata.timeline, try? snapshot.log.get())
+        let foreign = !givenUp.isEmpty ? [] : set.foreignKeys(metadata.timeline, try? snapshot.log.get())
         let numbers = "\(set.path) has seq \(set.sequence), and the keyset has seq \(metadata.sequence)"
         if set.sequence > metadata.sequence {
             add(
@@ -176,7 +202,7 @@ extension KeysetExamination {
                 .error, "served-conflict", PublishedKeyset.unknownKeys(foreign, of: set),
                 advice:
                     "if another host changes the keyset now, remove it here; if the key is lost, move the set away, and publish "
-                    + "again: \(PublishedKeyset.moveAway(set.path)) && " + raiseAbove(set, metadata) + publish(set))
+                    + "again: \(PublishedKeyset.moveAway(set.path)) && " + publish(set))
         } else if set.sequence < metadata.sequence,
             !unknown.isEmpty || metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
         {
@@ -195,12 +221,6 @@ extension KeysetExamination {
         }
     }
 
-    /// The command before that of publishing if the numbered copy of a set would be in its way.
-    private func raiseAbove(_ set: ServedSet, _ metadata: KeysetMetadata) -> String {
-        guard set.sequence == metadata.sequence else { return "" }
-        return PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments) + " && "
-    }
-
     /// What to do if the newest backup is restored already.
     private func raising(_ set: ServedSet) -> String {
         "; if it is restored, and what was revoked later is revoked again: "
@@ -209,7 +229,7 @@ extension KeysetExamination {
 
     /// A set that doesn't revoke a key lets apps use it; a keyset that doesn't is a copy from before the revocation.
     private mutating func examineRevocations(
-        _ set: ServedSet, _ history: ServedHistory?, _ metadata: KeysetMetadata
+        _ set: ServedSet, _ givenUp: [ServedHistory.GivenUpKey], _ metadata: KeysetMetadata
     ) {
         let trusting = metadata.kind == .sender ? "apps still trust it" : "senders still seal to it"
         for (kid, time) in set.keys.unrevoked(in: metadata.timeline) {
@@ -218,7 +238,7 @@ extension KeysetExamination {
                 "key \(kid) was revoked at \(time), and \(set.path), seq \(set.sequence), doesn't revoke it: \(trusting)",
                 advice: publish(set))
         }
-        for key in history?.givenUp(by: metadata, at: now) ?? [] {
+        for key in givenUp {
             add(
                 .error, "served-revoked", "\(key.reason): the keyset is a copy from before",
                 advice: PublishedKeyset.revokeCommand(snapshot.path, key.kid, secretArguments))
@@ -226,9 +246,12 @@ extension KeysetExamination {
     }
 
     /// Apps refuse what a key signs that their set lacks. A key signs first after the time that devices have to fetch it.
-    private mutating func examineSigningKey(_ set: ServedSet, _ metadata: KeysetMetadata) {
+    private mutating func examineSigningKey(
+        _ set: ServedSet, _ givenUp: [ServedHistory.GivenUpKey], _ metadata: KeysetMetadata
+    ) {
         guard metadata.kind == .sender, let primary = metadata.timeline.primary(at: now)?.kid,
-            !set.keys.kids.contains(primary), set.keys.unrevoked(in: metadata.timeline).isEmpty
+            !set.keys.kids.contains(primary), set.keys.unrevoked(in: metadata.timeline).isEmpty,
+            !givenUp.contains(where: { $0.kid == primary })
         else { return }
         add(
             .error, "served-lacks",
@@ -321,8 +344,7 @@ extension KeysetExamination {
                 "\(PublisherKeyset.foreignSigners(of: set, paths)): apps that pin only these publishers refuse it",
                 advice:
                     "restore the newest backup of \(publisher.path), if it is an old copy: \(publisher.restore); or name the publisher "
-                    + "keyset that has this key with --signed-by, too; or, if the apps also pin publisher key \(publisher.signingKeys), which "
-                    + "was never destroyed, publish with it: "
+                    + "keyset that has this key with --signed-by, too; or, if the apps also pin \(publisher.pinned), publish with it: "
                     + publish(set, options: " --new-publisher"))
         }
         add(
@@ -332,26 +354,46 @@ extension KeysetExamination {
     }
 
     /// The command that publishes a set again, for the apps that fetch it.
-    private func publish(_ set: ServedSet, options: String = "") -> String {
-        publish(isSigned: set.isSigned, as: set.nameOfCopies, epoch: set.publication?.epoch, options: options)
+    private func publish(_ set: ServedSet, options: String = "", isLost: Bool = false) -> String {
+        publish(isSigned: set.isSigned, as: set.nameOfCopies, like: set, options: options, isLost: isLost)
     }
 
-    /// The command that publishes: the program of `--exec-on-change`, if one has run.
-    private func publish(isSigned: Bool, as name: String?, epoch: Int64? = nil, options: String = "") -> String {
-        if options.isEmpty, let record = try? snapshot.hook.get() { return runProgram(record) }
+    /// The command that publishes: the program of `--exec-on-change`, if one has run. A command that raises `seq` stands before it if the
+    /// folder has another set with the same number, or one that other publisher keys have signed.
+    ///
+    /// - Parameter set: a set for the same apps, whose epoch and publisher are those of the new set.
+    private func publish(
+        isSigned: Bool, as name: String?, like set: ServedSet? = nil, options: String = "", isLost: Bool = false
+    ) -> String {
+        let ownName = FileSystem.name(of: snapshot.path)
+        let publisher = isSigned ? context.publisher(of: set) : nil
         let isExpired = isSigned && metadata?.signedSet?.condition(at: now) == .expired
-        let renewal = isExpired ? command("rotate") + secretArguments + " && " : ""
+        let history = context.served?.history(of: name ?? ownName, isSigned: isSigned)
+        var first = ""
+        if let metadata, !isExpired, history?.hasOther(than: metadata, publisher?.signers) == true {
+            first = PublishedKeyset.raiseCommand(snapshot.path, above: metadata.sequence, secretArguments) + " && "
+        }
+        // The program runs by `rotate`, which issues an expired set again.
+        if options.isEmpty, let record = try? snapshot.hook.get() { return first + runProgram(record) }
+        var notes = [String]()
+        if isExpired {
+            first = command("rotate") + secretArguments + (isClockAhead ? " --confirm-clock" : "") + " && "
+            if isClockAhead { notes.append(Self.confirmation) }
+        }
         let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
-        let isRenamed = name != nil && name != FileSystem.name(of: snapshot.path)
-        let removal =
-            isRenamed && context.served?.hasSet(named: FileSystem.name(of: snapshot.path)) == true
-            ? "  # or remove the set and its numbered copies, if nothing fetches them" : ""
+        let isRenamed = name != nil && name != ownName
+        if isRenamed, !isLost, context.served?.hasSet(named: ownName) == true {
+            notes.append("or remove the set and its numbered copies, if nothing fetches them")
+        }
+        if isLost { notes.append("if nothing fetches it, move its numbered copies away") }
         let command =
             isSigned
-            ? PublishedSet.command(snapshot.path, secretArguments, to: folder, by: context.publisherPath)
+            ? PublishedSet.command(
+                snapshot.path, secretArguments, to: folder, by: publisher?.path ?? PublishedSet.anyPublisher)
             : command("keys publish") + " --to \(folder)" + secretArguments
-        let isEarlier = epoch.map { $0 < metadata?.publication?.epoch ?? 0 } ?? false
-        return renewal + command + (isEarlier ? " --epoch \(epoch ?? 0)" : "")
-            + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + options + removal
+        let earlier = set?.publication.flatMap { $0.epoch < metadata?.publication?.epoch ?? 0 ? $0.epoch : nil }
+        return first + command + (earlier.map { " --epoch \($0)" } ?? "")
+            + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + options
+            + (notes.isEmpty ? "" : "  # " + notes.joined(separator: "; "))
     }
 }

@@ -57,9 +57,11 @@ package struct KeysetExamination {
             Keystore.identity(of: path) == Keystore.identity(of: other)
         }
 
-        /// The publisher keyset for commands; a name to fill in unless one keyset is known.
-        var publisherPath: String {
-            publishers.count == 1 ? publishers[0].keyset.path : PublishedSet.anyPublisher
+        /// The publisher keyset that signs a set again: the only one, or the only one that has a key of its signers; nil otherwise.
+        func publisher(of set: ServedSet?) -> PublisherKeyset? {
+            let all = publishers.map(\.keyset)
+            let own = all.count == 1 ? all : all.filter { keyset in set.map { !keyset.isForeign(to: $0) } ?? false }
+            return own.count == 1 ? own[0] : nil
         }
     }
 
@@ -156,14 +158,31 @@ package struct KeysetExamination {
         var notes = [String]()
         if let refusal {
             notes.append(refusal.host.map { "on \($0)" } ?? "after you have corrected the keyset's error")
+        } else if isClockAhead {
+            notes.append(Self.confirmation)
         } else if clockObjection != nil {
             notes.append("after you have corrected the clock")
         }
         if let note { notes.append(note) }
-        return command(text) + secretArguments + options + (notes.isEmpty ? "" : "  # " + notes.joined(separator: "; "))
+        let confirms = refusal == nil && isClockAhead ? " --confirm-clock" : ""
+        return command(text) + secretArguments + options + confirms
+            + (notes.isEmpty ? "" : "  # " + notes.joined(separator: "; "))
     }
 
     var clockObjection: String? { metadata.flatMap { $0.timeline.clockObjection(to: now, $0.policy) } }
+
+    /// Whether changes need `--confirm-clock`.
+    var isClockAhead: Bool {
+        metadata.map { $0.timeline.clockIsBehind(at: now) == nil } == true && clockObjection != nil
+    }
+
+    /// When a command with `--confirm-clock` may run.
+    static let confirmation = "if `date -u` prints the right time; otherwise set the clock"
+
+    /// What to do under a clock that is before the last change of a keyset.
+    static let behindAdvice =
+        "date -u  # if this isn't the time, set the clock; if it is, an earlier run had a wrong clock: "
+        + "docs/runbooks/wrong-clock.md"
 
     private mutating func examine(_ file: KeysetFile) {
         examineContent(file)

@@ -117,15 +117,19 @@ package struct KeystoreExamination {
         }
     }
 
-    /// A publisher that isn't examined itself and signs nothing, because its restoration isn't confirmed.
+    /// A publisher that isn't examined itself and signs nothing, because its restoration isn't confirmed or its last change has a time in
+    /// the future.
     private mutating func examinePublishers() {
-        for publisher in context.publishers.filter({ !$0.isExamined }).map(\.keyset) {
-            guard examined.insert(Keystore.identity(of: publisher.path)).inserted,
-                let reason = try? KeysetStore(publisher.path).unconfirmedRestoration("")
-            else { continue }
-            add(
-                .error, publisher.path, "unconfirmed-restore", reason,
-                advice: AuditLog.confirmCommand(publisher.path, ""))
+        for publisher in context.publishers.filter({ !$0.isExamined }).map(\.keyset)
+        where examined.insert(Keystore.identity(of: publisher.path)).inserted {
+            if let reason = try? KeysetStore(publisher.path).unconfirmedRestoration("") {
+                add(
+                    .error, publisher.path, "unconfirmed-restore", reason,
+                    advice: AuditLog.confirmCommand(publisher.path, ""))
+            }
+            if let objection = publisher.timeline.clockIsBehind(at: context.time) {
+                add(.error, publisher.path, "clock", objection, advice: KeysetExamination.behindAdvice)
+            }
         }
     }
 

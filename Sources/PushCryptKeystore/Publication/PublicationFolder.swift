@@ -77,6 +77,10 @@ package struct PublicationFolder {
         if let newest = history.newest(of: new.publication), newest.sequence > new.publication.sequence {
             throw keyset.newer(newest, than: set.metadata)
         }
+        let ownHistory = history.of(name, isSigned: true)
+        if let old, let copy = ownHistory.newestCopy, let epochs = copy.otherEpoch(than: old) {
+            throw keyset.misplaced(old, epochs.other, copy, epochs.own)
+        }
         if let old, let bytes {
             try old.requireReplaceable(by: new, keyset, set.metadata)
             guard !set.publisher.hasSigner(of: old) || set.hasSigned(bytes) else {
@@ -87,21 +91,18 @@ package struct PublicationFolder {
         }
         notice = history.refusal(of: new.publication) ?? notice
         if let difference = history.refusal(of: set.publisher) { throw PublisherKeyset.refusal(difference) }
-        let ownHistory = history.of(name, isSigned: true)
         let last = ownHistory.newest(of: new.publication)
         let isForeign = last.map(set.publisher.isForeign) ?? false
         if isForeign, !isNewPublisher, let last { throw keyset.otherPublisher(last, set.publisher) }
         // The set itself may have been lost.
-        if let copy = ownHistory.newestCopy,
-            copy.publication?.set == new.publication.set, copy.publication?.epoch == new.publication.epoch
-        {
+        if let copy = ownHistory.newestCopy, copy.publication?.set == new.publication.set {
             try copy.requireReplaceable(by: new, keyset, set.metadata)
-            // Only this copy would be overwritten.
-            if copy.sequence == new.publication.sequence { try set.publisher.requireSigned(copy) }
         }
-        func payload(_ bytes: [UInt8]) -> [UInt8]? { ServedSet(bytes, path: name, isSigned: true)?.payload }
-        // Another signature on the same payload is no other set.
-        var publication = try write(document, names, of: keyset) { payload($0) == payload(document) }
+        let signers = try SignedSenderSet.namedSigners(of: document)
+        if let signed = ownHistory.signed(byOthersThan: signers, at: new.publication.sequence) {
+            throw keyset.otherSigners(signed, set.publisher)
+        }
+        var publication = try write(document, names, of: keyset)
         publication.notice = publication.isChanged ? notice : nil
         if isNewPublisher, !isForeign {
             publication.notice =
@@ -140,6 +141,9 @@ package struct PublicationFolder {
         var notice: String?
         if let current = try current(names.file) {
             let served = ServedSet(current, path: path, isSigned: false)
+            if let served, !served.keys.hasKind(of: keyset.metadata) {
+                throw place.notOwn(path, "it has the keys of \(served.keys.areSenders ? "senders" : "recipients")")
+            }
             switch PublicCondition(current, keyset.metadata, keyset.records) {
             case .newer:
                 guard let served else { throw place.conflict(path, keyset.metadata.sequence) }
@@ -147,18 +151,14 @@ package struct PublicationFolder {
             case .foreign(let flaw):
                 // After a restored backup, earlier public keys can have a key that the keyset lost.
                 guard let served, served.keys.hasKey(of: keyset.metadata.timeline) else {
-                    throw KeystoreError(
-                        .notPublished,
-                        "\(path) doesn't belong to the keyset: \(flaw). If nothing fetches that file, move it away, and publish "
-                            + "again: `\(PublishedKeyset.moveAway(path))`; otherwise publish under another name, with --as NAME"
-                    )
+                    throw place.notOwn(path, flaw)
                 }
                 guard served.sequence < keyset.metadata.sequence else { throw place.conflict(path, served.sequence) }
             default: break
             }
             notice = try served.flatMap { try place.lostKeys(of: $0, keyset.metadata.timeline) }
         }
-        var publication = try write(bytes, names, of: place) { $0 == bytes }
+        var publication = try write(bytes, names, of: place)
         publication.notice = notice
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
@@ -180,13 +180,9 @@ package struct PublicationFolder {
         return try KeystoreError.converting { () throws(FileError) in try folder.read(name).bytes }
     }
 
-    /// Writes the copy first, so that no set is served that isn't kept.
-    ///
-    /// - Parameter isSame: whether bytes are the same set. Another one under the same number stays.
-    private func write(
-        _ bytes: [UInt8], _ names: Names, of keyset: PublishedKeyset, _ isSame: ([UInt8]) -> Bool
-    ) throws -> Publication {
-        if let kept = try current(names.copy), !isSame(kept) {
+    /// Writes the copy first, so that no set is served that isn't kept. Another set under the same number stays.
+    private func write(_ bytes: [UInt8], _ names: Names, of keyset: PublishedKeyset) throws -> Publication {
+        if let kept = try current(names.copy), kept != bytes {
             throw keyset.conflict(folder.path(of: names.copy), names.sequence, ", and it isn't overwritten")
         }
         return try KeystoreError.convertingFileErrors {
@@ -263,13 +259,12 @@ extension ServedSet {
             throw KeystoreError(
                 .notPublished,
                 "\(epochs), which the apps that fetch that file refuse. Publish theirs with --epoch \(old.epoch), and this one under another "
-                    + "name, with --as NAME. If no app pins epoch \(old.epoch) any more, move the set away, and publish again: "
-                    + "`\(PublishedKeyset.moveAway(path))`")
+                    + "name, with --as NAME. If no app pins epoch \(old.epoch) any more, move the set of this name and its numbered copies "
+                    + "out of the folder, and publish again")
         }
         guard sequence <= new.publication.sequence else {
             throw keyset.newer(self, than: metadata)
         }
-        // Another signature on the same payload is no other set.
         guard try sequence < new.publication.sequence || DefaultBackend.shared.sha256(payload.bytes) == new.digest
         else {
             throw keyset.conflict(path, sequence, ", so apps would refuse this one")

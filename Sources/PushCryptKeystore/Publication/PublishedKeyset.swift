@@ -40,6 +40,29 @@ package struct PublishedKeyset: Sendable {
                 + "`\(Self.raiseCommand(path, toEpoch: epoch, secretArguments))`")
     }
 
+    /// The served set is that of another name: its numbered copies have another epoch.
+    func misplaced(_ served: ServedSet, _ epoch: Int64, _ copy: ServedSet, _ copyEpoch: Int64) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(Self.misplaced(served, epoch, copy, copyEpoch)). Move the set away, and publish that of epoch \(copyEpoch) under this "
+                + "name, with --epoch \(copyEpoch): `\(Self.moveAway(served.path))`")
+    }
+
+    static func misplaced(_ served: ServedSet, _ epoch: Int64, _ copy: ServedSet, _ copyEpoch: Int64) -> String {
+        "\(served.path) has epoch \(epoch), and \(copy.path), its newest copy, has epoch \(copyEpoch): apps that fetch this file "
+            + "refuse the set"
+    }
+
+    /// The set was signed before a publisher key was added or destroyed. Signed again under the same number, it would no longer show
+    /// which keys have signed it, and an old copy of the publisher keyset couldn't be told from a later state.
+    func otherSigners(_ served: ServedSet, _ publisher: PublisherKeyset) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(served.path) was signed by publisher key \(PublisherKeyset.list(served.signers.sorted())), and \(publisher.path) has "
+                + "\(publisher.signingKeys). A set that was published isn't signed again, because it is the record of the publisher "
+                + "keys: raise the seq of the keyset, then publish: `\(raise(above: served.sequence))`")
+    }
+
     func raise(above sequence: Int64) -> String { Self.raiseCommand(path, above: sequence, secretArguments) }
 
     /// A numbered copy of a later set shows that the keyset is an old copy, also if it can't be read.
@@ -63,6 +86,14 @@ package struct PublishedKeyset: Sendable {
     func requireRevocations(of history: ServedHistory, in metadata: KeysetMetadata, at time: UnixTime) throws {
         let keys = history.givenUp(by: metadata, at: time)
         guard !keys.isEmpty else { return }
+        if let key = keys.first(where: { $0.otherSet != nil }), let path = key.otherSet {
+            throw KeystoreError(
+                .notPublished,
+                "\(path) has no key of the keyset. If it is another keyset's set, move it away, and publish again: "
+                    + "`\(Self.moveAway(path))`. Otherwise the keyset is a copy from before key \(key.kid) was destroyed: restore the "
+                    + "newest backup: `\(KeysetFolder(self.path).restoreCommand(secretArguments))`. Without a backup, revoke the "
+                    + "key: `\(Self.revokeCommand(self.path, key.kid, secretArguments))`")
+        }
         let commands = keys.map { "`\(Self.revokeCommand(path, $0.kid, secretArguments))`" }.joined(separator: ", ")
         throw KeystoreError(
             .notPublished,
@@ -102,9 +133,9 @@ package struct PublishedKeyset: Sendable {
     func otherPublisher(_ last: ServedSet, _ publisher: PublisherKeyset) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(PublisherKeyset.foreignSigners(of: last, publisher.path)): apps that pin only that key would refuse the new set. If \(publisher.path) is an "
-                + "old copy, restore its newest backup: `\(publisher.restore)`. If another publisher keyset has the key, sign with it. If "
-                + "the apps also pin publisher key \(publisher.signingKeys), which was never destroyed, add --new-publisher"
+            "\(PublisherKeyset.foreignSigners(of: last, publisher.path)): apps that pin only that key would refuse the new set. If "
+                + "\(publisher.path) is an old copy, restore its newest backup: `\(publisher.restore)`. If another publisher keyset "
+                + "has the key, sign with it. If the apps also pin \(publisher.pinned), add --new-publisher"
         )
     }
 
@@ -114,6 +145,14 @@ package struct PublishedKeyset: Sendable {
             .notPublished,
             "\(servedPath) is damaged: none of its signatures is valid. Move it away, and publish again: "
                 + "`\(Self.moveAway(servedPath))`")
+    }
+
+    /// The served public keys are another keyset's.
+    func notOwn(_ servedPath: String, _ flaw: String) -> KeystoreError {
+        KeystoreError(
+            .notPublished,
+            "\(servedPath) doesn't belong to the keyset: \(flaw). If nothing fetches that file, move it away, and publish again: "
+                + "`\(Self.moveAway(servedPath))`; otherwise publish under another name, with --as NAME")
     }
 
     static func moveAway(_ path: String) -> String {

@@ -75,6 +75,12 @@ package struct PublishedSet {
         guard publication.issuedAt <= time + Self.clockTolerance else {
             throw Self.issuedInFuture(publication.issuedAt, time)
         }
+        if let changedAt = publisher.timeline.updatedAt, changedAt > time + Self.clockTolerance {
+            throw KeyError(
+                .issuedInFuture,
+                "\(publisher.path) was changed at \(changedAt), but it is \(time) now: correct the clock, or restore the publisher "
+                    + "keyset as it was before the clock was wrong: docs/runbooks/wrong-clock.md")
+        }
         guard time < publication.validUntil else {
             throw KeyError(
                 .expired,

@@ -33,8 +33,13 @@ struct PublisherKeyset: Sendable {
 
     private var live: [KeyTimeline.Key] { timeline.keys.filter { $0.lifecycle.destroyedAt == nil } }
 
-    /// The keys that sign, such as "KID, KID".
-    var signingKeys: String { Self.list(live.map(\.kid).sorted()) }
+    /// The keys that sign.
+    var signers: Set<KeyID> { Set(live.map(\.kid)) }
+    /// Such as "KID, KID".
+    var signingKeys: String { Self.list(signers.sorted()) }
+
+    /// What apps must pin to accept its sets. A destroyed key of an old copy may be stolen.
+    var pinned: String { "\(path) (key \(signingKeys)), and no key of it was destroyed elsewhere" }
 
     /// Whether a set names a key that signs as its signer.
     func hasSigner(of set: ServedSet) -> Bool { live.contains { set.signers.contains($0.kid) } }
@@ -64,11 +69,11 @@ struct PublisherKeyset: Sendable {
         }
         return Difference(
             reason:
-                "\(set.path) was not signed by publisher key \(Self.list(absent)), which is older: it was destroyed since, and "
-                + "\(path) is an old copy",
+                "\(set.path) was not signed by publisher key \(Self.list(absent)), which is older: either it was destroyed since, "
+                + "and \(path) is an old copy, or an old copy has signed the set",
             advice:
-                "\(restore), or destroy the key here, too: \(destroy.joined(separator: ", ")). If the key was not destroyed and "
-                + "an old copy has signed the set, \(move)", revivesKey: true)
+                "\(restore). If the key was destroyed, destroy it here, too: \(destroy.joined(separator: ", ")). If it was not, \(move)",
+            revivesKey: true)
     }
 
     /// A key that was destroyed or added after a set was signed; nil if there is none. Until the set is signed again, it doesn't show
@@ -89,5 +94,5 @@ struct PublisherKeyset: Sendable {
             ? nil : "\(set.path) \(changes.joined(separator: ", and ")): sign and publish the set again"
     }
 
-    private static func list(_ kids: [KeyID]) -> String { kids.map(\.description).joined(separator: ", ") }
+    static func list(_ kids: [KeyID]) -> String { kids.map(\.description).joined(separator: ", ") }
 }

@@ -66,6 +66,12 @@ package struct ServedFolder: Sendable {
             .max { $0.sequence < $1.sequence }
     }
 
+    /// Whether the folder has a set of one of the keysets.
+    func hasSet(ofOneOf keysets: [KeysetMetadata]) -> Bool { sets.contains { keysets.contains(where: $0.belongs) } }
+
+    /// The last set of any name that shows that a publisher keyset has a key which was destroyed.
+    func refusal(of publisher: PublisherKeyset) -> PublisherKeyset.Difference? { history.refusal(of: publisher) }
+
     /// The newest numbered copies of the keyset's sets that the folder lacks.
     func lostSets(of metadata: KeysetMetadata) -> [ServedSet] {
         history.lostSets(of: metadata)
@@ -73,7 +79,7 @@ package struct ServedFolder: Sendable {
 
     /// The numbered copy of a served set if its bytes differ: `keys publish` writes the same bytes to both.
     func copy(differingFrom set: ServedSet) -> String? {
-        let name = "\(set.name).\(set.sequence)\(ServedSet.suffix(isSigned: set.isSigned))"
+        let name = set.nameOfNumberedCopy
         guard let folder = try? Folder(path, followingLinks: true), let kept = try? folder.read(name).bytes,
             let served = bytes(of: set)
         else { return nil }

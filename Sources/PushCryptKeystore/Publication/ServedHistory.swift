@@ -81,7 +81,11 @@ struct ServedHistory: Sendable {
     /// copy may have none of the later keys.
     private func own(_ metadata: KeysetMetadata) -> [ServedSet] {
         let names = Set(sets.filter { !$0.isSigned && $0.belongs(to: metadata) }.map(\.nameOfCopies))
-        return sets.filter { $0.belongs(to: metadata) || !$0.isSigned && names.contains($0.nameOfCopies) }
+        return sets.filter { set in
+            set.belongs(to: metadata)
+                || !set.isSigned && names.contains(set.nameOfCopies)
+                    && set.keys.hasKind(of: metadata)
+        }
     }
 
     func hasSet(at path: String, of metadata: KeysetMetadata) -> Bool { own(metadata).contains { $0.path == path } }
@@ -107,6 +111,22 @@ struct ServedHistory: Sendable {
         sets.lazy.reversed().compactMap { publisher.difference(from: $0) }.first(where: \.revivesKey)
     }
 
+    /// A signed set with this number that names other signers; nil if there is none.
+    func signed(byOthersThan signers: Set<KeyID>, at sequence: Int64) -> ServedSet? {
+        sets.first { $0.isSigned && $0.sequence == sequence && $0.signers != signers }
+    }
+
+    /// Whether a set with this number, or its numbered copy, isn't that of the keyset and the publishers, so that the number can't be
+    /// published again.
+    ///
+    /// - Parameter signers: nil if they aren't known.
+    func hasOther(than metadata: KeysetMetadata, _ signers: Set<KeyID>?) -> Bool {
+        sets.contains { set in
+            set.sequence == metadata.sequence
+                && (!set.isSet(of: metadata) || set.isSigned && signers.map { $0 != set.signers } ?? false)
+        }
+    }
+
     /// That apps which have fetched one of the sets refuse a signed set; nil if they don't.
     func refusal(of set: SenderSetPublication) -> String? { sets.lazy.compactMap { $0.refusal(of: set) }.first }
 
@@ -115,6 +135,8 @@ struct ServedHistory: Sendable {
         let kid: KeyID
         /// Such as "www/senders.json revokes key KID, which the keyset doesn't".
         let reason: String
+        /// A set that shows it and has no key of the keyset, so that it may be another keyset's; nil for other sets.
+        var otherSet: String?
     }
 
     /// The keys that a set revokes and the keyset doesn't, each with the last set that shows it, and those that the newest set lacks
@@ -141,7 +163,8 @@ struct ServedHistory: Sendable {
             GivenUpKey(
                 kid: $0,
                 reason: "\(name) lacks key \($0), which is older: it was destroyed or lost since"
-                    + (isOther ? ", unless the file is another keyset's: then move it away" : ""))
+                    + (isOther ? ", unless the file is another keyset's: then move it away" : ""),
+                otherSet: isOther ? newest.path : nil)
         }
         return revoked + destroyed
     }

@@ -35,6 +35,8 @@ struct ServedSet {
         guard let dot = name.lastIndex(of: "."), Int64(name[name.index(after: dot)...]) != nil else { return name }
         return String(name[..<dot])
     }
+    /// The name of the copy that `keys publish` writes with the set.
+    var nameOfNumberedCopy: String { "\(nameOfCopies).\(sequence)\(Self.suffix(isSigned: isSigned))" }
     var isSigned: Bool { publication != nil }
     var sequence: Int64 { keys.sequence }
 
@@ -48,9 +50,9 @@ struct ServedSet {
         isSigned == other.isSigned && publication?.epoch == other.publication?.epoch
     }
 
-    /// The epochs of this signed set and of another one of the same keyset if this one's is higher.
-    func laterEpoch(than other: ServedSet) -> (own: Int64, other: Int64)? {
-        guard let own = publication, let old = other.publication, own.set == old.set, own.epoch > old.epoch else {
+    /// The epochs of this signed set and of another one of the same keyset if they differ.
+    func otherEpoch(than other: ServedSet) -> (own: Int64, other: Int64)? {
+        guard let own = publication, let old = other.publication, own.set == old.set, own.epoch != old.epoch else {
             return nil
         }
         return (own.epoch, old.epoch)

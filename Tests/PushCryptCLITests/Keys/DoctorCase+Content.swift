@@ -176,8 +176,8 @@ extension DoctorCase {
         DoctorCase(
             code: "clock", severity: "warning", testDescription: "a clock far after the last change",
             words: "more than 400d after the last change",
-            advice: "date -u  # if this isn't the time, set the clock; if it is: pushcrypt rotate Keys/ios "
-                + "--confirm-clock",
+            advice: "pushcrypt rotate Keys/ios --confirm-clock  # if `date -u` prints the right time; otherwise set "
+                + "the clock",
             others: ["rotation-blocked"],
             time: Workplace.later(401 * Workplace.days)
         ) { _ in },

@@ -74,7 +74,7 @@ struct ServedPublicKeysTests {
         #expect(try publish(1).exit == 0)
         _ = try place.shell("rm -r Keys/phones www/phones.jwks.json && mv old Keys/phones")
         #expect(try findings(day: 2).contains { $0.code == "served-revoked" && $0.message.contains(first) })
-        let words = "www/phones.3.jwks.json, seq 3, lacks key \(first), which is older: it was destroyed or lost since"
+        let words = "www/phones.3.jwks.json has no key of the keyset. If it is another keyset's set, move it away"
         expectRefusal(try publish(2), 65, saying: words)
         try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "4", at: day(2))
         expectRefusal(try publish(2), 65, saying: words)
@@ -118,7 +118,33 @@ struct ServedPublicKeysTests {
         #expect(found.map(\.code) == ["served-foreign"], "\(found)")
         #expect(found.first?.message.contains("is the set of Keys/tablets") == true, "\(found)")
         let output = try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", Workplace.now)
-        expectRefusal(output, 65, saying: "unless the file is another keyset's: then move it away")
+        expectRefusal(output, 65, saying: "If it is another keyset's set, move it away, and publish again")
+    }
+
+    @Test("the public keys of senders in the place of a recipient set aren't held against the recipients' keys")
+    func sendersInPlaceOfRecipients() throws {
+        let kid = try place.create("Keys/phones", "recipient")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
+        try place.succeed("keys", "publish", "Keys/senders", "--to", "www")
+        _ = try place.shell("cp www/senders.jwks.json www/phones.jwks.json")
+        let output = try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", Workplace.now)
+        expectRefusal(output, 65, saying: "www/phones.jwks.json doesn't belong to the keyset")
+        #expect(!output.stderr.contains("keys revoke") && !output.stderr.contains(kid), "\(output)")
+        let found = try findings().filter { $0.message.contains("phones") }
+        #expect(found.map(\.code) == ["served-foreign"], "\(found)")
+    }
+
+    @Test("a folder of another system: status says first to check the folder")
+    func otherSystem() throws {
+        let other = try SignedSetPlace().place
+        _ = try place.shell("rm www/*")
+        try other.makeFolder("www", mode: 0o755)
+        try other.succeed("keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher")
+        try place.write(other.read("www/senders.json"), to: "www/senders.json", mode: 0o644)
+        let found = try #require(try findings().first)
+        #expect(found.code == "served-foreign", "\(found)")
+        #expect(found.message.hasSuffix("it may be another system's folder"), "\(found)")
+        #expect(found.advice.hasPrefix("check first that this is the right folder; if it is: "), "\(found)")
     }
 
     @Test("a later set without a common key and without numbered copies doesn't get the advice to move it away")

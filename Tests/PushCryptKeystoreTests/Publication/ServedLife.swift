@@ -204,6 +204,10 @@ final class ServedLife {
             if !keys.isEmpty { brokenPromise = "a publication brought back \(keys), \(reason)" }
         }
         record(served.valid.intersection(before.reduce(into: []) { $0.formUnion($1.revoked) }), "which was revoked")
+        for copy in try servedFiles() where !copy.isServed {
+            guard let old = before.first(where: { $0.file == copy.file }), old.signers != copy.signers else { continue }
+            brokenPromise = "\(copy.file) was signed again: it no longer shows that \(old.signers) have signed it"
+        }
         let createdAt = try publisher.folder.file().metadata.timeline.keys.reduce(into: [:]) {
             $0[$1.kid.description] = $1.lifecycle.createdAt
         }
@@ -220,6 +224,7 @@ final class ServedLife {
     }
 
     private struct File {
+        let file: String
         /// Without number and suffix.
         let name: Substring
         let isSigned, isServed: Bool
@@ -256,7 +261,7 @@ final class ServedLife {
             let kids = Set((root["keys"] as? [[String: Any]] ?? []).compactMap { $0["kid"] as? String })
             let parts = name.split(separator: ".")
             return File(
-                name: parts[0], isSigned: isSigned, isServed: parts.count == (isSigned ? 2 : 3),
+                file: name, name: parts[0], isSigned: isSigned, isServed: parts.count == (isSigned ? 2 : 3),
                 sequence: try #require((member["seq"] as? NSNumber)?.int64Value), kids: kids,
                 revoked: kids.filter { entries[$0]?["revokedAt"] != nil }, signers: signers,
                 issuedAt: (member["issuedAt"] as? String).flatMap { UnixTime(rfc3339: $0) })

@@ -56,6 +56,10 @@ typealias ServedFinding = (code: String, message: String, advice: String)
 extension Workplace {
     /// What `keys doctor` finds in the served sets of `www`.
     func servedFindings(day: Int, _ options: String...) throws -> [ServedFinding] {
+        try servedFindings(day: day, options)
+    }
+
+    func servedFindings(day: Int, _ options: [String]) throws -> [ServedFinding] {
         try settle("Keys")
         let command = ["keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(day)]
         let output = try run(command + options)
