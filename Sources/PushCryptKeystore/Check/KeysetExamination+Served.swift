@@ -106,7 +106,7 @@ extension KeysetExamination {
         add(
             .error, "served-unpublished",
             "\(folder.path) has no \(file) any more: \(copy.path) is its newest copy, and what fetches it gets nothing",
-            advice: publish(copy, isLost: true))
+            advice: publish(copy, note: "if nothing fetches it, move its numbered copies away"))
     }
 
     /// Apps that pin the keyset's epoch refuse the sets of earlier ones. An update of the app that pins it may not be out yet.
@@ -118,8 +118,11 @@ extension KeysetExamination {
         add(
             .warning, "served-epoch",
             "\(folder.path) has no set of epoch \(own), which the keyset has: apps that pin it fetch no set that they accept",
-            advice: publish(isSigned: true, as: "NAME")
-                + "  # with the name that these apps fetch; until an app pins the epoch: status --ignore served-epoch")
+            advice: PublishedSet.command(
+                snapshot.path, secretArguments, to: ShellArgument.quoted(folder.path),
+                by: context.publisher(of: nil)?.path ?? PublishedSet.anyPublisher)
+                + " --as NAME  # with the name that these apps fetch; until an app pins the epoch: status --ignore served-epoch"
+        )
     }
 
     /// An old copy of a publisher keyset may have a key that signs none of the served sets any more.
@@ -354,16 +357,22 @@ extension KeysetExamination {
     }
 
     /// The command that publishes a set again, for the apps that fetch it.
-    private func publish(_ set: ServedSet, options: String = "", isLost: Bool = false) -> String {
-        publish(isSigned: set.isSigned, as: set.nameOfCopies, like: set, options: options, isLost: isLost)
+    private func publish(_ set: ServedSet, options: String = "", note: String? = nil) -> String {
+        let ownName = FileSystem.name(of: snapshot.path)
+        let isBesideOwn = set.nameOfCopies != ownName && context.served?.hasSet(named: ownName) == true
+        let removal = isBesideOwn ? "or remove the set and its numbered copies, if nothing fetches them" : nil
+        return publish(
+            isSigned: set.isSigned, as: set.nameOfCopies, like: set, options: options, note: note ?? removal)
     }
 
     /// The command that publishes: the program of `--exec-on-change`, if one has run. A command that raises `seq` stands before it if the
     /// folder has another set with the same number, or one that other publisher keys have signed.
     ///
-    /// - Parameter set: a set for the same apps, whose epoch and publisher are those of the new set.
+    /// - Parameters:
+    ///   - set: a set for the same apps, whose epoch and publisher are those of the new set.
+    ///   - note: behind `#`; not for the program.
     private func publish(
-        isSigned: Bool, as name: String?, like set: ServedSet? = nil, options: String = "", isLost: Bool = false
+        isSigned: Bool, as name: String?, like set: ServedSet? = nil, options: String = "", note: String? = nil
     ) -> String {
         let ownName = FileSystem.name(of: snapshot.path)
         let publisher = isSigned ? context.publisher(of: set) : nil
@@ -375,17 +384,13 @@ extension KeysetExamination {
         }
         // The program runs by `rotate`, which issues an expired set again.
         if options.isEmpty, let record = try? snapshot.hook.get() { return first + runProgram(record) }
-        var notes = [String]()
+        var notes = [note].compactMap(\.self)
         if isExpired {
             first = command("rotate") + secretArguments + (isClockAhead ? " --confirm-clock" : "") + " && "
-            if isClockAhead { notes.append(Self.confirmation) }
+            if isClockAhead { notes.insert(Self.confirmation, at: 0) }
         }
         let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
         let isRenamed = name != nil && name != ownName
-        if isRenamed, !isLost, context.served?.hasSet(named: ownName) == true {
-            notes.append("or remove the set and its numbered copies, if nothing fetches them")
-        }
-        if isLost { notes.append("if nothing fetches it, move its numbered copies away") }
         let command =
             isSigned
             ? PublishedSet.command(

@@ -165,7 +165,7 @@ package struct KeysetExamination {
         }
         if let note { notes.append(note) }
         let confirms = refusal == nil && isClockAhead ? " --confirm-clock" : ""
-        return command(text) + secretArguments + options + confirms
+        return command(text) + secretArguments + confirms + options
             + (notes.isEmpty ? "" : "  # " + notes.joined(separator: "; "))
     }
 
