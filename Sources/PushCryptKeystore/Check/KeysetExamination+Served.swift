@@ -31,10 +31,10 @@ extension KeysetExamination {
                 examineUnpublished(folder, metadata)
             } else {
                 let lost = folder.lostSets(of: metadata).filter { copy in !sets.contains(where: copy.hasSameReaders) }
-                for copy in lost { examineLost(copy, folder) }
+                for copy in lost { examineLost(copy, folder, metadata) }
                 if foreign.isEmpty { examineOwnEpoch(sets + lost, folder, metadata) }
             }
-            if metadata.signedSet != nil { examineOldPublishers(folder) }
+            if metadata.signedSet != nil { examineOldPublishers(folder, metadata) }
         } catch {
             servedCount = 1
             findings.append(.unreadable(snapshot.path, error))
@@ -93,16 +93,16 @@ extension KeysetExamination {
             "\(folder.path) has no \(kind) of the keyset, so nothing can fetch its keys\(before)",
             advice: publish(isSigned: metadata.signedSet != nil, as: nil, like: copy))
         if let copy {
-            examineSignature(copy)
+            examineSignature(copy, metadata)
             let history = folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned)
             examineRevocations(copy, history.givenUp(by: metadata, at: now), metadata)
         }
     }
 
     /// The folder lacks a set beside others of the keyset.
-    private mutating func examineLost(_ copy: ServedSet, _ folder: ServedFolder) {
+    private mutating func examineLost(_ copy: ServedSet, _ folder: ServedFolder, _ metadata: KeysetMetadata) {
         let file = copy.nameOfCopies + ServedSet.suffix(isSigned: copy.isSigned)
-        examineSignature(copy)
+        examineSignature(copy, metadata)
         add(
             .error, "served-unpublished",
             "\(folder.path) has no \(file) any more: \(copy.path) is its newest copy, and what fetches it gets nothing",
@@ -126,12 +126,12 @@ extension KeysetExamination {
     }
 
     /// An old copy of a publisher keyset may have a key that signs none of the served sets any more.
-    private mutating func examineOldPublishers(_ folder: ServedFolder) {
+    private mutating func examineOldPublishers(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
         for publisher in context.publishers.map(\.keyset) {
             guard let difference = folder.refusal(of: publisher),
                 !findings.contains(where: { $0.message == difference.reason })
             else { continue }
-            add(.error, "served-signature", difference.reason, advice: difference.advice)
+            add(.error, "served-signature", difference.reason, advice: advice(difference, metadata))
         }
     }
 
@@ -154,10 +154,13 @@ extension KeysetExamination {
         guard set.keys.kids.isEmpty || isOwn, owner == nil else {
             if let owner {
                 guard metadata.hasSet(isSigned: set.isSigned) else { return }
+                let isExchanged = context.served?.hasSet(named: FileSystem.name(of: owner.path), ofOneOf: [metadata])
                 return add(
                     .error, "served-foreign",
                     "\(set.path) is the set of \(owner.path), so what fetches the keys of this keyset gets those of that one",
-                    advice: PublishedKeyset.moveAway(set.path) + " && " + publish(isSigned: set.isSigned, as: nil)
+                    advice: (isExchanged == true
+                        ? "if the folders \(snapshot.path) and \(owner.path) were exchanged, exchange them again; if the files were: "
+                        : "") + PublishedKeyset.moveAway(set.path) + " && " + publish(isSigned: set.isSigned, as: nil)
                         + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME")
             }
             let keysets = [metadata] + context.others.map(\.metadata)
@@ -179,11 +182,17 @@ extension KeysetExamination {
                 .error, "served-changed", PublishedKeyset.misplaced(set, epochs.other, copy, epochs.own),
                 advice: PublishedKeyset.moveAway(set.path) + " && " + publish(copy))
         }
+        if let copy = context.served?.lostCopy(of: set) {
+            add(
+                .warning, "served-copy",
+                "\(set.path) has no numbered copy any more: \(copy) is the record of its keys and signatures",
+                advice: publish(set))
+        }
         let givenUp = history?.givenUp(by: metadata, at: now) ?? []
         examineRevocations(set, givenUp, metadata)
         examineSigningKey(set, givenUp, metadata)
         examineEpoch(set, metadata)
-        examineSignature(set)
+        examineSignature(set, metadata)
         examineAcceptance(set, history)
         examineValidity(set)
         examineMode(set)
@@ -323,14 +332,15 @@ extension KeysetExamination {
     }
 
     /// Apps verify the signature. An attacker who can write into the folder can't make one.
-    private mutating func examineSignature(_ set: ServedSet) {
+    private mutating func examineSignature(_ set: ServedSet, _ metadata: KeysetMetadata) {
         guard set.isSigned, !context.publishers.isEmpty, let document = context.served?.bytes(of: set) else { return }
         let kids = Set(context.publishers.flatMap { $0.keyset.timeline.keys.map(\.kid) })
         for publisher in context.publishers {
             guard let difference = publisher.keyset.difference(from: set, others: kids) else { continue }
-            add(.error, "served-signature", difference.reason, advice: difference.advice)
+            add(.error, "served-signature", difference.reason, advice: advice(difference, metadata))
         }
-        for publisher in context.publishers {
+        // Under a clock that is behind its last change, the keyset signs nothing.
+        for publisher in context.publishers where publisher.keyset.timeline.clockIsBehind(at: now) == nil {
             guard let change = publisher.keyset.unpublishedChange(since: set) else { continue }
             add(.warning, "served-signature", change, advice: publish(set))
         }
@@ -342,63 +352,19 @@ extension KeysetExamination {
         guard kids.isDisjoint(with: set.signers) || context.publishers.contains(where: { $0.keyset.hasSigner(of: set) })
         else { return }
         if let publisher = context.publishers.first?.keyset, kids.isDisjoint(with: set.signers) {
+            // An old copy, which examineOldPublishers reports.
+            guard context.served?.refusal(of: publisher) == nil else { return }
             return add(
                 .error, "served-signature",
                 "\(PublisherKeyset.foreignSigners(of: set, paths)): apps that pin only these publishers refuse it",
                 advice:
                     "restore the newest backup of \(publisher.path), if it is an old copy: \(publisher.restore); or name the publisher "
                     + "keyset that has this key with --signed-by, too; or, if the apps also pin \(publisher.pinned), publish with it: "
-                    + publish(set, options: " --new-publisher"))
+                    + publish(set, by: publisher, options: " --new-publisher"))
         }
         add(
             .error, "served-signature",
             "\(set.path) has no valid signature of \(paths), so it is damaged: apps that pin these publishers refuse it",
             advice: PublishedKeyset.moveAway(set.path) + " && " + publish(set))
-    }
-
-    /// The command that publishes a set again, for the apps that fetch it.
-    private func publish(_ set: ServedSet, options: String = "", note: String? = nil) -> String {
-        let ownName = FileSystem.name(of: snapshot.path)
-        let isBesideOwn = set.nameOfCopies != ownName && context.served?.hasSet(named: ownName) == true
-        let removal = isBesideOwn ? "or remove the set and its numbered copies, if nothing fetches them" : nil
-        return publish(
-            isSigned: set.isSigned, as: set.nameOfCopies, like: set, options: options, note: note ?? removal)
-    }
-
-    /// The command that publishes: the program of `--exec-on-change`, if one has run. A command that raises `seq` stands before it if the
-    /// folder has another set with the same number, or one that other publisher keys have signed.
-    ///
-    /// - Parameters:
-    ///   - set: a set for the same apps, whose epoch and publisher are those of the new set.
-    ///   - note: behind `#`; not for the program.
-    private func publish(
-        isSigned: Bool, as name: String?, like set: ServedSet? = nil, options: String = "", note: String? = nil
-    ) -> String {
-        let ownName = FileSystem.name(of: snapshot.path)
-        let publisher = isSigned ? context.publisher(of: set) : nil
-        let isExpired = isSigned && metadata?.signedSet?.condition(at: now) == .expired
-        let history = context.served?.history(of: name ?? ownName, isSigned: isSigned)
-        var first = ""
-        if let metadata, !isExpired, history?.hasOther(than: metadata, publisher?.signers) == true {
-            first = PublishedKeyset.raiseCommand(snapshot.path, above: metadata.sequence, secretArguments) + " && "
-        }
-        // The program runs by `rotate`, which issues an expired set again.
-        if options.isEmpty, let record = try? snapshot.hook.get() { return first + runProgram(record) }
-        var notes = [note].compactMap(\.self)
-        if isExpired {
-            first = command("rotate") + secretArguments + (isClockAhead ? " --confirm-clock" : "") + " && "
-            if isClockAhead { notes.insert(Self.confirmation, at: 0) }
-        }
-        let folder = ShellArgument.quoted(context.served?.path ?? "FOLDER")
-        let isRenamed = name != nil && name != ownName
-        let command =
-            isSigned
-            ? PublishedSet.command(
-                snapshot.path, secretArguments, to: folder, by: publisher?.path ?? PublishedSet.anyPublisher)
-            : command("keys publish") + " --to \(folder)" + secretArguments
-        let earlier = set?.publication.flatMap { $0.epoch < metadata?.publication?.epoch ?? 0 ? $0.epoch : nil }
-        return first + command + (earlier.map { " --epoch \($0)" } ?? "")
-            + (isRenamed ? " --as " + ShellArgument.quoted(name ?? "") : "") + options
-            + (notes.isEmpty ? "" : "  # " + notes.joined(separator: "; "))
     }
 }

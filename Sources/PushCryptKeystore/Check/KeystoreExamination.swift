@@ -87,6 +87,11 @@ package struct KeystoreExamination {
             var context = context
             let metadata = try? snapshot.keyset.get().metadata
             context.others = readable.filter { $0.path != snapshot.path }
+            // A keyset that was named alone has neighbours, whose sets may lie in the place of its own.
+            let neighbours =
+                context.others.isEmpty
+                ? PublishedKeyset(snapshot.path, "").neighbours.map(\.metadata) : context.others.map(\.metadata)
+            context.served = context.served?.beside(neighbours)
             context.copies = metadata.map { copies.others(with: $0, at: snapshot.path) } ?? []
             let keyset = KeysetExamination(snapshot, context)
             findings += keyset.findings
@@ -139,8 +144,10 @@ package struct KeystoreExamination {
         guard let served = context.served, !published.isEmpty, published.allSatisfy({ $0.servedCount == 0 })
         else { return }
         add(
-            .note, served.path, "served-missing", "the folder has no set of any keyset",
-            advice: "name the folder that `keys publish --to FOLDER` writes")
+            .warning, served.path, "served-missing",
+            "the folder has no set of any keyset: nothing can fetch their keys there",
+            advice:
+                "check that this is the folder that `keys publish --to FOLDER` writes; if it is, publish every keyset")
     }
 
     private mutating func examineAccess(_ access: FileAccess, _ path: String) {

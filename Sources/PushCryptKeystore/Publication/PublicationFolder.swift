@@ -70,7 +70,7 @@ package struct PublicationFolder {
         var notice: String?
         let bytes = try current(names.file)
         let old = try bytes.map { try served($0, names.file) }
-        let history = ServedHistory(in: folder)
+        let history = ServedHistory(in: folder).beside(keyset.neighbours.map(\.metadata))
         try keyset.requireNewest(among: history.damagedCopies(of: name), set.metadata)
         try keyset.requireRevocations(of: history, in: set.metadata, at: time)
         // Under any name: a renamed copy of a keyset is an old one, too.
@@ -86,11 +86,13 @@ package struct PublicationFolder {
             guard !set.publisher.hasSigner(of: old) || set.hasSigned(bytes) else {
                 throw keyset.damagedSignature(old.path)
             }
-            try set.publisher.requireSigned(old)
+            try set.publisher.requireSigned(old, keyset, set.metadata)
             notice = try keyset.lostKeys(of: old, set.metadata.timeline)
         }
         notice = history.refusal(of: new.publication) ?? notice
-        if let difference = history.refusal(of: set.publisher) { throw PublisherKeyset.refusal(difference) }
+        if let difference = history.refusal(of: set.publisher) {
+            throw PublisherKeyset.refusal(difference, keyset.raise(from: difference.sequence, set.metadata))
+        }
         let last = ownHistory.newest(of: new.publication)
         let isForeign = last.map(set.publisher.isForeign) ?? false
         if isForeign, !isNewPublisher, let last { throw keyset.otherPublisher(last, set.publisher) }
@@ -130,7 +132,8 @@ package struct PublicationFolder {
         if let changedAt = keyset.metadata.timeline.updatedAt, changedAt > time + PublishedSet.clockTolerance {
             throw PublishedSet.issuedInFuture(changedAt, time)
         }
-        let history = ServedHistory(in: folder)
+        let neighbours = place.neighbours
+        let history = ServedHistory(in: folder).beside(neighbours.map(\.metadata))
         try place.requireNewest(among: history.damagedCopies(of: name), keyset.metadata)
         try place.requireRevocations(of: history, in: keyset.metadata, at: time)
         if let newest = history.newestKeys(of: keyset.metadata), newest.sequence > keyset.metadata.sequence {
@@ -141,6 +144,11 @@ package struct PublicationFolder {
         var notice: String?
         if let current = try current(names.file) {
             let served = ServedSet(current, path: path, isSigned: false)
+            if let served, !served.belongs(to: keyset.metadata),
+                let owner = neighbours.first(where: { served.belongs(to: $0.metadata) })
+            {
+                throw place.notOwn(path, "it is the set of \(owner.path)")
+            }
             if let served, !served.keys.hasKind(of: keyset.metadata) {
                 throw place.notOwn(path, "it has the keys of \(served.keys.areSenders ? "senders" : "recipients")")
             }
@@ -228,13 +236,16 @@ extension KeystoreError.Code {
 
 extension PublisherKeyset {
     /// - Throws: `KeystoreError` with `notPublished` for a set with other signatures than those of this keyset.
-    fileprivate func requireSigned(_ set: ServedSet) throws(KeystoreError) {
+    fileprivate func requireSigned(
+        _ set: ServedSet, _ keyset: PublishedKeyset, _ metadata: KeysetMetadata
+    ) throws(KeystoreError) {
         guard let difference = difference(from: set) else { return }
-        throw Self.refusal(difference)
+        throw Self.refusal(difference, keyset.raise(from: set.sequence, metadata))
     }
 
-    fileprivate static func refusal(_ difference: Difference) -> KeystoreError {
-        KeystoreError(.notPublished, "\(difference.reason). \(difference.advice)")
+    /// - Parameter raise: as for ``Difference/advice(_:)``.
+    fileprivate static func refusal(_ difference: Difference, _ raise: String) -> KeystoreError {
+        KeystoreError(.notPublished, "\(difference.reason). \(difference.advice(raise))")
     }
 }
 
@@ -245,7 +256,10 @@ extension ServedSet {
     ) throws {
         guard let old = publication else { return }
         func refuse(_ reason: String) -> KeystoreError {
-            KeystoreError(.notPublished, "\(path) \(reason); publish under another name")
+            KeystoreError(
+                .notPublished,
+                "\(path) \(reason): check that this is the right folder; if it is, publish under another name, with --as NAME"
+            )
         }
         guard old.set == new.publication.set else { throw refuse("is the set of another keyset") }
         guard old.epoch == new.publication.epoch else {

@@ -63,6 +63,21 @@ package struct PublishedKeyset: Sendable {
                 + "keys: raise the seq of the keyset, then publish: `\(raise(above: served.sequence))`")
     }
 
+    /// The command that raises the `seq`, with `&&` behind it, if the keyset has the number of a set that was published.
+    func raise(from sequence: Int64, _ metadata: KeysetMetadata) -> String {
+        sequence == metadata.sequence ? raise(above: sequence) + " && " : ""
+    }
+
+    /// The other keysets of the keystore that can be read.
+    var neighbours: [(path: String, metadata: KeysetMetadata)] {
+        let keystore = FileSystem.parent(of: KeysetFolder(path).path)
+        let own = Keystore.identity(of: path)
+        let paths = (try? Keystore(keystore.isEmpty ? "." : keystore).everyKeyset()) ?? []
+        return paths.filter { Keystore.identity(of: $0) != own }.compactMap { path in
+            (try? KeysetFolder(path).file()).map { (path, $0.metadata) }
+        }
+    }
+
     func raise(above sequence: Int64) -> String { Self.raiseCommand(path, above: sequence, secretArguments) }
 
     /// A numbered copy of a later set shows that the keyset is an old copy, also if it can't be read.
@@ -151,8 +166,9 @@ package struct PublishedKeyset: Sendable {
     func notOwn(_ servedPath: String, _ flaw: String) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(servedPath) doesn't belong to the keyset: \(flaw). If nothing fetches that file, move it away, and publish again: "
-                + "`\(Self.moveAway(servedPath))`; otherwise publish under another name, with --as NAME")
+            "\(servedPath) doesn't belong to the keyset: \(flaw). If it lies in the wrong place, or nothing fetches it, move it "
+                + "away, and publish again: `\(Self.moveAway(servedPath))`; otherwise check that this is the right folder, and publish "
+                + "under another name, with --as NAME")
     }
 
     static func moveAway(_ path: String) -> String {

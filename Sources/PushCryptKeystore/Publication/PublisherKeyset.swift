@@ -13,9 +13,18 @@ struct PublisherKeyset: Sendable {
     struct Difference {
         /// Such as "www/senders.json was signed by publisher key KID, which Publisher/app has never had".
         let reason: String
-        let advice: String
+        /// What to do, and the command behind it that moves the set away.
+        let correction, move: String
+        /// Of the set.
+        let sequence: Int64
         /// Whether a key of the keyset would sign again that has not signed the set.
         let revivesKey: Bool
+
+        /// - Parameter raise: the command that raises the `seq` of the sender keyset if the number of the set can't be published again,
+        ///   with `&&` behind it; empty otherwise.
+        func advice(_ raise: String) -> String {
+            "\(correction) move the set away, and publish again: `\(raise)\(move)`"
+        }
     }
 
     /// Whether a set names no key of this keyset as its signer.
@@ -44,36 +53,42 @@ struct PublisherKeyset: Sendable {
     /// Whether a set names a key that signs as its signer.
     func hasSigner(of set: ServedSet) -> Bool { live.contains { set.signers.contains($0.kid) } }
 
-    /// How a set differs from what this keyset signs; nil if it doesn't, or if none of the keys that sign has signed the set. A set of
-    /// destroyed keys alone is from before, or an old copy has signed it.
+    /// How a set differs from what this keyset signs; nil if it doesn't, or if another keyset has signed the set. A set of destroyed keys
+    /// alone is from before, or an old copy has signed it.
     ///
-    /// - Parameter others: publisher keys of other keysets that may have signed it, too.
-    func difference(from set: ServedSet, others: Set<KeyID> = []) -> Difference? {
-        guard let issuedAt = set.publication?.issuedAt, hasSigner(of: set) else { return nil }
+    /// - Parameters:
+    ///   - others: publisher keys of other keysets that may have signed it, too.
+    ///   - cosigners: keys that have signed a set together with a key of this keyset: one keyset signs a set, so they were in it.
+    func difference(from set: ServedSet, others: Set<KeyID> = [], cosigners: Set<KeyID> = []) -> Difference? {
+        guard let issuedAt = set.publication?.issuedAt,
+            hasSigner(of: set) || isForeign(to: set) && !cosigners.isDisjoint(with: set.signers)
+        else { return nil }
         let unknown = set.signers.subtracting(timeline.keys.map(\.kid)).subtracting(others).sorted()
         let absent = live.filter { key in
             !set.signers.contains(key.kid) && key.lifecycle.createdAt.map { $0 < issuedAt } ?? false
         }.map(\.kid).sorted()
         let restore = "Restore the newest backup of \(path): `\(restore)`"
-        let move = "move the set away, and publish again: `\(PublishedKeyset.moveAway(set.path))`"
-        if !unknown.isEmpty {
+        let move = PublishedKeyset.moveAway(set.path)
+        if !unknown.isEmpty, hasSigner(of: set) {
             return Difference(
                 reason:
                     "\(set.path) was signed by publisher key \(Self.list(unknown)), which \(path) has never had: it is an old "
                     + "copy, and apps that pin only that key would refuse its sets",
-                advice: "\(restore). If the key is lost, \(move)", revivesKey: false)
+                correction: "\(restore). If the key is lost,", move: move, sequence: set.sequence,
+                revivesKey: false)
         }
         guard !absent.isEmpty else { return nil }
         let destroy = absent.map {
             "`pushcrypt keys destroy \(ShellArgument.quoted(path)) --force \(ShellArgument.last($0))`"
-        }
+        }.joined(separator: ", ")
+        let isLast = absent.count == live.count
         return Difference(
             reason:
                 "\(set.path) was not signed by publisher key \(Self.list(absent)), which is older: either it was destroyed since, "
                 + "and \(path) is an old copy, or an old copy has signed the set",
-            advice:
-                "\(restore). If the key was destroyed, destroy it here, too: \(destroy.joined(separator: ", ")). If it was not, \(move)",
-            revivesKey: true)
+            correction: restore + (isLast ? ". " : ". If the key was destroyed, destroy it here, too: \(destroy). ")
+                + "If it was not destroyed,",
+            move: move, sequence: set.sequence, revivesKey: true)
     }
 
     /// A key that was destroyed or added after a set was signed; nil if there is none. Until the set is signed again, it doesn't show

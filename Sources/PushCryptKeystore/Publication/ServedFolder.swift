@@ -7,7 +7,7 @@ package struct ServedFolder: Sendable {
     package let path: String
     /// Every set in the folder without the numbered copies.
     private let sets: [ServedSet]
-    private let history: ServedHistory
+    private var history: ServedHistory
 
     /// - Throws: `KeystoreError` if there is no such folder, or it can't be read.
     package init(_ path: String) throws {
@@ -23,6 +23,13 @@ package struct ServedFolder: Sendable {
         _ = try KeystoreError.convertingFileErrors { try folder.names() }
         history = ServedHistory(in: folder)
         sets = history.served
+    }
+
+    /// The folder as one of several keysets sees it.
+    func beside(_ others: [KeysetMetadata]) -> ServedFolder {
+        var folder = self
+        folder.history = history.beside(others)
+        return folder
     }
 
     /// The sets of a keyset: those with its name, and those of it under another name (`keys publish --as`, or a renamed keyset).
@@ -67,7 +74,11 @@ package struct ServedFolder: Sendable {
     }
 
     /// Whether the folder has a set of one of the keysets.
-    func hasSet(ofOneOf keysets: [KeysetMetadata]) -> Bool { sets.contains { keysets.contains(where: $0.belongs) } }
+    ///
+    /// - Parameter name: of the set; nil for each name.
+    func hasSet(named name: String? = nil, ofOneOf keysets: [KeysetMetadata]) -> Bool {
+        sets.contains { set in (name ?? set.name) == set.name && keysets.contains(where: set.belongs) }
+    }
 
     /// The last set of any name that shows that a publisher keyset has a key which was destroyed.
     func refusal(of publisher: PublisherKeyset) -> PublisherKeyset.Difference? { history.refusal(of: publisher) }
@@ -84,6 +95,12 @@ package struct ServedFolder: Sendable {
             let served = bytes(of: set)
         else { return nil }
         return kept == served ? nil : Self.path(of: name, in: path)
+    }
+
+    /// The path of the numbered copy of a served set; nil if the folder has it, perhaps under an earlier name.
+    func lostCopy(of set: ServedSet) -> String? {
+        let path = Self.path(of: set.nameOfNumberedCopy, in: path)
+        return FileSystem.exists(path) || history.hasCopy(of: set) ? nil : path
     }
 
     /// The sets of a name and their numbered copies, either signed or not.

@@ -9,11 +9,19 @@ struct ServedHistory: Sendable {
     private let sets: [ServedSet]
     /// The numbered copy with the highest number; nil if there is none.
     let newestCopy: ServedSet?
+    /// Other keysets: their sets are no later sets of a keyset, also under a name that it has used.
+    private var others: [KeysetMetadata] = []
 
     /// Reads the sets of all names: a key is in no other keyset.
     init(in folder: Folder) {
         let names = (try? folder.names()) ?? []
         self.init([true, false].flatMap { Self.files(names, isSigned: $0, folder) })
+    }
+
+    func beside(_ others: [KeysetMetadata]) -> ServedHistory {
+        var history = self
+        history.others = others
+        return history
     }
 
     private init(_ files: [File]) {
@@ -32,7 +40,8 @@ struct ServedHistory: Sendable {
         ServedHistory(
             files.filter { file in
                 (isSigned ?? file.isSigned) == file.isSigned && (file.stem == name || file.name == name)
-            })
+            }
+        ).beside(others)
     }
 
     private struct File {
@@ -74,6 +83,11 @@ struct ServedHistory: Sendable {
         files.filter { $0.set == nil && $0.name == name }.compactMap { file in file.number.map { (file.path, $0) } }
     }
 
+    /// Whether a numbered copy of any name has a set.
+    func hasCopy(of set: ServedSet) -> Bool {
+        files.contains { $0.number == set.sequence && $0.isSigned == set.isSigned && $0.set?.payload == set.payload }
+    }
+
     /// The signed set with the highest `seq` that has the id of a set.
     func newest(of set: SenderSetPublication) -> ServedSet? { sets.last { $0.publication?.set == set.set } }
 
@@ -84,7 +98,7 @@ struct ServedHistory: Sendable {
         return sets.filter { set in
             set.belongs(to: metadata)
                 || !set.isSigned && names.contains(set.nameOfCopies)
-                    && set.keys.hasKind(of: metadata)
+                    && set.keys.hasKind(of: metadata) && !others.contains(where: set.belongs)
         }
     }
 
@@ -108,7 +122,11 @@ struct ServedHistory: Sendable {
 
     /// The last signed set that shows that a publisher keyset has a key which was destroyed.
     func refusal(of publisher: PublisherKeyset) -> PublisherKeyset.Difference? {
-        sets.lazy.reversed().compactMap { publisher.difference(from: $0) }.first(where: \.revivesKey)
+        let cosigners = sets.filter { !publisher.isForeign(to: $0) }.reduce(into: Set<KeyID>()) {
+            $0.formUnion($1.signers)
+        }
+        return sets.lazy.reversed().compactMap { publisher.difference(from: $0, cosigners: cosigners) }
+            .first(where: \.revivesKey)
     }
 
     /// A signed set with this number that names other signers; nil if there is none.

@@ -72,6 +72,7 @@ struct KeysRehearseTests {
         #expect(fleet["offline"] as? Double == 0.05)
         #expect(fleet["seed"] as? Int == 7)
         #expect(fleet["refreshP99"] as? String == "P20D")
+        #expect(report["suites"] as? [String] == ["shared"])
         #expect((report["policy"] as? [String: Any])?["publishLead"] as? String == "P3D")
         let smallest = try #require(report["smallest"] as? [String: Any])
         #expect(smallest["lost"] as? Int == 0)

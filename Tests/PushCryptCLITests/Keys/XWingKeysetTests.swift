@@ -82,7 +82,7 @@ struct XWingKeysetTests {
     }
 
     @Test(
-        "keys add --suite xwing changes a keyset over: both keys open in the overlap, rotate keeps the suite, and it never goes back",
+        "keys add --suite xwing changes a keyset over: both keys open in the overlap, rehearse names both suites, rotate keeps the suite, and it never goes back",
         .enabled(if: isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
     func changeOver() throws {
         let place = try Workplace()
@@ -96,6 +96,11 @@ struct XWingKeysetTests {
         for payload in [old, new] {
             #expect(try place.open(keys: "Keys/ios", "--at", later, payload: payload).payload == Workplace.inner)
         }
+        let fleet = ["--refresh-p50", "6h", "--refresh-p99", "20d", "--devices", "1000"]
+        let rehearsed = try place.run(["keys", "rehearse", "Keys/ios"] + fleet)
+        #expect(rehearsed.text.contains("\nSuites  p256 and xwing: the fleet changes over"), "\(rehearsed)")
+        let object = try place.run(["keys", "rehearse", "Keys/ios", "--json"] + fleet).object()
+        #expect(object["suites"] as? [String] == ["p256", "xwing"])
         let back = try place.run("keys", "add", "Keys/ios", "--suite", "p256", "--force", "--at", later)
         #expect(back.exit == 65 && back.stderr.contains("a keyset never goes back"), "\(back)")
         let rotated = try place.run("rotate", "Keys/ios", "--at", "2026-06-15T09:00:00Z")

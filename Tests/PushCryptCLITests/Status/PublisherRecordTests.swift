@@ -124,6 +124,35 @@ struct PublisherRecordTests {
             saying: "was not signed by publisher key \(first), which is older")
     }
 
+    @Test("an old publisher copy whose only key was destroyed signs nothing, also with --new-publisher")
+    func onlyDestroyedKey() throws {
+        _ = try place.shell("cp -a Publisher/app old")
+        let added = try addPublisherKey(day: 2)
+        try raise(3, day: 2)
+        #expect(try publish(day: 2).exit == 0)
+        try destroy(first, day: 3)
+        try raise(4, day: 3)
+        #expect(try publish(day: 3).exit == 0)
+        _ = try place.shell("rm -r Publisher/app && mv old Publisher/app")
+        let found = try findings(day: 4)
+        #expect(found.map(\.code) == ["served-signature"], "\(found)")
+        #expect(found[0].message.contains("www/senders.json was not signed by publisher key \(first)"), "\(found)")
+        #expect(found[0].advice.hasPrefix("Restore the newest backup of Publisher/app"), "\(found)")
+        #expect(!found[0].advice.contains("--new-publisher"), "\(found)")
+        try raise(5, day: 4)
+        let before = try place.contents(of: "www")
+        for options in [[], ["--new-publisher"]] {
+            let refused = try place.run(
+                [
+                    "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Publisher/app", "--at",
+                    SignedSetPlace.day(4),
+                ] + options)
+            expectRefusal(refused, 65, saying: "was not signed by publisher key \(first), which is older")
+            #expect(!refused.stderr.contains(added), "\(refused)")
+        }
+        #expect(try place.contents(of: "www") == before)
+    }
+
     @Test("with two publishers, the advice names the one that has signed the set")
     func twoPublishers() throws {
         try place.create("Publisher/next", "publisher")

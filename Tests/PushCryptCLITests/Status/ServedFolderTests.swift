@@ -195,10 +195,10 @@ struct ServedFolderTests {
         #expect(try status().exit == 0)
     }
 
-    @Test("a signed set that was never published is an error after a day")
+    @Test("a signed set that was never published is a warning at first, and an error after a day")
     func neverPublished() throws {
         _ = try place.shell("rm www/*")
-        #expect(try status(day: 0).exit == 0)
+        #expect(try status(day: 0).exit == 1)
         #expect(try errors(day: 20).map(\.code) == ["served-unpublished"])
     }
 
@@ -316,13 +316,31 @@ struct ServedFolderTests {
         try publish()
     }
 
-    @Test("a folder without a set of any keyset is a note, and one that isn't there is unknown")
+    @Test("a served set without its numbered copy is a warning, and the advised command writes the copy again")
+    func lostCopy() throws {
+        let copies = try place.names(in: "www").filter { $0.contains(".2.") }
+        #expect(!copies.isEmpty)
+        _ = try place.shell("rm www/*.2.*")
+        let found = try errors("warning").filter { $0.code == "served-copy" }
+        #expect(found.count == copies.count, "\(found)")
+        for each in found {
+            let words = each.advice.split(separator: " ").dropFirst().map(String.init)
+            let output = try place.run(words + ["--at", Workplace.now])
+            #expect(output.exit == 0, "\(each): \(output)")
+        }
+        #expect(try place.names(in: "www").filter { $0.contains(".2.") } == copies)
+    }
+
+    @Test("a folder without a set of any keyset is a warning, also for one keyset, and one that isn't there is unknown")
     func empty() throws {
         try place.makeFolder("empty")
         let output = try status("empty")
-        #expect(output.exit == 0 && output.stderr.contains("empty: the folder has no set of any keyset"), "\(output)")
+        #expect(output.exit == 1 && output.text.contains("empty: the folder has no set of any keyset"), "\(output)")
         let doctor = try place.run("keys", "doctor", "Keys", "--served", "empty", "--at", Workplace.now)
-        #expect(doctor.text.contains("note     empty: the folder has no set of any keyset"), "\(doctor)")
+        #expect(doctor.text.contains("warning  empty: the folder has no set of any keyset"), "\(doctor)")
+        try place.create("Keys/phones", "recipient")
+        let one = try place.run("status", "Keys/phones", "--served", "empty", "--at", Workplace.now)
+        #expect(one.exit == 1 && one.text.contains("empty: the folder has no set of any keyset"), "\(one)")
         #expect(try status("none").exit == 3)
         #expect(try place.run("keys", "doctor", "Keys", "--served", "none").exit == 66)
     }

@@ -118,7 +118,8 @@ struct ServedPublicKeysTests {
         #expect(found.map(\.code) == ["served-foreign"], "\(found)")
         #expect(found.first?.message.contains("is the set of Keys/tablets") == true, "\(found)")
         let output = try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", Workplace.now)
-        expectRefusal(output, 65, saying: "If it is another keyset's set, move it away, and publish again")
+        expectRefusal(
+            output, 65, saying: "www/phones.jwks.json doesn't belong to the keyset: it is the set of Keys/tablets")
     }
 
     @Test("the public keys of senders in the place of a recipient set aren't held against the recipients' keys")
@@ -132,6 +133,48 @@ struct ServedPublicKeysTests {
         #expect(!output.stderr.contains("keys revoke") && !output.stderr.contains(kid), "\(output)")
         let found = try findings().filter { $0.message.contains("phones") }
         #expect(found.map(\.code) == ["served-foreign"], "\(found)")
+    }
+
+    @Test(
+        "a stray numbered copy under another keyset's name: the sets of that keyset aren't held against its own keyset")
+    func strayCopy() throws {
+        for name in ["phones", "tablets"] {
+            try place.create("Keys/\(name)", "recipient")
+            try place.succeed("keys", "publish", "Keys/\(name)", "--to", "www")
+        }
+        _ = try place.shell(
+            "cp www/phones.jwks.json www/tablets.jwks.json; cp www/phones.1.jwks.json www/tablets.1.jwks.json")
+        let found = try #require(try findings().first { $0.message.contains("www/tablets.jwks.json is the set of") })
+        for command in found.advice.split(separator: "  #")[0].split(separator: " && ") {
+            guard command.hasPrefix("pushcrypt ") else {
+                _ = try place.shell(String(command))
+                continue
+            }
+            let output = try place.run(
+                command.split(separator: " ").dropFirst().map(String.init) + ["--at", Workplace.now])
+            #expect(output.exit == 0, "\(command): \(output)")
+        }
+        #expect(try findings().isEmpty)
+        try place.succeed("keys", "add", "Keys/phones", at: SignedSetPlace.day(1))
+        let output = try place.run("keys", "publish", "Keys/phones", "--to", "www", "--at", SignedSetPlace.day(1))
+        #expect(output.exit == 0, "\(output)")
+        #expect(try findings(day: 1).isEmpty)
+    }
+
+    @Test("keysets whose folders were exchanged: status names the folders before the files")
+    func exchangedFolders() throws {
+        for name in ["phones", "tablets"] {
+            try place.create("Keys/\(name)", "recipient")
+            try place.succeed("keys", "publish", "Keys/\(name)", "--to", "www")
+        }
+        _ = try place.shell("mv Keys/phones t; mv Keys/tablets Keys/phones; mv t Keys/tablets")
+        let found = try findings()
+        #expect(found.map(\.code) == ["served-foreign", "served-foreign"], "\(found)")
+        #expect(
+            found.allSatisfy {
+                $0.advice.hasPrefix("if the folders Keys/") && $0.advice.contains("exchange them again")
+            },
+            "\(found)")
     }
 
     @Test("a folder of another system: status says first to check the folder")

@@ -24,9 +24,9 @@ struct KeysRehearse: AsyncParsableCommand {
             device fetched within 30 days but before the key was published. The same options and seed give the same \
             numbers.
 
-            --json: fleet, policy, simulatedLead, rotations, coverage {pairs, atActivation, seenAtActivation, after \
-            [{time, holding}]}, pushes {sent, opened, keyNotFetched, keyExpired, deviceUnseen, lostToAPNs}, compared \
-            [{length, lostAsPublishLead, lostAsOverlap}], smallest {publishLead, overlap, lost, \
+            --json: suites (of the keyset's keys), fleet, policy, simulatedLead, rotations, coverage {pairs, \
+            atActivation, seenAtActivation, after [{time, holding}]}, pushes {sent, opened, keyNotFetched, keyExpired, \
+            deviceUnseen, lostToAPNs}, compared [{length, lostAsPublishLead, lostAsOverlap}], smallest {publishLead, overlap, lost, \
             lostWithPublishLeadOneSecondShorter, lostWithOverlapOneSecondShorter}, losesNone, verdict.
 
             Example: pushcrypt keys rehearse Keys/shared --refresh-p50 6h --refresh-p99 20d --publish-lead 14d
@@ -40,26 +40,31 @@ struct KeysRehearse: AsyncParsableCommand {
     @OptionGroup var messages: MessageOptions
 
     func run() async throws {
-        let (fleet, policy) = try read()
+        let (fleet, policy, suites) = try read()
         let outcome = await RehearsalOutcome(fleet, policy, workers: ProcessInfo.processInfo.activeProcessorCount)
-        try write(outcome)
+        try write(outcome, suites)
     }
 
     // Not in `run`: Swift 6.3's optimiser crashes on several throwing calls in one async function.
-    private func read() throws -> (Fleet, RotationPolicy) {
+    private func read() throws -> (Fleet, RotationPolicy, suites: [KeyAlgorithm]) {
         let metadata = try KeySource.metadata(of: path)
         guard metadata.kind != .publisher else {
             throw Failure(.usage, "\(path): \(RotationPlan.publishers): there is no rotation to rehearse")
         }
         let policy = try policyOptions.policy(over: metadata.policy, of: path)
         policyOptions.noteIdleOverlap(policy)
-        return (try fleetOptions.read(), policy)
+        let used = Set(
+            metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.compactMap {
+                metadata.traits[$0.kid]?.suite
+            })
+        return (try fleetOptions.read(), policy, KeyAlgorithm.allCases.filter(used.contains))
     }
 
-    private func write(_ outcome: RehearsalOutcome) throws {
+    private func write(_ outcome: RehearsalOutcome, _ suites: [KeyAlgorithm]) throws {
         if let file = pictureOptions.file { try RehearsalPicture(outcome, name: path).picture.write(to: file) }
-        try StandardStreams.write(outcome.json, asJSON: json) { terminal in
-            RehearsalText(outcome: outcome, terminal: terminal, width: StandardStreams.columns).text
+        let object = outcome.json.adding(ifKnown: ["suites": suites.map(\.rawValue)])
+        try StandardStreams.write(object, asJSON: json) { terminal in
+            RehearsalText(outcome: outcome, suites: suites, terminal: terminal, width: StandardStreams.columns).text
         }
     }
 }

@@ -3,6 +3,8 @@ import PushCryptKeystore
 
 struct RehearsalText {
     let outcome: RehearsalOutcome
+    /// Of the keyset's keys, which are of two suites while a fleet changes over.
+    let suites: [KeyAlgorithm]
     let terminal: TerminalText
     let width: Int
 
@@ -34,6 +36,14 @@ struct RehearsalText {
                     "        ",
                     "A key seals only after \(coverage) of the devices seen in 30 days hold it. That takes \(wait) in "
                         + "this simulation."))
+        }
+        if suites.count > 1 {
+            let names = suites.map(\.rawValue).joined(separator: " and ")
+            lines.append(
+                wrapped(
+                    "Suites  ",
+                    "\(names): the fleet changes over, and opens with keys of both until the earlier ones expire. Keys of every suite "
+                        + "spread alike, so the numbers are those of each."))
         }
         return lines.joined(separator: "\n")
     }

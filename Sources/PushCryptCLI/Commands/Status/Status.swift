@@ -82,10 +82,6 @@ struct Status: ParsableCommand {
                     return report.addMissing(path, error)
                 }
                 known = found.examined
-                // Notes aren't part of the report, and a wrong folder would compare nothing.
-                for note in found.findings where note.code == "served-missing" {
-                    StandardStreams.writeNote("\(note.keyset): \(note.message); \(note.advice)")
-                }
                 if secretCheck.isChecked == nil, let note = found.uncheckedSecrets { StandardStreams.writeNote(note) }
                 report.add(found, context.reports)
             }
