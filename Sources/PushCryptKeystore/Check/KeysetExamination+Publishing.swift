@@ -26,7 +26,7 @@ extension KeysetExamination {
     ///
     /// - Parameters:
     ///   - set: a set for the same apps, whose epoch and publisher are those of the new set.
-    ///   - note: behind `#`; not for the program.
+    ///   - note: a comment after the command; the program gets none.
     func publish(
         isSigned: Bool, as name: String?, like set: ServedSet? = nil, by publisher: PublisherKeyset? = nil,
         options: String = "", note: String? = nil
@@ -39,7 +39,7 @@ extension KeysetExamination {
         if let metadata, !isExpired, history?.hasOther(than: metadata, publisher?.signers) == true {
             first = PublishedKeyset.raiseCommand(snapshot.path, above: metadata.sequence, secretArguments) + " && "
         }
-        // The program runs by `rotate`, which issues an expired set again.
+        // `rotate` runs the program, and issues an expired set again.
         if options.isEmpty, let record = try? snapshot.hook.get() { return first + runProgram(record) }
         var notes = [note].compactMap(\.self)
         if isExpired {

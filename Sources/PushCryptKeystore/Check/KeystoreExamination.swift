@@ -87,7 +87,7 @@ package struct KeystoreExamination {
             var context = context
             let metadata = try? snapshot.keyset.get().metadata
             context.others = readable.filter { $0.path != snapshot.path }
-            // A keyset that was named alone has neighbours, whose sets may lie in the place of its own.
+            // If only this keyset is examined, a neighbour's set may still lie in the place of its own.
             let neighbours =
                 context.others.isEmpty
                 ? PublishedKeyset(snapshot.path, "").neighbours.map(\.metadata) : context.others.map(\.metadata)

@@ -188,7 +188,7 @@ package struct PublicationFolder {
         return try KeystoreError.converting { () throws(FileError) in try folder.read(name).bytes }
     }
 
-    /// Writes the copy first, so that no set is served that isn't kept. Another set under the same number stays.
+    /// Writes the copy first, so that no set is served that isn't kept. It doesn't overwrite another set with the same number.
     private func write(_ bytes: [UInt8], _ names: Names, of keyset: PublishedKeyset) throws -> Publication {
         if let kept = try current(names.copy), kept != bytes {
             throw keyset.conflict(folder.path(of: names.copy), names.sequence, ", and it isn't overwritten")

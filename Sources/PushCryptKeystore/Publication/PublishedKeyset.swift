@@ -53,8 +53,8 @@ package struct PublishedKeyset: Sendable {
             + "refuse the set"
     }
 
-    /// The set was signed before a publisher key was added or destroyed. Signed again under the same number, it would no longer show
-    /// which keys have signed it, and an old copy of the publisher keyset couldn't be told from a later state.
+    /// A publisher key was added or destroyed after the set was signed. New signatures under the same number would replace the record of
+    /// the earlier ones. `keys publish` recognises an old copy of the publisher keyset by this record.
     func otherSigners(_ served: ServedSet, _ publisher: PublisherKeyset) -> KeystoreError {
         KeystoreError(
             .notPublished,

@@ -13,9 +13,11 @@ struct PublisherKeyset: Sendable {
     struct Difference {
         /// Such as "www/senders.json was signed by publisher key KID, which Publisher/app has never had".
         let reason: String
-        /// What to do, and the command behind it that moves the set away.
-        let correction, move: String
-        /// Of the set.
+        /// What to try before the set is moved away.
+        let correction: String
+        /// The command that moves the set away.
+        let move: String
+        /// The `seq` of the set.
         let sequence: Int64
         /// Whether a key of the keyset would sign again that has not signed the set.
         let revivesKey: Bool
@@ -53,12 +55,12 @@ struct PublisherKeyset: Sendable {
     /// Whether a set names a key that signs as its signer.
     func hasSigner(of set: ServedSet) -> Bool { live.contains { set.signers.contains($0.kid) } }
 
-    /// How a set differs from what this keyset signs; nil if it doesn't, or if another keyset has signed the set. A set of destroyed keys
-    /// alone is from before, or an old copy has signed it.
+    /// How a set differs from what this keyset signs; nil if it doesn't, or if another keyset has signed the set. Also nil if only keys
+    /// have signed it that are destroyed here: then this keyset is newer than the one that has signed the set.
     ///
     /// - Parameters:
     ///   - others: publisher keys of other keysets that may have signed it, too.
-    ///   - cosigners: keys that have signed a set together with a key of this keyset: one keyset signs a set, so they were in it.
+    ///   - cosigners: keys that have signed a set together with a key of this keyset. All signers of a set are of one keyset.
     func difference(from set: ServedSet, others: Set<KeyID> = [], cosigners: Set<KeyID> = []) -> Difference? {
         guard let issuedAt = set.publication?.issuedAt,
             hasSigner(of: set) || isForeign(to: set) && !cosigners.isDisjoint(with: set.signers)
@@ -106,7 +108,7 @@ struct PublisherKeyset: Sendable {
             "\(verb) by publisher key \(Self.list(keys.map(\.kid).sorted())), which \(change) since"
         }
         return changes.isEmpty
-            ? nil : "\(set.path) \(changes.joined(separator: ", and ")): sign and publish the set again"
+            ? nil : "\(set.path) \(changes.joined(separator: ", and ")): publish a new set"
     }
 
     static func list(_ kids: [KeyID]) -> String { kids.map(\.description).joined(separator: ", ") }

@@ -25,7 +25,7 @@ package struct ServedFolder: Sendable {
         sets = history.served
     }
 
-    /// The folder as one of several keysets sees it.
+    /// The same folder, compared for a keyset that has these neighbours.
     func beside(_ others: [KeysetMetadata]) -> ServedFolder {
         var folder = self
         folder.history = history.beside(others)

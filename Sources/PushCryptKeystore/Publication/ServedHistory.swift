@@ -9,7 +9,7 @@ struct ServedHistory: Sendable {
     private let sets: [ServedSet]
     /// The numbered copy with the highest number; nil if there is none.
     let newestCopy: ServedSet?
-    /// Other keysets: their sets are no later sets of a keyset, also under a name that it has used.
+    /// The other keysets of the keystore. Their sets aren't later sets of a keyset, even under a name that it has used.
     private var others: [KeysetMetadata] = []
 
     /// Reads the sets of all names: a key is in no other keyset.
@@ -18,6 +18,7 @@ struct ServedHistory: Sendable {
         self.init([true, false].flatMap { Self.files(names, isSigned: $0, folder) })
     }
 
+    /// The same files, compared for a keyset that has these neighbours.
     func beside(_ others: [KeysetMetadata]) -> ServedHistory {
         var history = self
         history.others = others
@@ -153,7 +154,7 @@ struct ServedHistory: Sendable {
         let kid: KeyID
         /// Such as "www/senders.json revokes key KID, which the keyset doesn't".
         let reason: String
-        /// A set that shows it and has no key of the keyset, so that it may be another keyset's; nil for other sets.
+        /// The path of the set that lacks the key, if that set has no key of the keyset: it may be another keyset's. nil otherwise.
         var otherSet: String?
     }
 

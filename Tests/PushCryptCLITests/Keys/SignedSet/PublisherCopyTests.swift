@@ -92,7 +92,7 @@ struct PublisherCopyTests {
     func changed() throws {
         try place.succeed("keys", "add", "Keys/publisher", at: Self.day(3))
         let added = try #require(try findings(day: 3).first)
-        #expect(added.code == "served-signature" && added.message.contains("which was added since: sign and publish"))
+        #expect(added.code == "served-signature" && added.message.contains("which was added since: publish a new set"))
         try change(day: 3)
         #expect(try findings(day: 3).isEmpty)
         try destroy(first, day: 4)
