@@ -8,6 +8,8 @@ package struct LaterFile: Hashable, Sendable, CustomStringConvertible {
     private let sequence: Int64
     /// The keys that the file revokes and the copy doesn't.
     private let revoked: [KeyID]
+    /// Whether the file has keys, and none of the keyset's.
+    private var isUnrelated = false
 
     /// The one with the highest `seq`; nil if there is none. Every change writes these files after `keyset.json`, so that a crash
     /// leaves none.
@@ -39,7 +41,11 @@ package struct LaterFile: Hashable, Sendable, CustomStringConvertible {
         let (published, hook) = (KeysetFolder.publicName, KeysetFolder.hookName)
         return [
             file(published) { root in
-                PublicKeyList(root).map { LaterFile(published, $0.sequence, $0.revived(by: timeline)) }
+                PublicKeyList(root).map { keys in
+                    var file = LaterFile(published, keys.sequence, keys.revived(by: timeline))
+                    file.isUnrelated = !keys.kids.isEmpty && !keys.hasKey(of: timeline)
+                    return file
+                }
             },
             file(hook) { root in root["seq"]?.protocolInteger.map { LaterFile(hook, $0, []) } },
         ].compactMap(\.self)
@@ -54,7 +60,10 @@ package struct LaterFile: Hashable, Sendable, CustomStringConvertible {
     func refusal(of path: String, _ metadata: KeysetMetadata, _ secretArguments: String) -> KeystoreError {
         KeystoreError(
             .olderThanLog,
-            "\(path): \(self) with seq \(metadata.sequence), as after a restored file. Restore the newest backup, of that seq or a "
+            "\(path): \(self) with seq \(metadata.sequence), as after a restored file"
+                + (isUnrelated
+                    ? ", unless a file was exchanged with another keyset's, which `pushcrypt status` says" : "")
+                + ". Restore the newest backup, of that seq or a "
                 + "later one: `\(KeysetFolder(path).restoreCommand(secretArguments))`; without one, continue from this copy with "
                 + "`pushcrypt keys restore \(ShellArgument.quoted(path))\(secretArguments)`")
     }

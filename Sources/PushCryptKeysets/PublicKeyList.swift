@@ -12,6 +12,12 @@ package struct PublicKeyList: Sendable {
     /// When the last of the keys begins to seal; nil if the set doesn't say so.
     package let lastActivation: UnixTime?
 
+    /// - Returns: nil for another text.
+    package init?(json bytes: [UInt8]) {
+        guard let root = try? JSONText(bytes).root else { return nil }
+        self.init(root)
+    }
+
     /// - Returns: nil for another JSON value.
     package init?(_ root: JSONValue) {
         guard let keys = root["keys"], keys.kind == .array, let member = root["pushcrypt"],

@@ -1,3 +1,6 @@
+/// Without optimization, as in tests, `repeatElement` takes a call for each byte.
+@usableFromInline let zeros = [UInt8](repeating: 0, count: 4_096)
+
 extension [UInt8] {
     /// The elements as a span. The standard library's `Array.span` needs the operating systems of 2025.
     public var bytes: Span<UInt8> {
@@ -28,7 +31,12 @@ extension [UInt8] {
     @inlinable
     public mutating func append(count: Int, fill: (inout MutableSpan<UInt8>) throws -> Void) rethrows {
         let start = self.count
-        append(contentsOf: repeatElement(0, count: count))
+        var missing = count
+        while missing > 0 {
+            let next = Swift.min(missing, zeros.count)
+            append(contentsOf: zeros[..<next])
+            missing -= next
+        }
         do {
             try unsafe withUnsafeMutableBufferPointer { buffer in
                 var bytes = unsafe MutableSpan(_unsafeElements: buffer.extracting(start...))

@@ -18,6 +18,7 @@ enum ExtensionProcess {
         "offload": Offload.run,
         "open-all": OpenAll.run,
         "receive": Receive.run,
+        "refuse": Refuse.run,
         "senders": SenderSetCommand.run,
         "sessions": SessionCommand.run,
         "store-claim": StoreClaim.run,

@@ -101,3 +101,31 @@ enum Receive {
         print("growth \(try ResidentMemory.peak() - before)")
     }
 }
+
+/// `refuse ADDRESS COUNT`: starts COUNT transfers, four at once, each with a transport of its own, and refuses the first piece
+/// of the body. It prints `refused COUNT`.
+enum Refuse {
+    private struct Refusal: Error {}
+
+    @Sendable static func run(_ arguments: [String]) async throws {
+        let (address, count) = (arguments[0], Int(arguments[1]) ?? 1)
+        let refusedCount = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var refusedCount = 0
+                    for _ in 0..<count / 4 {
+                        do {
+                            let transport = URLSessionTransport(policy: TransferPolicy(allowsLoopbackHTTP: true))
+                            try await transport.get(address) { _ in throw Refusal() }
+                        } catch is Refusal {
+                            refusedCount += 1
+                        }
+                    }
+                    return refusedCount
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        print("refused \(refusedCount)")
+    }
+}

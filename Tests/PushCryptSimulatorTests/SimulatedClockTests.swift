@@ -46,7 +46,7 @@ import Testing
         let fired = Locked<[Duration]>([])
         let isImpatient = Locked(false)
         let onImpatience: @Sendable () -> Void = { isImpatient.withLock { $0 = true } }
-        await clock.run(patience: .seconds(1), onImpatience: onImpatience) {
+        await clock.run(patience: .seconds(60), onImpatience: onImpatience) {
             _ = clock.schedule(after: .seconds(1)) { fired.withLock { $0.append(clock.elapsed) } }
             try? await clock.sleep(for: .seconds(5))
         }

@@ -74,12 +74,10 @@ final class Transfer: Sendable {
             state.outcome = outcome
             return (state.task, state.takeContinuation())
         }
-        // The task is cancelled on another thread: on Linux cancelling waits for the reading thread, which may be this one. A
-        // task that has already ended isn't cancelled, because Foundation on Linux may trap.
+        // The task is cancelled once, and on another thread: on Linux cancelling waits for the reading thread, which may be this
+        // one.
         if let task {
-            DispatchQueue.global().async { [self] in
-                if state.withLock({ $0.task != nil }) { task.cancel() }
-            }
+            DispatchQueue.global().async { task.cancel() }
         }
         continuation?.resume(with: outcome)
     }

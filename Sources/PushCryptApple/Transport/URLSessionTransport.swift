@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 public import PushCryptExtension
 import PushCryptPrimitives
@@ -41,9 +40,9 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // The session retains its delegate until it is invalidated. On Linux this waits for the reading thread, so it runs on
-        // another thread.
-        DispatchQueue.global().async { [session] in session.invalidateAndCancel() }
+        // The session retains its delegate until it is invalidated. Each of its tasks has ended or was cancelled by its
+        // transfer: Foundation on Linux may trap if a task is cancelled twice while it ends.
+        session.finishTasksAndInvalidate()
     }
 
     /// Fetches a body piece by piece, in order. The response must have the status 200 and no content encoding.
@@ -156,9 +155,11 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
             return completionHandler(.performDefaultHandling, nil)
         }
         #endif
+        // This cancels the task. On Linux the answer would cancel it a second time.
         transfer(of: task)?.fail(TransferError.password)
-        // On Linux this call cancels the task and waits for it, so it must not run on this queue.
-        DispatchQueue.global().async { completionHandler(.cancelAuthenticationChallenge, nil) }
+        #if !canImport(FoundationNetworking)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #endif
     }
 }
 

@@ -83,7 +83,7 @@ extension PaddingPolicy: ExpressibleByArgument {
 }
 
 struct TimeOptions: ParsableArguments {
-    static let help = ArgumentHelp("Work as if it were TIME.", "TIME")
+    static let help = ArgumentHelp("Act now as if it were TIME; for tests.", "TIME")
 
     @Option(name: .customLong("at"), help: help) var givenTime: UnixTime?
 

@@ -12,7 +12,9 @@ enum Defaults {
     /// - Throws: `ValidationError` without a topic.
     static func requireTopic(_ given: String?) throws {
         guard given != nil || topic != nil else {
-            throw ValidationError("Missing expected argument '--topic <TOPIC>', or the variable PUSHCRYPT_TOPIC.")
+            throw ValidationError(
+                "Missing expected argument '--topic <TOPIC>', or the variable PUSHCRYPT_TOPIC: the app's bundle identifier, "
+                    + "such as com.example.app.")
         }
     }
 

@@ -266,6 +266,12 @@ extension KeySource {
 extension DeviceID {
     init?(option: String?) throws {
         guard let option else { return nil }
-        self = try Failure.naming("--device") { try DeviceID(option) }
+        self = try Failure.naming("--device") {
+            do throws(KeyError) { return try DeviceID(option) } catch {
+                guard FileSystem.exists(option) else { throw error }
+                let advice = "\(option) is a file: give the id itself, as for `keys export --device`"
+                throw KeyError(error.code, "\(error.reason); \(advice)")
+            }
+        }
     }
 }

@@ -21,6 +21,9 @@ struct PayloadInput: ParsableArguments {
     /// The name in messages.
     var name: String { path == "-" ? "stdin" : path }
 
+    /// The error about an input with nothing in it.
+    var emptiness: String { "\(name) has no payload: it is empty" }
+
     /// Reads all of it.
     ///
     /// - Throws: `Failure` if it is longer than the limit, or can't be read.
@@ -36,7 +39,7 @@ struct PayloadInput: ParsableArguments {
     /// - Throws: `Failure` if it is empty or longer than the limit, or can't be read.
     func readPayload(limit: Int, or reason: String = ": not a payload") throws(Failure) -> [UInt8] {
         let payload = try readAll(limit: limit, or: reason)
-        guard !payload.allSatisfy(\.isWhiteSpace) else { throw Failure(.dataError, "\(name) has no payload") }
+        guard !payload.allSatisfy(\.isWhiteSpace) else { throw Failure(.dataError, emptiness) }
         return payload
     }
 

@@ -11,7 +11,7 @@ enum UsageAdvice {
         if let unknown = unknownCommand(arguments) {
             lines[0] = "Error: There is no command '\(unknown)'."
             if let near = nearestCommand(arguments) { lines.insert(near, at: 1) }
-        } else if let advice = format(first) ?? dash(first, arguments) {
+        } else if let advice = format(first) ?? dash(first, arguments) ?? policyOption(first) {
             lines.insert(advice, at: 1)
         } else {
             lines[0] = suggestingFile(first, arguments)
@@ -50,6 +50,14 @@ enum UsageAdvice {
             let index = arguments.firstIndex(of: option), arguments.indices.contains(index + 1)
         else { return nil }
         return "A value that begins with a dash is written with an equals sign: \(option)=\(arguments[index + 1])"
+    }
+
+    /// `rotate --overlap 5d`: the keyset's policy has the option.
+    private static func policyOption(_ line: String) -> String? {
+        guard let match = line.firstMatch(of: /Unknown option '(--[a-z-]+)'/), case let option = String(match.1),
+            PolicyOptions.optionNames.contains(option)
+        else { return nil }
+        return "It is an option of the keyset's policy: pushcrypt keys policy Keys/NAME \(option) VALUE"
     }
 
     /// The parser suggests `--passphrase-fd` for `--passphrase`, because it is shorter than `--passphrase-file`.

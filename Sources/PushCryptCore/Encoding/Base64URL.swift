@@ -81,9 +81,11 @@ package enum Base64URL {
 /// A-Z  0...25        a-z  26...51        0-9  52...61        -  62        _  63
 /// ```
 /// All lanes are computed at once, by arithmetic: no table index and no branch depends on a character, which may be part
-/// of a secret.
+/// of a secret. Bits are combined as two words, because the operators of 16 lanes take a call for each lane without optimization, as in
+/// tests.
 enum SixteenCharacters {
     typealias Lanes = SIMD16<Int8>
+    private typealias Words = SIMD2<UInt64>
 
     /// The 6 bits of each character; negative for a character outside of the alphabet.
     @inline(__always)
@@ -91,53 +93,73 @@ enum SixteenCharacters {
         let (upper, lower) = (isIn("A", "Z", characters), isIn("a", "z", characters))
         let digit = isIn("0", "9", characters)
         let (minus, underscore) = (isIn("-", "-", characters), isIn("_", "_", characters))
-        let distance = (upper & -65) | (lower & -71) | (digit & 4) | (minus & 17) | (underscore & -32)
-        let isForeign = ~(upper | lower | digit | minus | underscore) | characters
-        return (characters &+ distance) | (isForeign & -128)
+        let distance =
+            (upper & all(-65)) | (lower & all(-71)) | (digit & all(4)) | (minus & all(17)) | (underscore & all(-32))
+        let isForeign = ~(upper | lower | digit | minus | underscore)
+        return lanes(words(characters &+ lanes(distance)) | (isForeign & all(-128)))
     }
 
     /// - Parameter values: 0 to 63 each.
     @inline(__always)
     static func characters(of values: Lanes) -> Lanes {
-        let (lower, digits) = (isAtLeast(26, values) & 6, isAtLeast(52, values) & -75)
-        let (minus, underscore) = (isAtLeast(62, values) & -13, isAtLeast(63, values) & 49)
-        return values &+ 65 &+ lower &+ digits &+ minus &+ underscore
+        let (lower, digits) = (isAtLeast(26, values) & all(6), isAtLeast(52, values) & all(-75))
+        let (minus, underscore) = (isAtLeast(62, values) & all(-13), isAtLeast(63, values) & all(49))
+        let upper = values &+ Lanes(repeating: 65)
+        return upper &+ lanes(lower) &+ lanes(digits) &+ lanes(minus) &+ lanes(underscore)
     }
 
     /// Packs 16 x 6 bits to 8 x 12, 4 x 24, 2 x 48 bits and then to 12 bytes, followed by 4 zeros.
     @inline(__always)
     static func bytes(of values: Lanes) -> Lanes {
-        let six = unsafe unsafeBitCast(values, to: SIMD8<UInt16>.self)
-        let twelve = unsafe unsafeBitCast((six & 0x3f) &<< 6 | six &>> 8, to: SIMD4<UInt32>.self)
-        let twentyFour = unsafe unsafeBitCast((twelve & 0xfff) &<< 12 | twelve &>> 16, to: SIMD2<UInt64>.self)
+        let (sixBits, twelveBits) = (Words(repeating: 0x003f_003f_003f_003f), Words(repeating: 0x0000_0fff_0000_0fff))
+        let six = words(values)
+        let twelve = left(six & sixBits, 6) | (right(six, 8) & sixBits)
+        let twentyFour = left(twelve & twelveBits, 12) | (right(twelve, 16) & twelveBits)
         let (first, last) = (twentyFour[0] << 40 | (twentyFour[0] >> 32) << 16, twentyFour[1])
         let end = last << 56 | (last >> 32) << 32
-        let words = SIMD2((first | (last & 0xff_ffff) >> 8).bigEndian, end.bigEndian)
-        return unsafe unsafeBitCast(words, to: Lanes.self)
+        return lanes(Words((first | (last & 0xff_ffff) >> 8).bigEndian, end.bigEndian))
     }
 
     /// - Parameter bytes: 12 bytes; the other 4 are ignored.
     @inline(__always)
     static func values(ofBytes bytes: Lanes) -> Lanes {
-        let words = unsafe unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
+        let (sixBits, twelveBits) = (Words(repeating: 0x003f_003f_003f_003f), Words(repeating: 0x0000_0fff_0000_0fff))
+        let words = words(bytes)
         let (first, last) = (UInt64(bigEndian: words[0]), UInt64(bigEndian: words[1]))
         let middle = (first & 0xffff) << 8 | last >> 56
-        let halves = SIMD2(first >> 40 | (first >> 16 & 0xff_ffff) << 32, middle | (last >> 32 & 0xff_ffff) << 32)
-        let twentyFour = unsafe unsafeBitCast(halves, to: SIMD4<UInt32>.self)
-        let twelve = unsafe unsafeBitCast(twentyFour &>> 12 | (twentyFour & 0xfff) &<< 16, to: SIMD8<UInt16>.self)
-        return unsafe unsafeBitCast(twelve &>> 6 | (twelve & 0x3f) &<< 8, to: Lanes.self)
+        let twentyFour = Words(
+            first >> 40 | (first >> 16 & 0xff_ffff) << 32, middle | (last >> 32 & 0xff_ffff) << 32)
+        let twelve = (right(twentyFour, 12) & twelveBits) | left(twentyFour & twelveBits, 16)
+        return lanes((right(twelve, 6) & sixBits) | left(twelve & sixBits, 8))
     }
 
     /// -1 in each lane with one of `first` to `last`, 0 in the others. All of them are ASCII.
     @inline(__always)
-    private static func isIn(_ first: Unicode.Scalar, _ last: Unicode.Scalar, _ characters: Lanes) -> Lanes {
+    private static func isIn(_ first: Unicode.Scalar, _ last: Unicode.Scalar, _ characters: Lanes) -> Words {
         let (first, next) = (Int8(truncatingIfNeeded: first.value), Int8(truncatingIfNeeded: last.value) + 1)
         return isAtLeast(first, characters) ^ isAtLeast(next, characters)
     }
 
-    /// -1 in each lane that is at least `limit`, 0 in the others. `limit` and all lanes are 0 to 127.
+    /// -1 in each lane that is at least `limit`, 0 in the others.
     @inline(__always)
-    private static func isAtLeast(_ limit: Int8, _ lanes: Lanes) -> Lanes { (lanes &+ (Int8.min &- limit)) &>> 7 }
+    private static func isAtLeast(_ limit: Int8, _ lanes: Lanes) -> Words {
+        unsafe unsafeBitCast(lanes .>= Lanes(repeating: limit), to: Words.self)
+    }
+
+    @inline(__always)
+    private static func all(_ value: Int8) -> Words { words(Lanes(repeating: value)) }
+
+    @inline(__always)
+    private static func words(_ lanes: Lanes) -> Words { unsafe unsafeBitCast(lanes, to: Words.self) }
+
+    @inline(__always)
+    private static func lanes(_ words: Words) -> Lanes { unsafe unsafeBitCast(words, to: Lanes.self) }
+
+    @inline(__always)
+    private static func left(_ words: Words, _ count: UInt64) -> Words { words &<< Words(repeating: count) }
+
+    @inline(__always)
+    private static func right(_ words: Words, _ count: UInt64) -> Words { words &>> Words(repeating: count) }
 }
 
 extension Span<UInt8> {

@@ -27,7 +27,11 @@ extension Keyset {
         do {
             root = try JSONText(json).root
         } catch {
-            throw KeyError(.malformed, "not a JSON text: \(error)")
+            throw KeyError(
+                .malformed,
+                json.isEmpty
+                    ? "it is empty: keys are in a keyset (Keys/NAME), or in a file as `pushcrypt keys export` writes it"
+                    : "not a JSON text with keys, as `pushcrypt keys export` writes it: \(error)")
         }
         guard root["payload"] == nil || root["signatures"] == nil else {
             throw KeyError(

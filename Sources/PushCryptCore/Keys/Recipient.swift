@@ -53,7 +53,10 @@ public struct Recipient: Sendable {
             device = owner
             scheme = .shared(SharedSecretScheme(secret: secret, backend: backend))
         case .sender, .publisher:
-            throw KeyError(.wrongKind, "key \(record.kid) is a \(record.kind.rawValue)'s key, which only signs")
+            throw KeyError(
+                .wrongKind,
+                "key \(record.kid) is a \(record.kind.rawValue) key, which only signs: a push is sealed to a recipient key or a "
+                    + "shared key")
         }
     }
 }
@@ -148,7 +151,10 @@ public struct RecipientKey: Sendable {
         case .recipient:
             throw KeyError(.wrongKind, "key \(record.kid) is a public key: opening needs its private key")
         case .sender, .publisher:
-            throw KeyError(.wrongKind, "key \(record.kid) is a \(record.kind.rawValue)'s key, which only signs")
+            throw KeyError(
+                .wrongKind,
+                "key \(record.kid) is a \(record.kind.rawValue) key, which only signs: a push is opened with a recipient key or "
+                    + "a shared key")
         }
     }
 }

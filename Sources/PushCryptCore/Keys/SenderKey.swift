@@ -13,7 +13,10 @@ public struct SenderKey: Sendable {
 
     package init(_ entry: Keyset.Entry) throws {
         guard case .sender(_, let key?) = entry.record.material else {
-            throw KeyError(.wrongKind, "key \(entry.record.kid) is not a sender's private key")
+            let kind = entry.record.kind
+            let found = kind == .sender ? "a sender's public key" : "a \(kind.rawValue) key"
+            throw KeyError(
+                .wrongKind, "key \(entry.record.kid) is \(found): only a sender's private key signs a push")
         }
         kid = entry.record.kid
         self.key = key

@@ -51,7 +51,7 @@ extension KeyTimeline {
         if state(of: kid, at: now) == .primary {
             throw LifecycleError(
                 .invariantBroken,
-                "key \(kid) is the one that seals, and no other key can replace it now: add a key and promote it, which "
+                "key \(kid) is the primary one, and no other key can replace it now: add a key and promote it, which "
                     + "retires this one")
         }
         change(kid) { $0.retire(at: now, policy) }
@@ -90,7 +90,11 @@ extension KeyTimeline {
         switch state {
         case .destroyed: throw LifecycleError(.wrongState, "key \(kid) is already destroyed")
         case .primary:
-            throw LifecycleError(.invariantBroken, "key \(kid) is the one that seals; it can't be destroyed")
+            throw LifecycleError(
+                .invariantBroken,
+                "key \(kid) is the primary one and can't be destroyed: `pushcrypt rotate` replaces it (--now begins at once), and "
+                    + "`pushcrypt keys prune` destroys it when it has expired; if it leaked, `pushcrypt keys revoke` replaces it at once"
+            )
         case .expired: break
         case .revoked where key(kid)?.lifecycle.expiresAt.map { $0 <= now } ?? true: break
         case .revoked: losses = ["`reseal` can no longer reseal the queued pushes of key \(kid)"]

@@ -104,6 +104,12 @@ extension AuditLog {
         case broken(String)
     }
 
+    /// Whether it is the log of the keyset with this head, up to the keyset's last change or further.
+    func belongs(to head: AuditHead) -> Bool {
+        if case .broken = condition(head) { return false }
+        return !lines.isEmpty && head.count > 0
+    }
+
     package func condition(_ head: AuditHead) -> Condition {
         let own: AuditHead
         do {

@@ -147,7 +147,7 @@ extension Backup {
                 .damaged, "\(path) is damaged: it ends early, or something follows its end. Use another copy of it")
         }
         guard let root, let member = root["backup"] else {
-            throw KeyError(.malformed, "not a backup of keysets")
+            throw KeyError(.malformed, "not a backup of keysets: give a file that `pushcrypt keys backup` wrote")
         }
         try KeysetFile.checkDigest(bytes, root, path)
         guard let version = member["v"]?.protocolInteger, let time = try member.time("at") else {

@@ -60,7 +60,8 @@ package struct Finding: Hashable, Sendable, Encodable {
     package static func missing(_ path: String, _ error: any Error) -> Finding {
         Finding(
             severity: .error, keyset: path, code: "missing", message: "\(error)",
-            advice: "check the path; if the folder is lost, restore it from the newest backup: "
+            advice:
+                "check the path; if all its keysets were moved away, leave it out; if the folder is lost, restore it from the newest backup: "
                 + "docs/runbooks/restore-a-backup.md")
     }
 
@@ -75,7 +76,8 @@ package struct Finding: Hashable, Sendable, Encodable {
         "served-changed", "served-conflict", "served-copy", "served-epoch", "served-expired", "served-foreign",
         "served-future",
         "served-lacks",
-        "served-missing", "served-mode", "served-newer", "served-older", "served-refused", "served-revoked",
+        "served-missing", "served-mode", "served-newer", "served-older", "served-orphan", "served-refused",
+        "served-revoked",
         "served-signature", "served-unpublished", "set-expired", "set-expiring",
         "symbolic-link", "unconfirmed-restore", "unfinished", "unknown-member", "unreadable", "unsupported-suite",
         "weak-scrypt",
@@ -92,14 +94,18 @@ extension Finding: Comparable {
         return order(left) < order(right)
     }
 
-    private var urgency: Int { Self.outages.contains(code) ? 0 : Self.leftovers.contains(code) ? 2 : 1 }
+    private var urgency: Int {
+        // Other commands refuse the keyset until then.
+        guard code != "unconfirmed-restore" else { return 0 }
+        return Self.outages.contains(code) ? 1 : Self.leftovers.contains(code) ? 3 : 2
+    }
 
     /// Apps get no pushes, or trust a key that they shouldn't.
     private static let outages: Set = [
         "clock", "damaged", "hook-unfinished", "later-version", "malformed", "missing", "no-sealing-key", "rolled-back",
         "served-changed", "served-conflict", "served-expired", "served-foreign", "served-future",
         "served-lacks", "served-newer",
-        "served-revoked", "served-signature", "served-unpublished", "set-expired", "unconfirmed-restore", "unreadable",
+        "served-revoked", "served-signature", "served-unpublished", "set-expired", "unreadable",
     ]
     private static let leftovers: Set = [
         "expired", "foreign-file", "old-log", "replaced-keyset", "revoked", "unfinished",

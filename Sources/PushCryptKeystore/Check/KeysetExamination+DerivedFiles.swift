@@ -19,9 +19,39 @@ extension KeysetExamination {
                 add(.error, "rolled-back", Verification.givenUp(kid, entry, metadata, at: now), advice: advice)
             }
         case .broken(let flaw)?:
-            add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot, secretArguments))
+            guard let owner = ownerOfLog else {
+                return add(.error, "audit-broken", flaw, advice: Verification.restartLog(snapshot, secretArguments))
+            }
+            // The public keys tell which of the two files is in its place; shared keys have none.
+            let name =
+                publicKeys?.hasKey(of: metadata.timeline) == true ? KeysetFolder.auditName : KeysetFolder.keysetName
+            add(
+                .error, "audit-broken", "\(name) is that of \(owner): the two files were exchanged",
+                advice: exchange(with: owner, "/" + name))
         }
         if !isEarlierCopy { examineRestoration(metadata) }
+    }
+
+    /// The keyset whose file belongs to the log in this folder.
+    private var ownerOfLog: String? {
+        guard case .broken = logCondition, let log = try? snapshot.log.get() else { return nil }
+        return context.others.first { log.belongs(to: $0.metadata.audit) }?.path
+    }
+
+    /// The content of `public.jwks.json`.
+    private var publicKeys: PublicKeyList? {
+        (try? snapshot.published.get()).flatMap { $0 }.flatMap(PublicKeyList.init(json:))
+    }
+
+    /// The keyset whose public keys lie in this folder, if this one's lie in that folder.
+    private func ownerOfPublicKeys(_ metadata: KeysetMetadata) -> String? {
+        guard let keys = publicKeys, !keys.hasKey(of: metadata.timeline) else { return nil }
+        return context.others.first { other in
+            let path = "\(other.path)/\(KeysetFolder.publicName)"
+            return keys.hasKey(of: other.metadata.timeline)
+                && (try? FileSystem.readFile(path)).flatMap(PublicKeyList.init(json:))?.hasKey(of: metadata.timeline)
+                    == true
+        }?.path
     }
 
     private mutating func examineRestoration(_ metadata: KeysetMetadata) {
@@ -77,11 +107,11 @@ extension KeysetExamination {
     }
 
     /// The command that runs the program again, also if it has succeeded since the last change.
-    func runProgram(_ record: ChangeHook.Record) -> String {
+    func runProgram(_ record: ChangeHook.Record, note: String? = nil) -> String {
         let hasSucceeded = record.sequence == metadata?.sequence
         let notes = [
             record.options == nil ? "PROGRAM as in your cron job" : nil,
-            hasSucceeded ? nil : "its last output names the fault",
+            hasSucceeded ? nil : "its last output names the fault", note,
         ].compactMap(\.self)
         return change(
             "rotate", then: (record.options ?? " --exec-on-change PROGRAM") + (hasSucceeded ? " --run-again" : ""),
@@ -90,6 +120,14 @@ extension KeysetExamination {
 
     mutating func examinePublic(_ metadata: KeysetMetadata) {
         guard case .success(let published) = snapshot.published else { return }
+        if let owner = ownerOfPublicKeys(metadata) {
+            // The log's finding says more.
+            guard ownerOfLog == nil else { return }
+            return add(
+                .error, "public-differs",
+                "\(KeysetFolder.publicName) is that of \(owner): the two files were exchanged",
+                advice: exchange(with: owner, "/" + KeysetFolder.publicName))
+        }
         let condition = PublicCondition(published, metadata, stored?.records)
         let (message, advice) = condition.description(snapshot, secretArguments)
         switch condition {

@@ -7,16 +7,18 @@ extension KeysetExamination {
     mutating func examineServed(_ metadata: KeysetMetadata) {
         guard metadata.kind != .publisher, let folder = context.served else { return }
         let name = FileSystem.name(of: snapshot.path)
-        guard !isCopy(of: metadata, in: folder) else {
+        guard !isCopy(of: metadata) else {
             servedCount = 1
+            if used(metadata) == nil { examineRevocations(of: name, metadata, in: folder) }
             return
         }
         do {
             // A set in the place of another keyset's set is that one's fault.
             let sets = try folder.sets(of: name, metadata).filter { set in
                 set.name == name
-                    || !context.others.contains {
-                        FileSystem.name(of: $0.path) == set.name && $0.metadata.hasSet(isSigned: set.isSigned)
+                    || !context.others.contains { other in
+                        FileSystem.name(of: other.path) == set.name && other.metadata.hasSet(isSigned: set.isSigned)
+                            && !context.copies.contains { $0.path == other.path }
                     }
             }
             let foreign = try folder.foreignFiles(of: name)
@@ -24,6 +26,7 @@ extension KeysetExamination {
             for file in foreign { examineForeign(file, metadata) }
             for copy in folder.damagedCopies(of: name) { examineDamaged(copy, metadata) }
             for set in sets { examine(set, metadata) }
+            examineName(name, sets, folder, metadata)
             let hasSigned =
                 sets.contains(where: \.isSigned)
                 || foreign.contains { !$0.hasSuffix(ServedSet.suffix(isSigned: false)) }
@@ -41,13 +44,46 @@ extension KeysetExamination {
         }
     }
 
-    /// Whether another keyset with the same keys is the one that is published. What is advised for the sets of a copy would
+    /// Whether another keyset with the same keys is, or may be, the one that is published. What is advised for the sets of a copy would
     /// publish the copy.
-    private func isCopy(of metadata: KeysetMetadata, in folder: ServedFolder) -> Bool {
-        context.copies.contains { other in
-            guard other.sequence == metadata.sequence else { return other.sequence > metadata.sequence }
-            return !folder.hasSet(named: FileSystem.name(of: snapshot.path))
-                && folder.hasSet(named: FileSystem.name(of: other.path))
+    private func isCopy(of metadata: KeysetMetadata) -> Bool {
+        !context.copies.isEmpty && used(metadata)?.path != snapshot.path
+    }
+
+    /// The sets of a name that is now this keyset's were another keyset's.
+    private mutating func examineName(
+        _ name: String, _ sets: [ServedSet], _ folder: ServedFolder, _ metadata: KeysetMetadata
+    ) {
+        for isSigned in [true, false] where metadata.hasSet(isSigned: isSigned) {
+            let set = sets.first { $0.name == name && $0.isSigned == isSigned }
+            guard set.map({ $0.belongs(to: metadata) }) ?? true,
+                let other = folder.otherKeyset(of: name, isSigned: isSigned, metadata, context.others)
+            else { continue }
+            add(.error, "served-foreign", PublishedKeyset.fault(other), advice: moveHome(other, isSigned: isSigned))
+        }
+    }
+
+    /// The command that gives the folders the names of their numbered copies.
+    private func moveHome(_ other: ServedHistory.OtherKeyset, isSigned: Bool) -> String {
+        let keyset = PublishedKeyset(snapshot.path, secretArguments)
+        guard let command = keyset.moveHome(other), let home = other.home.map(keyset.sibling) else {
+            return publish(isSigned: isSigned, as: "NAME")
+                + "  # this keyset's name, unless its folder lies in the place of another one"
+        }
+        guard snapshot.path < home || !FileSystem.exists(home) else { return exchange(with: home) }
+        return command + "  # as the numbered copies show, unless all files of the names were exchanged"
+    }
+
+    /// While nothing tells which of several keysets with the same keys is used, only what can't wait: a key that leaked is trusted. First
+    /// the key is revoked in all of them.
+    private mutating func examineRevocations(of name: String, _ metadata: KeysetMetadata, in folder: ServedFolder) {
+        for set in (try? folder.sets(of: name, metadata)) ?? []
+        where set.name == name
+            && context.copies.allSatisfy({
+                $0.givenUp.isSuperset(of: set.keys.unrevoked(in: metadata.timeline).map(\.0))
+            })
+        {
+            examineRevocations(set, [], metadata)
         }
     }
 
@@ -56,7 +92,7 @@ extension KeysetExamination {
         let isSigned = metadata.signedSet != nil && !path.hasSuffix(ServedSet.suffix(isSigned: false))
         add(
             .error, "served-foreign", "\(path) is not a set that `keys publish` writes",
-            advice: PublishedKeyset.moveAway(path) + " && " + publish(isSigned: isSigned, as: nil))
+            advice: publish(isSigned: isSigned, as: nil, movingAway: path))
     }
 
     /// A numbered copy that can't be read. One of a later set shows that the keyset is an old copy, which mustn't be published.
@@ -109,22 +145,6 @@ extension KeysetExamination {
             advice: publish(copy, note: "if nothing fetches it, move its numbered copies away"))
     }
 
-    /// Apps that pin the keyset's epoch refuse the sets of earlier ones. An update of the app that pins it may not be out yet.
-    private mutating func examineOwnEpoch(_ sets: [ServedSet], _ folder: ServedFolder, _ metadata: KeysetMetadata) {
-        let epochs = sets.compactMap(\.publication?.epoch)
-        guard let own = metadata.publication?.epoch, let highest = epochs.max(), highest < own,
-            metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
-        else { return }
-        add(
-            .warning, "served-epoch",
-            "\(folder.path) has no set of epoch \(own), which the keyset has: apps that pin it fetch no set that they accept",
-            advice: PublishedSet.command(
-                snapshot.path, secretArguments, to: ShellArgument.quoted(folder.path),
-                by: context.publisher(of: nil)?.path ?? PublishedSet.anyPublisher)
-                + " --as NAME  # with the name that these apps fetch; until an app pins the epoch: status --ignore served-epoch"
-        )
-    }
-
     /// An old copy of a publisher keyset may have a key that signs none of the served sets any more.
     private mutating func examineOldPublishers(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
         for publisher in context.publishers.map(\.keyset) {
@@ -137,10 +157,11 @@ extension KeysetExamination {
 
     /// Public keys without a signed set can reach senders in another way than through the folder.
     private mutating func examineAbsent(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
-        guard folder.hasSets else { return }
         servedCount = 1
+        let hasRevoked = metadata.timeline.keys.contains { $0.lifecycle.revokedAt != nil }
         add(
-            .warning, "served-absent", "\(folder.path) has no set of the keyset: nothing can fetch its keys there",
+            hasRevoked ? .error : .warning, "served-absent",
+            "\(folder.path) has no set of the keyset: nothing can fetch its keys there",
             advice: publish(isSigned: false, as: nil)
                 + "  # if nothing shall fetch them there: status --ignore served-absent")
     }
@@ -154,14 +175,19 @@ extension KeysetExamination {
         guard set.keys.kids.isEmpty || isOwn, owner == nil else {
             if let owner {
                 guard metadata.hasSet(isSigned: set.isSigned) else { return }
-                let isExchanged = context.served?.hasSet(named: FileSystem.name(of: owner.path), ofOneOf: [metadata])
                 return add(
                     .error, "served-foreign",
                     "\(set.path) is the set of \(owner.path), so what fetches the keys of this keyset gets those of that one",
-                    advice: (isExchanged == true
-                        ? "if the folders \(snapshot.path) and \(owner.path) were exchanged, exchange them again; if the files were: "
-                        : "") + PublishedKeyset.moveAway(set.path) + " && " + publish(isSigned: set.isSigned, as: nil)
-                        + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME")
+                    advice: correction(of: set, history, owner, metadata))
+            }
+            guard !examineFuture(set, metadata) else { return }
+            let name = FileSystem.name(of: snapshot.path)
+            if set.name == name,
+                let other = context.served?.otherKeyset(of: name, isSigned: set.isSigned, metadata, context.others)
+            {
+                return add(
+                    .error, "served-foreign", "\(set.path) has no key of the keyset. \(PublishedKeyset.fault(other))",
+                    advice: moveHome(other, isSigned: set.isSigned))
             }
             let keysets = [metadata] + context.others.map(\.metadata)
             let isElsewhere = context.served?.hasSet(ofOneOf: keysets) == false
@@ -175,25 +201,27 @@ extension KeysetExamination {
                     + (set.sequence > metadata.sequence
                         ? raising(set)
                         : "; if it is an old set of this keyset, move it away, and publish again: "
-                            + "\(PublishedKeyset.moveAway(set.path)) && \(publish(set))"))
+                            + publish(set, movingAway: set.path)))
         }
-        if let copy = history?.newestCopy, let epochs = copy.otherEpoch(than: set) {
+        if let epochs = history?.otherEpochs {
             return add(
-                .error, "served-changed", PublishedKeyset.misplaced(set, epochs.other, copy, epochs.own),
-                advice: PublishedKeyset.moveAway(set.path) + " && " + publish(copy))
+                .error, "served-changed", epochs.fault, advice: epochs.moveAway + " && " + publish(epochs.newest))
         }
         if let copy = context.served?.lostCopy(of: set) {
             add(
                 .warning, "served-copy",
                 "\(set.path) has no numbered copy any more: \(copy) is the record of its keys and signatures",
-                advice: publish(set))
+                advice: publish(set, note: metadata.hasEarlierEpochs ? set.epochNote : nil))
         }
         let givenUp = history?.givenUp(by: metadata, at: now) ?? []
         examineRevocations(set, givenUp, metadata)
-        examineSigningKey(set, givenUp, metadata)
+        let unknown = set.keys.unknown(to: metadata.timeline)
+        let foreign = !givenUp.isEmpty ? [] : set.foreignKeys(metadata.timeline, try? snapshot.log.get())
+        if foreign.isEmpty { examineSigningKey(set, givenUp, metadata) }
+        examineDestroyed(set, metadata)
         examineEpoch(set, metadata)
         examineSignature(set, metadata)
-        examineAcceptance(set, history)
+        examineAcceptance(set, history, isNewest: set.sequence >= metadata.sequence)
         examineValidity(set)
         examineMode(set)
         if let copy = context.served?.copy(differingFrom: set) {
@@ -202,10 +230,16 @@ extension KeysetExamination {
                 "\(set.path) differs from \(copy), its copy: one of them was changed after it was published, and apps may refuse the set",
                 advice: publish(set))
         }
-        let unknown = set.keys.unknown(to: metadata.timeline)
-        let foreign = !givenUp.isEmpty ? [] : set.foreignKeys(metadata.timeline, try? snapshot.log.get())
         let numbers = "\(set.path) has seq \(set.sequence), and the keyset has seq \(metadata.sequence)"
-        if set.sequence > metadata.sequence {
+        guard !examineFuture(set, metadata) else { return }
+        if let holder = context.copies.first(where: { !unknown.isEmpty && Set(unknown).isSubset(of: $0.kids) }) {
+            add(
+                .error, "served-conflict",
+                "\(set.path) has key \(unknown.map(\.description).joined(separator: ", ")), which \(holder.path) has and this keyset doesn't",
+                advice:
+                    "decide which of the two keysets to keep, as advised for the keysets with the same keys; then check again"
+            )
+        } else if set.sequence > metadata.sequence {
             add(
                 .error, "served-newer", "\(numbers): the keyset is an old copy, or another host publishes this set",
                 advice: restore + "; if another host changes the keyset now, remove it here" + raising(set))
@@ -214,7 +248,7 @@ extension KeysetExamination {
                 .error, "served-conflict", PublishedKeyset.unknownKeys(foreign, of: set),
                 advice:
                     "if another host changes the keyset now, remove it here; if the key is lost, move the set away, and publish "
-                    + "again: \(PublishedKeyset.moveAway(set.path)) && " + publish(set))
+                    + "again: " + publish(set, movingAway: set.path))
         } else if set.sequence < metadata.sequence,
             !unknown.isEmpty || metadata.timeline.updatedAt.map({ $0 + Self.graceInSeconds < now }) ?? true
         {
@@ -231,6 +265,44 @@ extension KeysetExamination {
                 advice: PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
                     + "  # if no other host publishes it; then publish the set")
         }
+    }
+
+    /// What to do about a set of another keyset of the keystore in the place of this one's. The numbered copies tell whether the
+    /// keysets or the served files were exchanged.
+    private func correction(
+        of set: ServedSet, _ history: ServedHistory?, _ owner: (path: String, metadata: KeysetMetadata),
+        _ metadata: KeysetMetadata
+    ) -> String {
+        if case .broken = logCondition { return "first end the error about the audit log, then check again" }
+        let replace =
+            publish(isSigned: set.isSigned, as: nil, movingAway: set.path)
+            + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME"
+        let name = FileSystem.name(of: snapshot.path)
+        if let other = context.served?.otherKeyset(of: name, isSigned: set.isSigned, metadata, context.others) {
+            return moveHome(other, isSigned: set.isSigned)
+        }
+        let hasOwn = history?.hasCopy(of: metadata) == true
+        guard context.served?.hasSet(named: FileSystem.name(of: owner.path), ofOneOf: [metadata]) == true,
+            hasOwn == (history?.hasCopy(of: owner.metadata) == true)
+        else { return replace }
+        return "if the folders \(snapshot.path) and \(owner.path) were exchanged: "
+            + "\(PublishedKeyset.exchange(snapshot.path, owner.path)); if the served files were: " + replace
+    }
+
+    /// Public keys that were made under a wrong clock, and that the keyset lost when it was restored. Another restoration changes nothing.
+    ///
+    /// - Returns: whether the set has such keys.
+    private mutating func examineFuture(_ set: ServedSet, _ metadata: KeysetMetadata) -> Bool {
+        guard !set.isSigned, set.sequence >= metadata.sequence, set.isFromFuture(metadata.policy, at: now),
+            !set.keys.unknown(to: metadata.timeline).isEmpty
+        else { return false }
+        let raise = PublishedKeyset.raiseCommand(snapshot.path, above: set.sequence, secretArguments)
+        add(
+            .error, "served-future",
+            "\(set.path) has keys from later than now, made under a wrong clock, which the keyset doesn't have",
+            advice: "if this clock is right, docs/runbooks/wrong-clock.md; if the keyset is restored already: "
+                + "\(raise) && \(publish(set, movingAway: set.path))")
+        return true
     }
 
     /// What to do if the newest backup is restored already.
@@ -271,100 +343,13 @@ extension KeysetExamination {
             advice: publish(set))
     }
 
-    /// `keys publish` doesn't replace a set by one of an earlier epoch.
-    private mutating func examineEpoch(_ set: ServedSet, _ metadata: KeysetMetadata) {
-        guard let epoch = set.publication?.epoch, let own = metadata.publication?.epoch, own < epoch else { return }
+    /// An old file came back: senders seal what nothing opens any more.
+    private mutating func examineDestroyed(_ set: ServedSet, _ metadata: KeysetMetadata) {
+        let destroyed = metadata.timeline.keys.filter { $0.lifecycle.destroyedAt != nil }.map(\.kid)
+        guard metadata.kind == .recipient, !set.keys.kids.isEmpty, set.keys.kids.isSubset(of: destroyed) else { return }
         add(
-            .error, "served-newer",
-            "\(set.path) has epoch \(epoch), and the keyset has epoch \(own): the keyset is an old copy",
-            advice: restore + "; if it is restored: "
-                + PublishedKeyset.raiseCommand(snapshot.path, toEpoch: epoch, secretArguments))
-    }
-
-    /// A web server runs as another user, and only the one that publishes may change what is served.
-    private mutating func examineMode(_ set: ServedSet) {
-        let folder = FileSystem.parent(of: set.path)
-        for path in [set.path, folder] {
-            guard let mode = FileStatus(path, followingLinks: true)?.access.mode, mode & 0o002 != 0 else { continue }
-            add(
-                .warning, "served-mode", "every user can change \(path), and so the keys that are fetched",
-                advice: "chmod o-w \(ShellArgument.quoted(path))")
-        }
-        for (path, bits, mode) in [(set.path, 0o004, "644"), (folder, 0o001, "755")] {
-            guard let status = FileStatus(path, followingLinks: true), status.access.mode & UInt32(bits) == 0 else {
-                continue
-            }
-            let quoted = ShellArgument.quoted(path)
-            add(
-                .warning, "served-mode", "other users can't read \(path), and a web server runs as another user",
-                advice:
-                    "chmod \(mode) \(quoted)  # if the server runs as this user or in its group: status --ignore served-mode"
-            )
-        }
-    }
-
-    /// Whether apps accept the set that have fetched an earlier one.
-    private mutating func examineAcceptance(_ set: ServedSet, _ history: ServedHistory?) {
-        guard let refusal = set.publication.flatMap({ history?.refusal(of: $0) }) else { return }
-        add(
-            .warning, "served-refused", refusal,
-            advice:
-                "pin a higher epoch with the next update of the app, and publish it; apps without the update need the set of their "
-                + "epoch, too: `keys publish --epoch N --as NAME`; then: status --ignore served-refused")
-    }
-
-    private mutating func examineValidity(_ set: ServedSet) {
-        guard let publication = set.publication else { return }
-        if publication.issuedAt > now + PublishedSet.clockTolerance {
-            add(
-                .error, "served-future",
-                "\(set.path) was issued at \(publication.issuedAt), later than now, under a wrong clock: apps that fetch it refuse every "
-                    + "set that ends before then",
-                advice:
-                    "if this clock is right, take the set away from the web server at once, then docs/runbooks/wrong-clock.md: "
-                    + PublishedKeyset.moveAway(set.path))
-        }
-        let end = publication.validUntil
-        guard end <= now else { return }
-        add(
-            .error, "served-expired", "\(set.path) was valid until \(end): apps verify nothing with it",
+            .error, "served-lacks",
+            "\(set.path) has only keys that were destroyed: nothing opens what senders seal to them",
             advice: publish(set))
-    }
-
-    /// Apps verify the signature. An attacker who can write into the folder can't make one.
-    private mutating func examineSignature(_ set: ServedSet, _ metadata: KeysetMetadata) {
-        guard set.isSigned, !context.publishers.isEmpty, let document = context.served?.bytes(of: set) else { return }
-        let kids = Set(context.publishers.flatMap { $0.keyset.timeline.keys.map(\.kid) })
-        for publisher in context.publishers {
-            guard let difference = publisher.keyset.difference(from: set, others: kids) else { continue }
-            add(.error, "served-signature", difference.reason, advice: advice(difference, metadata))
-        }
-        // Under a clock that is behind its last change, the keyset signs nothing.
-        for publisher in context.publishers where publisher.keyset.timeline.clockIsBehind(at: now) == nil {
-            guard let change = publisher.keyset.unpublishedChange(since: set) else { continue }
-            add(.warning, "served-signature", change, advice: publish(set))
-        }
-        guard (try? SignedSenderSet.verify(document, publishers: context.publishers.flatMap(\.records))) == nil else {
-            return
-        }
-        let paths = Set(context.publishers.map(\.keyset.path)).sorted().joined(separator: ", ")
-        // A key that was destroyed since can't verify any more.
-        guard kids.isDisjoint(with: set.signers) || context.publishers.contains(where: { $0.keyset.hasSigner(of: set) })
-        else { return }
-        if let publisher = context.publishers.first?.keyset, kids.isDisjoint(with: set.signers) {
-            // An old copy, which examineOldPublishers reports.
-            guard context.served?.refusal(of: publisher) == nil else { return }
-            return add(
-                .error, "served-signature",
-                "\(PublisherKeyset.foreignSigners(of: set, paths)): apps that pin only these publishers refuse it",
-                advice:
-                    "restore the newest backup of \(publisher.path), if it is an old copy: \(publisher.restore); or name the publisher "
-                    + "keyset that has this key with --signed-by, too; or, if the apps also pin \(publisher.pinned), publish with it: "
-                    + publish(set, by: publisher, options: " --new-publisher"))
-        }
-        add(
-            .error, "served-signature",
-            "\(set.path) has no valid signature of \(paths), so it is damaged: apps that pin these publishers refuse it",
-            advice: PublishedKeyset.moveAway(set.path) + " && " + publish(set))
     }
 }

@@ -15,7 +15,11 @@ package struct KeysetExamination {
         package var reports: DeviceReports?
         /// The options that name the secret of encrypted keysets, for commands that findings advise: each begins with a space.
         package var secretArguments = ""
-        /// The other keysets of the keystore that hold the same keys.
+        /// The keysets and keystores of the command, if there are several.
+        private(set) var paths: [String] = []
+        /// The keysets in them: one may have copies of another one's.
+        private(set) var keysetsOfPaths = KeysetCopies()
+        /// The other keysets of the keystore or of the command that hold the same keys.
         var copies: [KeysetCopies.Copy] = []
         /// The other keysets that are examined.
         var others: [(path: String, metadata: KeysetMetadata)] = []
@@ -28,6 +32,15 @@ package struct KeysetExamination {
 
         package init(at time: UnixTime) { self.time = time }
 
+        /// Reads each keyset of several paths once, so that the examination of one path finds copies in the others.
+        package mutating func compare(_ paths: [String]) {
+            guard paths.count > 1 else { return }
+            self.paths = paths
+            for path in paths.flatMap({ (try? Keystore($0).everyKeyset()) ?? [] }) {
+                keysetsOfPaths.addKeyset(at: path)
+            }
+        }
+
         struct Publisher {
             let keyset: PublisherKeyset
             let records: [KeyRecord]
@@ -39,10 +52,8 @@ package struct KeysetExamination {
         ///
         /// - Parameter areExamined: whether the paths are those of the examination.
         package mutating func addPublishers(in paths: [String], areExamined: Bool) {
-            let keysets = paths.flatMap { path in
-                (try? KeysetFolder(path).exists) == true ? [path] : (try? Keystore(path).everyKeyset()) ?? []
-            }
-            for path in keysets where !publishers.contains(where: { Self.isSame($0.keyset.path, path) }) {
+            for path in paths.flatMap({ (try? Keystore($0).everyKeyset()) ?? [] })
+            where !publishers.contains(where: { Self.isSame($0.keyset.path, path) }) {
                 guard let metadata = try? KeysetFolder(path).file().metadata, metadata.kind == .publisher else {
                     continue
                 }
@@ -176,6 +187,13 @@ package struct KeysetExamination {
         metadata.map { $0.timeline.clockIsBehind(at: now) == nil } == true && clockObjection != nil
     }
 
+    /// The command that exchanges two folders, or a file in them. Only one of the two keysets has it: twice, it would change nothing.
+    func exchange(with other: String, _ file: String = "") -> String {
+        snapshot.path < other
+            ? PublishedKeyset.exchange(snapshot.path + file, other + file)
+            : command("keys list") + "  # to see the result of the command for \(other), which exchanges both"
+    }
+
     /// When a command with `--confirm-clock` may run.
     static let confirmation = "if `date -u` prints the right time; otherwise set the clock"
 
@@ -258,28 +276,6 @@ package struct KeysetExamination {
                 .warning, "unknown-member", "no command reads \(path) in \(KeysetFolder.keysetName)",
                 advice: "save it in another place: the next change writes the file without it")
         }
-    }
-
-    private mutating func examineCopies(_ metadata: KeysetMetadata) {
-        guard !context.copies.isEmpty else { return }
-        let fault = KeysetCopies.fault(metadata, context.copies)
-        refusal = refusal ?? Refusal(reason: fault, host: nil)
-        add(.error, "copied-keyset", fault, advice: separation(metadata.sequence))
-    }
-
-    /// Only a keyset with a lower `seq` than another one is advised to be moved: it may be the real one otherwise.
-    private func separation(_ sequence: Int64) -> String {
-        let others = context.copies.map(\.sequence)
-        guard others.allSatisfy({ $0 <= sequence }) else {
-            return
-                "mv \(ShellArgument.quoted(snapshot.path)) FOLDER  # its seq is lower; FOLDER is outside the keystore"
-        }
-        let note =
-            others.contains(sequence)
-            ? "the seq doesn't tell which one is the copy: look which one your programs use, and move the other one out of "
-                + "the keystore"
-            : "keep this one, which has the highest seq"
-        return command("keys list") + "  # " + note
     }
 
     private mutating func examineWriter(_ metadata: KeysetMetadata) {

@@ -20,14 +20,16 @@ package struct KeystoreExamination {
     /// Whether the path names or contains what was known before.
     private var meetsKnown = false
     private let context: KeysetExamination.Context
+    private let path: String
 
     /// - Parameter known: what an examination of another path has examined; it isn't reported again.
     /// - Throws: `KeystoreError` if the folder can't be read.
     package init(_ path: String, _ context: KeysetExamination.Context, except known: Set<String> = []) throws {
         self.context = context
         examined = known
-        let path = KeysetFolder(path).path
         let folder = KeysetFolder(path)
+        self.path = folder.path
+        let path = folder.path
         if try folder.exists {
             examineKeyset(path)
         } else if try folder.hasKeyset {
@@ -73,7 +75,7 @@ package struct KeystoreExamination {
     }
 
     private mutating func examineSnapshots() {
-        var copies = KeysetCopies()
+        var copies = context.keysetsOfPaths
         for snapshot in snapshots {
             if let metadata = try? snapshot.keyset.get().metadata { copies.add(metadata, at: snapshot.path) }
         }
@@ -141,13 +143,40 @@ package struct KeystoreExamination {
     private mutating func examineServedFolder() {
         // The keys of publishers are in the apps, and never in the folder.
         let published = keysets.filter { $0.metadata?.kind != .publisher }
-        guard let served = context.served, !published.isEmpty, published.allSatisfy({ $0.servedCount == 0 })
-        else { return }
+        guard let served = context.served, !published.isEmpty else { return }
+        guard published.allSatisfy({ $0.servedCount == 0 }) else { return examineOrphans(served) }
         add(
             .warning, served.path, "served-missing",
             "the folder has no set of any keyset: nothing can fetch their keys there",
             advice:
                 "check that this is the folder that `keys publish --to FOLDER` writes; if it is, publish every keyset")
+    }
+
+    /// The sets of keysets that are in none of the command's keystores: they were moved away or lost, and nothing renews their sets.
+    private mutating func examineOrphans(_ served: ServedFolder) {
+        guard context.paths.first.map({ Keystore.identity(of: $0) == Keystore.identity(of: path) }) ?? true else {
+            return
+        }
+        // A keyset that was named has neighbours which weren't.
+        let keystores = Set(
+            (context.paths + [path]).map { path in
+                guard (try? KeysetFolder(path).exists) == true else { return path }
+                let keystore = FileSystem.parent(of: KeysetFolder(path).path)
+                return keystore.isEmpty ? "." : keystore
+            })
+        let paths = Set(keystores.flatMap { (try? Keystore($0).everyKeyset()) ?? [] })
+            .union(keysets.map(\.snapshot.path)).union(unreadable.map(\.path))
+        let known = paths.compactMap { try? KeysetFolder($0).file().metadata }
+        for set in served.orphans(of: known, named: Set(paths.map(FileSystem.name))) {
+            let name = ShellArgument.quoted(set.nameOfCopies)
+            add(
+                .warning, set.path, "served-orphan",
+                "no keyset of these keystores has this set: it isn't renewed, and nothing that is made with other keys opens for those who "
+                    + "fetch it",
+                advice:
+                    "put the keyset \(name) back, if it was moved or lost; if nothing fetches this name any more, move its sets and "
+                    + "numbered copies away; if another host has the keyset: status --ignore served-orphan")
+        }
     }
 
     private mutating func examineAccess(_ access: FileAccess, _ path: String) {

@@ -70,24 +70,30 @@ package struct PublicationFolder {
         var notice: String?
         let bytes = try current(names.file)
         let old = try bytes.map { try served($0, names.file) }
-        let history = ServedHistory(in: folder).beside(keyset.neighbours.map(\.metadata))
-        try keyset.requireNewest(among: history.damagedCopies(of: name), set.metadata)
-        try keyset.requireRevocations(of: history, in: set.metadata, at: time)
+        let (history, neighbours) = try checkedHistory(of: name, isSigned: true, keyset, set.metadata, at: time)
         // Under any name: a renamed copy of a keyset is an old one, too.
         if let newest = history.newest(of: new.publication), newest.sequence > new.publication.sequence {
             throw keyset.newer(newest, than: set.metadata)
         }
         let ownHistory = history.of(name, isSigned: true)
-        if let old, let copy = ownHistory.newestCopy, let epochs = copy.otherEpoch(than: old) {
-            throw keyset.misplaced(old, epochs.other, copy, epochs.own)
-        }
+        if let epochs = ownHistory.otherEpochs { throw keyset.misplaced(epochs) }
         if let old, let bytes {
+            if old.publication?.set != new.publication.set,
+                let owner = neighbours.first(where: { old.belongs(to: $0.metadata) })
+            {
+                throw keyset.notOwn(old, owner, history, set.metadata)
+            }
             try old.requireReplaceable(by: new, keyset, set.metadata)
             guard !set.publisher.hasSigner(of: old) || set.hasSigned(bytes) else {
                 throw keyset.damagedSignature(old.path)
             }
             try set.publisher.requireSigned(old, keyset, set.metadata)
             notice = try keyset.lostKeys(of: old, set.metadata.timeline)
+        }
+        if history.newest(of: new.publication) == nil, set.isOld(at: time) {
+            notice =
+                "the folder had no set of the keyset, so nothing showed whether the keyset or \(set.publisher.path) is an old copy: check "
+                + "with `pushcrypt keys list` that no key is in use which was revoked or destroyed"
         }
         notice = history.refusal(of: new.publication) ?? notice
         if let difference = history.refusal(of: set.publisher) {
@@ -132,10 +138,7 @@ package struct PublicationFolder {
         if let changedAt = keyset.metadata.timeline.updatedAt, changedAt > time + PublishedSet.clockTolerance {
             throw PublishedSet.issuedInFuture(changedAt, time)
         }
-        let neighbours = place.neighbours
-        let history = ServedHistory(in: folder).beside(neighbours.map(\.metadata))
-        try place.requireNewest(among: history.damagedCopies(of: name), keyset.metadata)
-        try place.requireRevocations(of: history, in: keyset.metadata, at: time)
+        let (history, neighbours) = try checkedHistory(of: name, isSigned: false, place, keyset.metadata, at: time)
         if let newest = history.newestKeys(of: keyset.metadata), newest.sequence > keyset.metadata.sequence {
             throw place.newer(newest, than: keyset.metadata)
         }
@@ -147,7 +150,7 @@ package struct PublicationFolder {
             if let served, !served.belongs(to: keyset.metadata),
                 let owner = neighbours.first(where: { served.belongs(to: $0.metadata) })
             {
-                throw place.notOwn(path, "it is the set of \(owner.path)")
+                throw place.notOwn(served, owner, history, keyset.metadata)
             }
             if let served, !served.keys.hasKind(of: keyset.metadata) {
                 throw place.notOwn(path, "it has the keys of \(served.keys.areSenders ? "senders" : "recipients")")
@@ -170,6 +173,19 @@ package struct PublicationFolder {
         publication.notice = notice
         _ = try Keyset(json: current(names.file) ?? [])
         return publication
+    }
+
+    /// The sets in the folder and the other keysets of the keystore, after the checks that hold for every publication.
+    private func checkedHistory(
+        of name: String, isSigned: Bool, _ keyset: PublishedKeyset, _ metadata: KeysetMetadata, at time: UnixTime
+    ) throws -> (ServedHistory, neighbours: [(path: String, metadata: KeysetMetadata)]) {
+        let neighbours = keyset.neighbours
+        let history = ServedHistory(in: folder).beside(neighbours.map(\.metadata))
+        try keyset.requireOwnName(name, isSigned: isSigned, in: history, metadata, neighbours)
+        try keyset.requireNoCopy(as: name, in: history, metadata, neighbours)
+        try keyset.requireNewest(among: history.damagedCopies(of: name), metadata)
+        try keyset.requireRevocations(of: history, in: metadata, at: time)
+        return (history, neighbours)
     }
 
     private func served(_ bytes: [UInt8], _ name: String) throws -> ServedSet {

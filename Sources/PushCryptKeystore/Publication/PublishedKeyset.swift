@@ -40,17 +40,12 @@ package struct PublishedKeyset: Sendable {
                 + "`\(Self.raiseCommand(path, toEpoch: epoch, secretArguments))`")
     }
 
-    /// The served set is that of another name: its numbered copies have another epoch.
-    func misplaced(_ served: ServedSet, _ epoch: Int64, _ copy: ServedSet, _ copyEpoch: Int64) -> KeystoreError {
+    /// Sets of a name are those of another name.
+    func misplaced(_ epochs: ServedHistory.OtherEpochs) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(Self.misplaced(served, epoch, copy, copyEpoch)). Move the set away, and publish that of epoch \(copyEpoch) under this "
-                + "name, with --epoch \(copyEpoch): `\(Self.moveAway(served.path))`")
-    }
-
-    static func misplaced(_ served: ServedSet, _ epoch: Int64, _ copy: ServedSet, _ copyEpoch: Int64) -> String {
-        "\(served.path) has epoch \(epoch), and \(copy.path), its newest copy, has epoch \(copyEpoch): apps that fetch this file "
-            + "refuse the set"
+            "\(epochs.fault). Move what has another epoch away, and publish the set of epoch \(epochs.epoch) under this name, with "
+                + "--epoch \(epochs.epoch): `\(epochs.moveAway)`")
     }
 
     /// A publisher key was added or destroyed after the set was signed. New signatures under the same number would replace the record of
@@ -162,13 +157,96 @@ package struct PublishedKeyset: Sendable {
                 + "`\(Self.moveAway(servedPath))`")
     }
 
+    /// The served set is that of another keyset of the keystore. Without numbered copies nothing tells what was exchanged.
+    func notOwn(
+        _ served: ServedSet, _ owner: (path: String, metadata: KeysetMetadata), _ history: ServedHistory,
+        _ metadata: KeysetMetadata
+    ) -> KeystoreError {
+        let theirs = history.of(FileSystem.name(of: owner.path), isSigned: served.isSigned).served.first
+        let exchange =
+            "If the folders were exchanged: `\(Self.exchange(KeysetFolder(path).path, owner.path))`. If not, and "
+        return notOwn(
+            served.path, "it is the set of \(owner.path)",
+            theirs?.belongs(to: metadata) == true ? exchange : "If ",
+            first: served.isSigned || served.sequence < metadata.sequence ? "" : raise(above: served.sequence) + " && ")
+    }
+
     /// The served public keys are another keyset's.
-    func notOwn(_ servedPath: String, _ flaw: String) -> KeystoreError {
+    func notOwn(
+        _ servedPath: String, _ flaw: String, _ condition: String = "If ", first command: String = ""
+    ) -> KeystoreError {
         KeystoreError(
             .notPublished,
-            "\(servedPath) doesn't belong to the keyset: \(flaw). If it lies in the wrong place, or nothing fetches it, move it "
-                + "away, and publish again: `\(Self.moveAway(servedPath))`; otherwise check that this is the right folder, and publish "
+            "\(servedPath) doesn't belong to the keyset: \(flaw). \(condition)it lies in the wrong place, or nothing fetches it, move "
+                + "it away, and publish again: `\(command)\(Self.moveAway(servedPath))`; otherwise check that this is the right folder, and publish "
                 + "under another name, with --as NAME")
+    }
+
+    /// A name keeps its keyset: apps that have fetched a set of it refuse another keyset's, and senders would seal to other devices.
+    ///
+    /// - Throws: `KeystoreError` with `notPublished` for a name whose numbered copies are another keyset's.
+    func requireOwnName(
+        _ name: String, isSigned: Bool, in history: ServedHistory, _ metadata: KeysetMetadata,
+        _ others: [(path: String, metadata: KeysetMetadata)]
+    ) throws {
+        guard let other = history.otherKeyset(of: name, isSigned: isSigned, metadata, others) else { return }
+        throw KeystoreError(.notPublished, "\(Self.fault(other)): \(remedy(other))")
+    }
+
+    static func fault(_ other: ServedHistory.OtherKeyset) -> String {
+        "\(other.copy.path), a numbered copy of this name, is a set of \(other.path ?? "another keyset"), and none is this keyset's"
+    }
+
+    /// What to do about a name whose numbered copies are another keyset's.
+    private func remedy(_ other: ServedHistory.OtherKeyset) -> String {
+        if let command = moveHome(other) {
+            return
+                "the folders were exchanged or renamed, unless all files of the names were. To put the folders back: `\(command)`"
+        }
+        return
+            "what fetches this name would get the keys of another keyset. Publish under another name, with --as NAME. If nothing "
+            + "fetches this name any more, move its sets and their numbered copies out of the folder, and publish again"
+    }
+
+    /// The command that gives the folders the names of their numbered copies; nil if this keyset has none.
+    func moveHome(_ other: ServedHistory.OtherKeyset) -> String? {
+        let own = KeysetFolder(path).path
+        guard let home = other.home.map(sibling), home != own else { return nil }
+        guard !FileSystem.exists(home) else { return Self.exchange(own, home) }
+        return "mv \(ShellArgument.quoted(own)) \(ShellArgument.quoted(home))"
+            + (other.path.map { " && mv \(ShellArgument.quoted($0)) \(ShellArgument.quoted(own))" } ?? "")
+    }
+
+    /// The path of a name in the same keystore.
+    func sibling(_ name: String) -> String {
+        let keystore = FileSystem.parent(of: KeysetFolder(path).path)
+        return keystore.isEmpty ? name : "\(keystore)/\(name)"
+    }
+
+    /// The command that exchanges two folders or files.
+    static func exchange(_ path: String, _ other: String) -> String {
+        let (own, theirs) = (ShellArgument.quoted(path), ShellArgument.quoted(other))
+        let between = ShellArgument.quoted(path + ".exchanged")
+        return "mv \(own) \(between) && mv \(theirs) \(own) && mv \(between) \(theirs)"
+    }
+
+    /// Nothing fetches the name of a copy, and its set would be a later one than that of the keyset that is used.
+    ///
+    /// - Throws: `KeystoreError` with `notPublished` for a new name, if the folder has the sets of a keyset with the same keys.
+    func requireNoCopy(
+        as name: String, in history: ServedHistory, _ metadata: KeysetMetadata,
+        _ others: [(path: String, metadata: KeysetMetadata)]
+    ) throws {
+        guard history.of(name).isEmpty else { return }
+        let copy = others.first { other in
+            KeysetCopies.haveSameKeys(metadata, other.metadata) && !history.of(FileSystem.name(of: other.path)).isEmpty
+        }
+        guard let copy else { return }
+        throw KeystoreError(
+            .notPublished,
+            "\(copy.path) has the same keys, and the folder has its sets: one of the two keysets is a copy, and nothing fetches the name "
+                + "\(name) yet. `pushcrypt status` says which one to keep. To publish this one for those that fetch the other one's set, "
+                + "add --as \(ShellArgument.quoted(FileSystem.name(of: copy.path)))")
     }
 
     static func moveAway(_ path: String) -> String {

@@ -24,7 +24,8 @@ package struct PublishedSet {
         guard let policy = senders.metadata.publication, let issuedAt = senders.metadata.timeline.updatedAt else {
             throw KeyError(
                 .invalidPolicy,
-                "the sender keyset has no signed set: name the apps that it is for with `keys policy --publish-topic`")
+                "the sender keyset has no signed set: name the apps that it is for with `pushcrypt keys policy Keys/NAME --publish-topic "
+                    + "com.example.app`, then publish again")
         }
         metadata = senders.metadata
         let publisherTimeline = publishers.metadata.timeline
@@ -59,7 +60,12 @@ package struct PublishedSet {
     private static func require(_ keyset: StoredKeyset, _ kind: KeyKind, _ role: String) throws(KeyError) {
         let found = keyset.metadata.kind
         guard found != kind else { return }
-        throw KeyError(.wrongKind, "\(role) contains \(found.rawValue) keys; \(kind.rawValue) keys are needed")
+        throw KeyError(
+            .wrongKind,
+            "\(role) contains \(found.rawValue) keys; \(kind.rawValue) keys are needed, as `pushcrypt keys create --kind "
+                + "\(kind.rawValue)` makes them"
+                + (kind == .publisher
+                    ? ", and apps trust only those whose pins they contain (`keys export --pins-for`)" : ""))
     }
 
     /// The signed document. It depends only on the two keysets: it was issued at the sender keyset's last change.
@@ -105,6 +111,12 @@ package struct PublishedSet {
     private func appPins(epoch: Int64?) throws -> SenderSetPins {
         let records = publishers.map { $0.publicRecord(keepingPSK: false) }
         return try SenderSetPins(publishers: records, set: publication.set, epoch: epoch ?? publication.epoch)
+    }
+
+    /// Whether the senders have had keys for more than a day, so that a set has probably been published before.
+    func isOld(at time: UnixTime) -> Bool {
+        let createdAt = metadata.timeline.keys.compactMap(\.lifecycle.createdAt).min()
+        return createdAt.map { $0 + KeysetExamination.graceInSeconds < time } ?? true
     }
 
     /// Whether one of these publishers has signed a document.

@@ -89,7 +89,7 @@ struct PublisherKeyset: Sendable {
                 "\(set.path) was not signed by publisher key \(Self.list(absent)), which is older: either it was destroyed since, "
                 + "and \(path) is an old copy, or an old copy has signed the set",
             correction: restore + (isLast ? ". " : ". If the key was destroyed, destroy it here, too: \(destroy). ")
-                + "If it was not destroyed,",
+                + "If you know that it was not destroyed,",
             move: move, sequence: set.sequence, revivesKey: true)
     }
 

@@ -80,6 +80,24 @@ package struct ServedFolder: Sendable {
         sets.contains { set in (name ?? set.name) == set.name && keysets.contains(where: set.belongs) }
     }
 
+    /// The newest set or numbered copy of each name that is neither the name of a keyset nor has a set of one.
+    func orphans(of keysets: [KeysetMetadata], named names: Set<String>) -> [ServedSet] {
+        history.newestOfNames.filter { set in
+            !names.contains(set.nameOfCopies) && !keysets.contains(where: set.belongs)
+        }
+    }
+
+    /// Whether a set has one of the keys.
+    func hasKey(_ kids: Set<KeyID>) -> Bool { sets.contains { !$0.keys.kids.isDisjoint(with: kids) } }
+
+    /// As ``ServedHistory/otherKeyset(of:isSigned:_:_:)``.
+    func otherKeyset(
+        of name: String, isSigned: Bool, _ metadata: KeysetMetadata,
+        _ others: [(path: String, metadata: KeysetMetadata)]
+    ) -> ServedHistory.OtherKeyset? {
+        history.otherKeyset(of: name, isSigned: isSigned, metadata, others)
+    }
+
     /// The last set of any name that shows that a publisher keyset has a key which was destroyed.
     func refusal(of publisher: PublisherKeyset) -> PublisherKeyset.Difference? { history.refusal(of: publisher) }
 

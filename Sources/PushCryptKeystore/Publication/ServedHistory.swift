@@ -76,6 +76,16 @@ struct ServedHistory: Sendable {
         }
     }
 
+    var isEmpty: Bool { files.isEmpty }
+    /// The newest set of each name, signed or not, or its newest numbered copy, by path.
+    var newestOfNames: [ServedSet] {
+        Dictionary(grouping: sets) { $0.nameOfCopies + ServedSet.suffix(isSigned: $0.isSigned) }.values.compactMap(
+            \.last
+        )
+        .sorted { $0.path < $1.path }
+    }
+    var highestSequence: Int64? { sets.last?.sequence }
+
     /// The sets without their numbered copies.
     var served: [ServedSet] { files.filter { $0.number == nil }.compactMap(\.set).sorted { $0.path < $1.path } }
 
@@ -84,9 +94,87 @@ struct ServedHistory: Sendable {
         files.filter { $0.set == nil && $0.name == name }.compactMap { file in file.number.map { (file.path, $0) } }
     }
 
+    /// Whether a numbered copy is a set of a keyset.
+    func hasCopy(of metadata: KeysetMetadata) -> Bool {
+        files.contains { $0.number != nil && $0.set?.belongs(to: metadata) == true }
+    }
+
+    /// A name whose numbered copies are all sets of another keyset.
+    struct OtherKeyset {
+        /// The newest numbered copy.
+        let copy: ServedSet
+        /// The other keyset; nil if it isn't in the keystore.
+        let path: String?
+        /// The name whose numbered copies are this keyset's; nil if there is none.
+        let home: String?
+    }
+
+    /// A name keeps its keyset: nil if the name has no numbered copy, or one of the keyset, or only those of one that is published under its
+    /// own name. Public keys whose keyset isn't known may be an earlier or later state of this one, unless it has another name.
+    ///
+    /// - Parameter others: the other keysets of the keystore.
+    func otherKeyset(
+        of name: String, isSigned: Bool, _ metadata: KeysetMetadata,
+        _ others: [(path: String, metadata: KeysetMetadata)]
+    ) -> OtherKeyset? {
+        func copies(_ name: String) -> [ServedSet] {
+            of(name, isSigned: isSigned).files.filter { $0.number != nil }.compactMap(\.set)
+        }
+        let own = copies(name)
+        guard let newest = own.max(by: { $0.sequence < $1.sequence }),
+            !own.contains(where: { $0.belongs(to: metadata) })
+        else { return nil }
+        let owner = others.first { newest.belongs(to: $0.metadata) }
+        let names = Set(files.filter { $0.number != nil }.map { String($0.name) })
+        let home = names.sorted().first { name in copies(name).contains { $0.belongs(to: metadata) } }
+        if let owner {
+            // A stray copy of a keyset that is published under its own name.
+            let ownersName = FileSystem.name(of: owner.path)
+            let isStray = ownersName != name && copies(ownersName).contains { $0.belongs(to: owner.metadata) }
+            guard !isStray else { return nil }
+        } else if !isSigned, home == nil {
+            return nil
+        }
+        return OtherKeyset(copy: newest, path: owner?.path, home: home)
+    }
+
     /// Whether a numbered copy of any name has a set.
     func hasCopy(of set: ServedSet) -> Bool {
         files.contains { $0.number == set.sequence && $0.isSigned == set.isSigned && $0.set?.payload == set.payload }
+    }
+
+    /// The sets of one name that have another epoch than its oldest numbered copy.
+    struct OtherEpochs {
+        /// Not empty.
+        let sets: [ServedSet]
+        /// The oldest numbered copy.
+        let record: ServedSet
+        /// The newest set that has its epoch.
+        let newest: ServedSet
+
+        /// The epoch of the apps that fetch the name.
+        var epoch: Int64 { record.publication?.epoch ?? 0 }
+
+        /// Such as "www/senders.json has epoch 2, and www/senders.1.json, the oldest copy, has epoch 1: [...]".
+        var fault: String {
+            let paths = sets.map(\.path).joined(separator: ", ")
+            let epochs = Set(sets.compactMap { $0.publication?.epoch }).sorted().map(String.init)
+            return
+                "\(paths) \(sets.count == 1 ? "has" : "have") epoch \(epochs.joined(separator: ", ")), and \(record.path), the oldest "
+                + "copy, has epoch \(epoch): the apps that fetch this name refuse other epochs"
+        }
+
+        /// The commands that move the sets away, with `&&` between them.
+        var moveAway: String { sets.map { PublishedKeyset.moveAway($0.path) }.joined(separator: " && ") }
+    }
+
+    /// A name keeps its epoch. nil if it does. Only of the sets of one name.
+    var otherEpochs: OtherEpochs? {
+        let copies = files.filter { $0.number != nil }.compactMap { file in file.set.map { (file.number ?? 0, $0) } }
+        guard let record = copies.filter({ $0.1.isSigned }).min(by: { $0.0 < $1.0 })?.1 else { return nil }
+        let others = sets.filter { $0.hasOtherEpoch(than: record) }
+        let newest = sets.last { $0.publication?.set == record.publication?.set && !$0.hasOtherEpoch(than: record) }
+        return others.isEmpty ? nil : OtherEpochs(sets: others, record: record, newest: newest ?? record)
     }
 
     /// The signed set with the highest `seq` that has the id of a set.

@@ -50,12 +50,15 @@ struct ServedSet {
         isSigned == other.isSigned && publication?.epoch == other.publication?.epoch
     }
 
-    /// The epochs of this signed set and of another one of the same keyset if they differ.
-    func otherEpoch(than other: ServedSet) -> (own: Int64, other: Int64)? {
-        guard let own = publication, let old = other.publication, own.set == old.set, own.epoch != old.epoch else {
-            return nil
-        }
-        return (own.epoch, old.epoch)
+    /// Whether this is a signed set of the same keyset as another one, for apps that pin another epoch.
+    func hasOtherEpoch(than other: ServedSet) -> Bool {
+        guard let own = publication, let old = other.publication else { return false }
+        return own.set == old.set && own.epoch != old.epoch
+    }
+
+    /// When to publish the set again under its name, if the folder has sets of several epochs; nil for public keys.
+    var epochNote: String? {
+        publication.map { "if the apps that fetch this file pin epoch \($0.epoch)" }
     }
 
     /// The keys that the keyset uses and the set lacks.
@@ -108,6 +111,9 @@ struct ServedSet {
 }
 
 extension KeysetMetadata {
+    /// Whether apps may pin an earlier epoch of the signed set than its own.
+    var hasEarlierEpochs: Bool { publication.map { $0.epoch > 1 } ?? false }
+
     /// Whether `keys publish` writes such a set of the keyset.
     func hasSet(isSigned: Bool) -> Bool { isSigned ? signedSet != nil : [.recipient, .sender].contains(kind) }
 }

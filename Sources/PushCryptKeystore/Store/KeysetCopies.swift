@@ -1,14 +1,23 @@
-import PushCryptCore
+package import PushCryptCore
 import PushCryptFiles
 package import PushCryptKeysets
 
-/// Finds the keysets of a keystore that hold the same keys: one is a copy of the other. If both were rotated, each would get other
+/// Finds the keysets that hold the same keys: one is a copy of the other. If both were rotated, each would get other
 /// new keys, and apps and devices would know only those of one.
 package struct KeysetCopies {
     /// A keyset that holds a key of another one.
     struct Copy: Hashable {
         let path: String
         let sequence: Int64
+        /// When it was changed last, by its host's clock.
+        let updatedAt: UnixTime?
+        let inUse: Set<KeyID>
+        /// The keys that it has revoked or destroyed.
+        let givenUp: Set<KeyID>
+        /// nil without a signed set.
+        let publication: PublicationPolicy?
+
+        var kids: Set<KeyID> { inUse.union(givenUp) }
     }
 
     /// The keysets with each key, in the form that two paths of the same folder share.
@@ -21,9 +30,15 @@ package struct KeysetCopies {
 
     mutating func add(_ metadata: KeysetMetadata, at path: String) {
         let identity = Keystore.identity(of: path)
-        let keyset = Copy(path: path, sequence: metadata.sequence)
+        let keyset = Copy(metadata, at: path)
         guard keysets.updateValue(keyset, forKey: identity) == nil else { return }
         for kid in Self.held(metadata) { holders[kid, default: []].insert(identity) }
+    }
+
+    /// Adds a keyset, unless it can't be read.
+    mutating func addKeyset(at path: String) {
+        guard keysets[Keystore.identity(of: path)] == nil, let file = try? KeysetFolder(path).file() else { return }
+        add(file.metadata, at: path)
     }
 
     /// Adds the keysets beside the one at `path`, except those that can't be read. It takes no lock, because a change of one of
@@ -40,10 +55,19 @@ package struct KeysetCopies {
         }
     }
 
+    /// The keysets beside the one at `path` that still use a key.
+    package static func users(of kid: KeyID, beside path: String) -> [String] {
+        PublishedKeyset(path, "").neighbours.filter { $0.metadata.timeline.inUse.contains(kid) }.map(\.path)
+    }
+
     func others(with metadata: KeysetMetadata, at path: String) -> [Copy] {
         let found = Self.held(metadata).reduce(into: Set<String>()) { $0.formUnion(holders[$1] ?? []) }
         return found.subtracting([Keystore.identity(of: path)]).compactMap { keysets[$0] }
             .sorted { $0.path < $1.path }
+    }
+
+    static func haveSameKeys(_ metadata: KeysetMetadata, _ other: KeysetMetadata) -> Bool {
+        !Set(held(metadata)).isDisjoint(with: held(other))
     }
 
     private static func held(_ metadata: KeysetMetadata) -> [KeyID] {
@@ -82,12 +106,28 @@ package struct KeysetCopies {
             others.prefix(shownCount).map { "\($0.path) (seq \($0.sequence))" }.joined(separator: ", ")
             + (rest > 0 ? " and \(rest) more" : "")
         return
-            "\(names) in the same keystore \(others.count == 1 ? "has" : "have") the same keys as this one (seq "
+            "\(names) \(others.count == 1 ? "has" : "have") the same keys as this one (seq "
             + "\(metadata.sequence)): only one is the keyset, and a copy of it would get other new keys than apps and devices know"
     }
 
     /// The names in a message of a keystore in which all keysets are copies.
     private static let shownCount = 3
+}
+
+extension KeysetCopies.Copy {
+    init(_ metadata: KeysetMetadata, at path: String) {
+        let (kids, inUse) = (Set(metadata.timeline.keys.map(\.kid)), metadata.timeline.inUse)
+        self.init(
+            path: path, sequence: metadata.sequence, updatedAt: metadata.timeline.updatedAt, inUse: inUse,
+            givenUp: kids.subtracting(inUse), publication: metadata.publication)
+    }
+}
+
+extension KeyTimeline {
+    /// The keys that are neither revoked nor destroyed.
+    var inUse: Set<KeyID> {
+        Set(keys.filter { $0.lifecycle.revokedAt == nil && $0.lifecycle.destroyedAt == nil }.map(\.kid))
+    }
 }
 
 extension KeystoreError.Code {

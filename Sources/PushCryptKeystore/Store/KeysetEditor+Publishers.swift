@@ -58,14 +58,15 @@ extension KeysetEditor {
     /// - Parameter sequence: the `seq` of the keyset after this change, for a keyset that was restored from a backup: apps
     ///   refuse a set with a lower `seq` than the one that they have accepted.
     ///   Also for a keyset without a signed set, whose public keys are published.
-    /// - Throws: `KeyError` with `wrongKind` unless the keyset has sender keys, `invalidPolicy` for a lower epoch, a lower or
-    ///   equal `seq`, or less than two days.
+    ///   The number that it has changes nothing: of two commands that raise it, only the first one does.
+    /// - Throws: `KeyError` with `wrongKind` unless the keyset has sender keys, `invalidPolicy` for a lower epoch, a lower `seq`, or less
+    ///   than two days.
     package mutating func publish(
         topics: [Topic]?, epoch: Int64?, validForInSeconds: Int64?, sequence: Int64? = nil
     ) throws {
         let isSigned = metadata.publication != nil || topics != nil || epoch != nil || validForInSeconds != nil
         if let sequence, !isSigned, [.recipient, .sender].contains(metadata.kind) {
-            try requireRaise(to: sequence)
+            guard try isRaise(to: sequence) else { return }
             events.append(AuditEvent(.publicationChanged, detail: raise(to: sequence)))
             return
         }
@@ -78,10 +79,10 @@ extension KeysetEditor {
         let new = try PublicationPolicy(
             changing: old, topics: topics, epoch: epoch, validForInSeconds: validForInSeconds
         ) { try DefaultBackend.shared.randomBytes(count: SenderSetPublication.setByteCount) }
-        guard new != old || sequence != nil else { return }
-        if let sequence { try requireRaise(to: sequence) }
+        let raised = try sequence.flatMap { try isRaise(to: $0) ? $0 : nil }
+        guard new != old || raised != nil else { return }
         var details = [new.json]
-        if let sequence { details.append(raise(to: sequence)) }
+        if let raised { details.append(raise(to: raised)) }
         let lost = old.map { Self.losses(from: $0, to: new) } ?? []
         details += lost
         losses += lost
@@ -103,17 +104,21 @@ extension KeysetEditor {
     /// Half of the numbers that files can hold: later changes need the others.
     private static let highestGivenSequence: Int64 = 1 << 52
 
-    private func requireRaise(to sequence: Int64) throws(KeyError) {
-        guard sequence > metadata.sequence else {
+    /// - Returns: false for the number that the keyset has.
+    private func isRaise(to sequence: Int64) throws(KeyError) -> Bool {
+        guard sequence >= metadata.sequence else {
             throw KeyError(
                 .invalidPolicy,
-                "the keyset's seq is \(metadata.sequence) and never goes down: give the seq of the served set plus 1")
+                "the keyset's seq, which each change raises, is \(metadata.sequence) and never goes down, because apps refuse a set with a "
+                    + "lower one: give a higher number; after a restoration, 1 more than the highest of the served set's numbered "
+                    + "copies, such as 42 for NAME.41.json")
         }
         guard sequence <= Self.highestGivenSequence else {
             throw KeyError(
                 .invalidPolicy,
                 "seq is raised to \(Self.highestGivenSequence) at most: later changes need higher numbers")
         }
+        return sequence > metadata.sequence
     }
 
     /// What installed apps lose, because they pin the epoch and have one topic until they are updated.

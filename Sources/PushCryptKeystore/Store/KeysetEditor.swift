@@ -120,7 +120,7 @@ package struct KeysetEditor: Sendable {
                 + "and a higher epoch, then destroy the key")
         let wasPrimary = metadata.timeline.state(of: kid, at: now) == .primary
         guard wasPrimary || successor == nil else {
-            throw LifecycleError(.wrongState, "key \(kid) is not the one that seals; revoking it needs no successor")
+            throw LifecycleError(.wrongState, "key \(kid) is not the primary one; revoking it needs no successor")
         }
         var changed = self
         let loss = try changed.stored.metadata.timeline.revoke(kid, at: now, policy)

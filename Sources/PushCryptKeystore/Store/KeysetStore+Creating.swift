@@ -56,7 +56,10 @@ extension KeysetStore {
     package func requireNewName() throws(KeystoreError) {
         let (path, name) = (folder.path, FileSystem.name(of: folder.path))
         func refusal(_ reason: String) -> KeystoreError { KeystoreError(.invalidName, "\(path): \(reason)") }
-        guard !FileSystem.exists(path) else { throw KeystoreError(.alreadyExists, "\(path) exists already") }
+        guard !FileSystem.exists(path) else {
+            throw KeystoreError(
+                .alreadyExists, "\(path) exists already: choose another name (`keys add` adds a key to a keyset)")
+        }
         guard !name.hasPrefix(".") else {
             throw refusal("`rotate --all` skips hidden folders: choose a name without the dot")
         }

@@ -26,6 +26,15 @@ extension KeysetStore {
     ) throws -> AuditLog {
         let log = try self.folder.auditLog(in: folder)
         guard case .broken(let flaw) = log.condition(metadata.audit) else { return log }
+        let path = self.folder.path
+        let keystore = FileSystem.parent(of: path)
+        if let other = PublishedKeyset(path, "").neighbours.first(where: { log.belongs(to: $0.metadata.audit) })?.path {
+            throw KeystoreError(
+                .auditBroken,
+                "\(path): the audit log is that of \(other): a file of the two keysets was exchanged. `pushcrypt status "
+                    + "\(ShellArgument.quoted(keystore.isEmpty ? "." : keystore))` names the file, and prints the command that exchanges it again"
+            )
+        }
         throw KeystoreError(
             .auditBroken,
             "\(folder.path): \(flaw); \(AuditLog.restartAdvice(folder.path, secretArguments))")

@@ -28,7 +28,7 @@ import Testing
             HTTPResponse(statusCode: .ok, body: request.path == "/small" ? Data([1]) : body)
         } _: { server in
             let arguments = ["receive", server.address("small"), server.address("a"), "\(rounds)"]
-            let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
+            let lines = try await ExtensionCommand.outputFromThread(arguments)
             #expect(lines?.first == "bytes \(Self.byteCount)")
             let growth = try Self.growth(lines)
             #expect(growth < Self.limitInKiB)
@@ -42,7 +42,7 @@ import Testing
         let limit = LongTests.value(Int.max, short: Self.byteCount)
         let server = try FloodServer(head: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", limit: limit)
         let arguments = ["flush", folder.path + "/store", server.address, "10"]
-        let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
+        let lines = try await ExtensionCommand.outputFromThread(arguments)
         withExtendedLifetime(server) {}
         #expect(lines?.prefix(2) == ["sent 10", "left 0"])
         let growth = try Self.growth(lines)
@@ -65,21 +65,12 @@ import Testing
                 "attach", folder.file("jwk").path, folder.file("payload").path, StagePush.topic,
                 "\(StagePush.now.seconds)", server.address(""), folder.path + "/attachments",
             ]
-            let lines = try await Self.offThread { try ExtensionCommand.output(arguments) }
+            let lines = try await ExtensionCommand.outputFromThread(arguments)
             #expect(lines?.prefix(2) == ["attached 1", "missing 0"])
             let growth = try Self.growth(lines)
             #expect(growth < Self.limitInKiB)
         }
         #expect(try folder.names(in: "attachments").count == 1)
-    }
-
-    /// Runs `body` on a new thread, because the server needs the threads of the pool while the test waits for the child.
-    private static func offThread<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread { continuation.resume(with: Result { try body() }) }.start()
-        }
     }
 }
 

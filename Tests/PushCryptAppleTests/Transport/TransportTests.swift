@@ -113,4 +113,18 @@ import Testing
             #expect(calls.withLock { $0 } == 1)
         }
     }
+
+    #if os(Linux)
+    /// Foundation on Linux stops the process if a task is cancelled twice while it ends.
+    @Test("refused transfers whose last bytes arrive meanwhile end without a crash")
+    func refusedAtTheEnd() async throws {
+        let count = LongTests.value(20_000, short: 1000)
+        let byteCount = 131_072
+        let server = try FloodServer(
+            head: "HTTP/1.1 200 OK\r\nContent-Length: \(byteCount)\r\n\r\n", limit: byteCount)
+        let lines = try await ExtensionCommand.outputFromThread(["refuse", server.address, "\(count)"])
+        withExtendedLifetime(server) {}
+        #expect(lines == ["refused \(count)"])
+    }
+    #endif
 }

@@ -32,10 +32,10 @@ struct BatchLinesTests {
             (#"{\#(payload),"to":{}}"#, "malformed", "kty"),
             (#"{\#(payload),"to":\#(flipped)}"#, "invalidKey", try BatchPlace.kid("p256")),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256"))}"#, "wrongKind", "private key"),
-            (#"{\#(payload),"to":\#(try BatchPlace.registration("sender"))}"#, "wrongKind", "sender's key"),
+            (#"{\#(payload),"to":\#(try BatchPlace.registration("sender"))}"#, "wrongKind", "sender key"),
             (
                 #"{\#(payload),"to":\#(try BatchPlace.registration("sender")),"device":"d1"}"#, "wrongKind",
-                "sender's key"
+                "sender key"
             ),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256")),"device":"d1"}"#, "wrongKind", "private key"),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("device")),"device":"d1"}"#, "wrongDevice", "another device"),

@@ -115,7 +115,7 @@ struct KeysChangeTests {
         let primary = try newest()
         expectRefusal(
             try change("destroy", "Keys/app", primary, "--force", "--yes", at: "2026-04-02T00:00:00Z"), 65,
-            saying: "is the one that seals")
+            saying: "is the primary one and can't be destroyed: `pushcrypt rotate` replaces it (--now begins at once)")
         let push = try place.sealed(to: "Keys/app", at: "2026-03-31T00:00:00Z")
         let forced = try change("destroy", "Keys/app", first, "--force", at: "2026-04-02T00:00:00Z")
         #expect(forced.exit == 0, "\(forced)")

@@ -37,8 +37,8 @@ struct OpenExplanationTests {
         let signed = try place.sealed(to: "Keys/ios", "--sign-with", "Keys/push")
         let text = try reason(place.open(keys: "Keys/ios", payload: signed), "unknownKey")
         #expect(
-            try text == ": the push is signed: give the public keys of its sender with --trust (payload: signed by key "
-                + "\(kid("Keys/push", in: place)))")
+            try text == ": the push is signed: give the public keys of its sender with --trust, as a keyset "
+                + "(Keys/NAME) or a file (payload: signed by key \(kid("Keys/push", in: place)))")
     }
 
     @Test("an unsigned push with --trust: open says that only signed pushes are opened with it")

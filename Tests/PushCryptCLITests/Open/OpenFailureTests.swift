@@ -14,7 +14,7 @@ struct OpenFailureTests {
             .contains(test.testDescription)
         let isEmpty = ["empty", "a newline"].contains(test.testDescription)
         try expectPlaceholder(
-            output, isObject ? "notSealed" : "malformed", note: isEmpty ? ": stdin has no payload" : nil)
+            output, isObject ? "notSealed" : "malformed", note: isEmpty ? ": stdin has no payload: it is empty" : nil)
     }
 
     @Test("an unsealed payload shows the bundled text, not its own")

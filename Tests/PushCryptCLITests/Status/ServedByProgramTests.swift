@@ -91,4 +91,22 @@ struct ServedByProgramTests {
         let after = try status()
         #expect(after.exit == 0, "\(after)")
     }
+
+    @Test(
+        "a program that publishes no keyset of recipients: the advice names keys publish, too, which ends the warning")
+    func recipients() throws {
+        try place.create("Keys/phones", "recipient")
+        try place.write(Data("#!/bin/sh\nexit 0\n".utf8), to: "nothing", mode: 0o700)
+        try place.succeed("rotate", "Keys/phones", "--exec-on-change", "./nothing", at: Workplace.now)
+        let parts = try #require(try advice().first).components(separatedBy: "  # if the program doesn't publish it: ")
+        #expect(
+            parts == [
+                "pushcrypt rotate Keys/phones --exec-on-change ./nothing --run-again",
+                "pushcrypt keys publish Keys/phones --to www  # if nothing shall fetch them there: status --ignore served-absent",
+            ])
+        #expect(try paste(parts[0]).exit == 0)
+        #expect(try advice().count == 1)
+        #expect(try paste(parts.last ?? "").exit == 0)
+        #expect(try advice().isEmpty)
+    }
 }

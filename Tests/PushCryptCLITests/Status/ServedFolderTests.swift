@@ -331,7 +331,9 @@ struct ServedFolderTests {
         #expect(try place.names(in: "www").filter { $0.contains(".2.") } == copies)
     }
 
-    @Test("a folder without a set of any keyset is a warning, also for one keyset, and one that isn't there is unknown")
+    @Test(
+        "a folder without a set of any keyset is a warning, also for one keyset, which is named; one that isn't there is unknown"
+    )
     func empty() throws {
         try place.makeFolder("empty")
         let output = try status("empty")
@@ -340,7 +342,7 @@ struct ServedFolderTests {
         #expect(doctor.text.contains("warning  empty: the folder has no set of any keyset"), "\(doctor)")
         try place.create("Keys/phones", "recipient")
         let one = try place.run("status", "Keys/phones", "--served", "empty", "--at", Workplace.now)
-        #expect(one.exit == 1 && one.text.contains("empty: the folder has no set of any keyset"), "\(one)")
+        #expect(one.exit == 1 && one.text.contains("Keys/phones: empty has no set of the keyset"), "\(one)")
         #expect(try status("none").exit == 3)
         #expect(try place.run("keys", "doctor", "Keys", "--served", "none").exit == 66)
     }

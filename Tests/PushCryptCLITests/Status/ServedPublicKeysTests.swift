@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptCore
 import PushCryptTestSupport
 import Testing
@@ -99,11 +100,17 @@ struct ServedPublicKeysTests {
         #expect(try place.shell("grep -c -e \(first) www/phones.jwks.json; true").text.hasPrefix("0"))
         _ = try place.shell("rm -r Keys/phones && mv old Keys/phones")
         let served = try #require(try findings(day: 10).first { $0.message.contains("phones") })
-        #expect(served.code == "served-newer", "\(served)")
-        try place.succeed("keys", "policy", "Keys/phones", "--publish-seq", "20", at: day)
-        _ = try place.shell("mv www/phones.jwks.json www/phones.jwks.json.old")
-        let output = try publish(at: day)
-        #expect(output.exit == 0, "\(output)")
+        #expect(served.code == "served-future", "\(served)")
+        let condition = "if this clock is right, docs/runbooks/wrong-clock.md; if the keyset is restored already: "
+        try #require(served.advice.hasPrefix(condition), "\(served)")
+        for command in served.advice.dropFirst(condition.count).split(separator: " && ") {
+            guard command.hasPrefix("pushcrypt ") else {
+                _ = try place.shell(String(command))
+                continue
+            }
+            let output = try place.run(command.split(separator: " ").dropFirst().map(String.init) + ["--at", day])
+            #expect(output.exit == 0, "\(command): \(output)")
+        }
         #expect(try findings(day: 10).allSatisfy { !$0.message.contains("phones") })
     }
 
@@ -161,20 +168,101 @@ struct ServedPublicKeysTests {
         #expect(try findings(day: 1).isEmpty)
     }
 
-    @Test("keysets whose folders were exchanged: status names the folders before the files")
-    func exchangedFolders() throws {
+    @Test("an old file whose keys were all destroyed since is an error at once, and the advice ends it")
+    func destroyedKeys() throws {
+        let kid = try place.create("Keys/phones", "recipient")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www")
+        try place.succeed("keys", "add", "Keys/phones")
+        let destroyed = try place.run(
+            "keys", "destroy", "Keys/phones", "--force", "--at", SignedSetPlace.day(8), "--", kid)
+        try #require(destroyed.exit == 0, "\(destroyed)")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www", at: SignedSetPlace.day(8))
+        _ = try place.shell("cp www/phones.1.jwks.json www/phones.jwks.json")
+        let found = try #require(try findings(day: 8).first { $0.code == "served-lacks" })
+        #expect(found.message.hasPrefix("www/phones.jwks.json has only keys that were destroyed"), "\(found)")
+        #expect(found.advice == "pushcrypt keys publish Keys/phones --to www")
+        try place.succeed("keys", "publish", "Keys/phones", "--to", "www", at: SignedSetPlace.day(8))
+        #expect(try findings(day: 8).isEmpty)
+    }
+
+    @Test("an emptied folder: each keyset has its finding, which is an error if one of its keys is revoked")
+    func emptied() throws {
+        for name in ["phones", "tablets"] {
+            let kid = try place.create("Keys/\(name)", "recipient")
+            if name == "tablets" {
+                _ = try place.run("keys", "revoke", "Keys/tablets", "--yes", "--at", Workplace.now, "--", kid)
+            }
+            try place.succeed("keys", "publish", "Keys/\(name)", "--to", "www")
+        }
+        _ = try place.shell("rm www/*")
+        let output = try place.run(
+            "keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(2))
+        let list = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
+        let served = list.filter { $0["code"]?.hasPrefix("served-") == true }.map {
+            [$0["keyset"] ?? "", $0["severity"] ?? "", $0["code"] ?? ""].joined(separator: " ")
+        }
+        #expect(
+            served.sorted() == [
+                "Keys/phones warning served-absent", "Keys/senders error served-unpublished",
+                "Keys/tablets error served-absent",
+            ])
+        let published = try place.run(
+            "keys", "publish", "Keys/senders", "--to", "www", "--signed-by", "Keys/publisher", "--at",
+            SignedSetPlace.day(2)
+        )
+        #expect(published.stderr.contains("nothing showed whether the keyset or Keys/publisher is an old copy"))
+    }
+
+    /// What is exchanged, in the folder of the two keysets, and what is advised for the first one.
+    enum Exchange: String, CaseIterable {
+        case folders = "set -- Keys/phones Keys/tablets"
+        case keysetFiles = "set -- Keys/phones/keyset.json Keys/tablets/keyset.json"
+        case servedFiles = "set -- www/phones.jwks.json www/tablets.jwks.json"
+
+        var advice: String {
+            switch self {
+            case .folders:
+                "mv Keys/phones Keys/phones.exchanged && mv Keys/tablets Keys/phones && mv Keys/phones.exchanged Keys/tablets"
+                    + "  # as the numbered copies show, unless all files of the names were exchanged"
+            case .keysetFiles:
+                "mv Keys/phones/keyset.json Keys/phones/keyset.json.exchanged && mv Keys/tablets/keyset.json Keys/phones/keyset.json && "
+                    + "mv Keys/phones/keyset.json.exchanged Keys/tablets/keyset.json"
+            case .servedFiles:
+                "pushcrypt keys policy Keys/phones --publish-seq 2 && mv www/phones.jwks.json www/phones.jwks.json.old && "
+                    + "pushcrypt keys publish Keys/phones --to www"
+                    + "  # or, if this name is Keys/tablets's, publish this keyset with --as NAME"
+            }
+        }
+    }
+
+    @Test(
+        "two keysets, or their served sets, were exchanged: the advised commands restore both",
+        arguments: Exchange.allCases)
+    func exchanged(_ exchange: Exchange) throws {
         for name in ["phones", "tablets"] {
             try place.create("Keys/\(name)", "recipient")
             try place.succeed("keys", "publish", "Keys/\(name)", "--to", "www")
         }
-        _ = try place.shell("mv Keys/phones t; mv Keys/tablets Keys/phones; mv t Keys/tablets")
-        let found = try findings()
-        #expect(found.map(\.code) == ["served-foreign", "served-foreign"], "\(found)")
-        #expect(
-            found.allSatisfy {
-                $0.advice.hasPrefix("if the folders Keys/") && $0.advice.contains("exchange them again")
-            },
-            "\(found)")
+        let right = try place.contents(of: "www")
+        func errors() throws -> [[String: String]] {
+            try place.settle("Keys")
+            let output = try place.run(
+                "keys", "doctor", "Keys", "--served", "www", "--json", "--at", SignedSetPlace.day(0))
+            let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
+            return found.filter { $0["severity"] == "error" }
+        }
+        #expect(try errors().isEmpty)
+        _ = try place.shell("\(exchange.rawValue); mv $1 t; mv $2 $1; mv t $2")
+        let found = try errors()
+        let code = exchange == .keysetFiles ? "audit-broken" : "served-foreign"
+        let first = try #require(found.first { $0["keyset"] == "Keys/phones" && $0["code"] == code }, "\(found)")
+        #expect(first["advice"] == exchange.advice)
+        let commands = found.compactMap { $0["advice"] }.filter { $0.contains("mv ") }
+        let ran = try place.shell(
+            "pushcrypt() { \"$PUSHCRYPT\" \"$@\" --at \(SignedSetPlace.day(0)); }; \(commands.joined(separator: "\n"))")
+        let left = try errors()
+        #expect(left.isEmpty, "\(left), \(ran)")
+        if exchange != .servedFiles { #expect(try place.contents(of: "www") == right) }
     }
 
     @Test("a folder of another system: status says first to check the folder")

@@ -65,7 +65,7 @@ struct ClosedStreamTests {
         expectRefusal(try place.shell(#""$PUSHCRYPT" inspect <&-"#), 65)
         try expectPlaceholder(
             try place.shell(#""$PUSHCRYPT" open --keys Keys/ios --topic a.b <&-"#), "malformed",
-            note: ": stdin has no payload")
+            note: ": stdin has no payload: it is empty")
     }
 
     @Test("a folder as stdin exits 66 with a message", arguments: ["seal --to", "open --keys"])

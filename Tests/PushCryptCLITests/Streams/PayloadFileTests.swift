@@ -81,7 +81,8 @@ struct PayloadFileTests {
         try place.write(Data("[]".utf8), to: "array")
         let keys = ["--keys", "Keys/ios"] + Self.topic
         #expect(
-            try place.run(["open", "empty"] + keys).stderr == "pushcrypt: not opened: malformed: empty has no payload\n"
+            try place.run(["open", "empty"] + keys).stderr
+                == "pushcrypt: not opened: malformed: empty has no payload: it is empty\n"
         )
         expectRefusal(try place.run("inspect", "empty"), 65, saying: "empty has no payload")
         expectRefusal(try place.run(["seal", "--to", "Keys/ios"] + Self.topic), 65, saying: "stdin has no payload")

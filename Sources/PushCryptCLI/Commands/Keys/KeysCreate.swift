@@ -10,14 +10,18 @@ struct KeysCreate: ParsableCommand {
         discussion: """
             The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
             or environment variable that names one, you type a passphrase on the terminal. The policy determines when \
-            `pushcrypt rotate` adds and erases keys. Publisher keys sign the set of sender keys that apps trust; they have \
-            no policy.
+            `pushcrypt rotate` adds and erases keys. Publisher keys have no policy.
 
             Example: pushcrypt keys create Keys/backend --kind sender --rotate-every 90d
             """)
 
     @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
-    @Option(help: .init("The kind of the keys.", "recipient|sender|shared|publisher")) var kind: KeyKind
+    @Option(
+        help: .init(
+            "The kind of the keys: devices open with recipient keys, the backend signs with sender keys, both sides have "
+                + "shared keys, and publisher keys sign the sets of sender keys that apps trust.",
+            "recipient|sender|shared|publisher"))
+    var kind: KeyKind
     @Option(
         help: .init(
             "The suite of a recipient's keys. xwing resists quantum computers and needs OpenSSL 3.5. (default: p256)",

@@ -18,7 +18,10 @@ struct KeysImport: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset, new or existing.", "Keys/NAME")) var path: String
-    @Option(name: .customLong("from"), help: .init("The key's file; - is stdin.", "FILE|-")) var file: String
+    @Option(
+        name: .customLong("from"),
+        help: .init("The file with the key: a JWK, PEM, DER or base64; - is stdin.", "FILE|-"))
+    var file: String
     @Option(
         help: .init(
             "The kind of a key in base64; another file must contain this kind. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",

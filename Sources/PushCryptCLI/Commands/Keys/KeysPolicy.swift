@@ -149,7 +149,8 @@ struct PolicyOptions: ParsableArguments {
             "PERCENT|none"))
     var requireCoverage: CoverageArgument?
 
-    static let names = "--rotate-every, --publish-lead, --overlap, --keep or --require-coverage"
+    static let optionNames = ["--rotate-every", "--publish-lead", "--overlap", "--keep", "--require-coverage"]
+    static let names = optionNames.dropLast().joined(separator: ", ") + " or \(optionNames[4])"
     /// The options whose values are numbers, by their members of the policy.
     private static let options = [
         ("rotateEvery", "--rotate-every"), ("publishLead", "--publish-lead"), ("overlap", "--overlap"),

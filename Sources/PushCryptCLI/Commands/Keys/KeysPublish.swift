@@ -61,7 +61,7 @@ struct KeysPublish: ParsableCommand {
             "keyset": path, "file": publication.file, "copy": publication.copy, "seq": publication.sequence,
             "changed": publication.isChanged,
         ]
-        try noteUnpublishedSet(name)
+        try noteUnsignedSet(name, isNew: publication.isChanged)
         if let notice = publication.notice { StandardStreams.writeNote(notice) }
         try StandardStreams.write(result, asJSON: self.json) { _ in
             TerminalText.harmless(
@@ -71,9 +71,18 @@ struct KeysPublish: ParsableCommand {
         }
     }
 
-    /// Says that only the public keys were published, and not the signed set of the keyset.
-    private func noteUnpublishedSet(_ name: String) throws {
-        guard publisher.signedBy == nil, try KeysetFolder(path).file().metadata.signedSet != nil else { return }
+    /// Says that only the public keys of a sender keyset were published, and how its signed set is.
+    private func noteUnsignedSet(_ name: String, isNew: Bool) throws {
+        guard publisher.signedBy == nil else { return }
+        let metadata = try KeysetFolder(path).file().metadata
+        guard metadata.signedSet != nil else {
+            guard isNew, metadata.kind == .sender else { return }
+            return StandardStreams.writeNote(
+                "\(path): the published set isn't signed, so apps can't verify it when they fetch it; they must bundle it. To sign it: "
+                    + "`pushcrypt keys policy \(ShellArgument.quoted(path)) --publish-topic com.example.app`, then publish again with "
+                    + "--signed-by Publisher/NAME, a keyset of the kind publisher that the apps trust (docs/rotation.md)"
+            )
+        }
         let file = KeysetFolder(folder).path + "/\(name).json"
         let state =
             FileSystem.exists(file) ? "its signed set \(file) stays as it is" : "its signed set was not published"

@@ -121,10 +121,23 @@ struct KeysetChange {
             let publishing = try publishing(of: after)
             let steps = NextSteps(path, after, at: time, secrets, others, publishing).afterRevoking(state)
             if !steps.isEmpty { StandardStreams.writeNote(steps) }
+            for other in KeysetCopies.users(of: kid, beside: path) {
+                StandardStreams.writeNote(
+                    "\(other) has the same key and doesn't revoke it: one of the two keysets is a copy. Revoke it there, too: "
+                        + "`\(PublishedKeyset.revokeCommand(other, kid, secrets.repeatedArguments))`, then move the copy out of the keystore"
+                )
+            }
         }
+        func confirmReplacement(_ what: String, _ losses: [String]) throws {
+            let hint = "if it didn't leak, `pushcrypt rotate` replaces it without a loss"
+            try confirm(what, state == .primary ? losses + [hint] : losses)
+        }
+        let replacement = successor.map { "key \($0)" } ?? "a new key"
+        let place = state == .primary ? ", in whose place \(replacement) becomes the primary one" : ""
         do {
             try make(
-                "revoking key \(kid) of \(path):", orNothing: ["no push is lost"], confirm,
+                "revoking key \(kid) of \(path)\(place):", orNothing: ["no push is lost"],
+                confirmReplacement,
                 addingToJSON: ["otherKeys": others.json(path, secrets)]
             ) {
                 try $0.revoke(kid, successor: successor)

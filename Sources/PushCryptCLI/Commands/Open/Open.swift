@@ -81,7 +81,7 @@ struct Open: ParsableCommand {
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure.failure))
             let isEmpty = payload.allSatisfy(\.isWhiteSpace)
             throw Failure(
-                .dataError, isEmpty ? "not opened: \(failure.failure): \(input.name) has no payload" : failure.text)
+                .dataError, isEmpty ? "not opened: \(failure.failure): \(input.emptiness)" : failure.text)
         }
     }
 

@@ -45,6 +45,7 @@ struct PayloadOpener {
             senders: senders.map { .trusted($0) } ?? .unsigned, headers: nil, report: nil, app: nil, time: time,
             given: [])
         if let fault = Diagnosis.visibleCause(of: failure, in: evidence) { return OpeningFailure.reason(fault) }
+        if failure == .notSealed { return OpeningFailure.reasons["not-sealed"] }
         guard failure == .undecryptable, evidence.lacksDevice, let kid = evidence.payload.kid else { return nil }
         return "key \(kid) is a shared (master) key, and a push to one device opens only with --device ID"
     }
@@ -70,13 +71,15 @@ struct OpeningFailure: Error {
             + (seen.isEmpty ? "" : " (\(seen.joined(separator: "; ")))")
     }
 
-    private static let reasons = [
+    fileprivate static let reasons = [
         "sealed-to-another-key": "the push is sealed to a key that --keys doesn't have",
         "key-revoked": "the recipient's key is revoked",
         "key-expired": "the recipient's key has expired",
         "push-not-signed":
             "the push isn't signed, and with --trust only signed pushes are opened: leave --trust out for unsigned ones",
-        "signature-unexpected": "the push is signed: give the public keys of its sender with --trust",
+        "signature-unexpected":
+            "the push is signed: give the public keys of its sender with --trust, as a keyset (Keys/NAME) or a file",
+        "not-sealed": "it has no member \"pushcrypt\": give what `pushcrypt seal` printed",
         "sender-not-pinned": "the push is signed by a key that --trust doesn't have",
         "sender-revoked": "the sender's key is revoked",
         "sender-expired": "the sender's key has expired, or the signed set of --trust is no longer valid",

@@ -69,7 +69,9 @@ struct Rotate: ParsableCommand {
 
     func validate() throws {
         guard isEmergency == (revoke != nil) else {
-            throw ValidationError("--emergency needs --revoke KID, and --revoke needs --emergency.")
+            throw ValidationError(
+                "--emergency is for a leaked key and needs its id, --revoke KID, and --revoke needs --emergency; `pushcrypt keys list` "
+                    + "shows the ids.")
         }
         guard promote == nil || isEmergency else { throw ValidationError("--promote needs --emergency.") }
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {

@@ -212,9 +212,9 @@ struct Seal: ParsableCommand {
         do { return try seal() } catch let error as SenderError where error.code == .tooLarge {
             let advice =
                 extras.offload == nil
-                ? "seal the payload as a blob for your server, with `pushcrypt blob seal --purpose payload --url URL "
-                    + "--reference long.json --output long.blob < payload.json`, and then a short payload with "
-                    + "--offload long.json"
+                ? "encrypt it as a file on your server, with `pushcrypt blob seal --purpose payload --url URL --reference "
+                    + "long.json --output long.blob < payload.json`, upload long.blob to that https URL, and then seal a short "
+                    + "payload, such as its title, with --offload long.json, the secret that opens long.blob"
                 : "shorten this payload: the whole one is in the blob of --offload"
             throw Failure(.dataError, "\(error.reason); \(advice)")
         } catch let error as SenderError where error.code == .invalidPayload && input.path != "-" {

@@ -126,7 +126,7 @@ struct Simulate: AsyncParsableCommand {
                 }
             }
         }
-        guard output.count > 0 else { throw Failure(.dataError, "\(input.name) has no payload") }
+        guard output.count > 0 else { throw Failure(.dataError, input.emptiness) }
         phones.optionsWithoutEffect.forEach(StandardStreams.writeNote)
         let pushes = results.values.sorted { $0.number < $1.number }
         noteKept(phones.keptNumbers)

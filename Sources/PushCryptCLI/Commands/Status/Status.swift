@@ -69,6 +69,7 @@ struct Status: ParsableCommand {
 
     private func examine(_ report: inout StatusReport) throws {
         var context = try secretCheck.context(secrets, at: report.time)
+        context.compare(paths)
         report.attempt { _ in context.reports = try reports.map { try DeviceReports(file: $0) } }
         report.attempt { _ in try served.add(to: &context, paths) }
         var known: Set<String> = []

@@ -43,7 +43,7 @@ struct KeysPolicyPublicationTests {
             ["--publish-topic", "a", "--publish-for", "0s"], ["--publish-topic", "a", "--publish-topic", "a"],
             ["--publish-topic", "a", "--publish-epoch", "9007199254740992"],
             ["--publish-topic", "a", "--publish-epoch=-1"], ["--publish-topic", "a", "--publish-for", "1d"],
-            ["--publish-topic", "a", "--publish-for", "172799s"], ["--publish-seq", "1"],
+            ["--publish-topic", "a", "--publish-for", "172799s"], ["--publish-seq", "0"],
         ])
     func refused(_ options: [String]) throws {
         let place = try Workplace()
@@ -134,7 +134,9 @@ struct KeysPolicyPublicationTests {
         }
     }
 
-    @Test("--publish-seq raises the seq of a restored keyset to the given number")
+    @Test(
+        "--publish-seq raises the seq of a restored keyset to the given number, and the number that it has changes nothing"
+    )
     func sequence() throws {
         let place = try SignedSetPlace().place
         let command = ["keys", "policy", "Keys/senders", "--at", Workplace.now, "--publish-seq"]
@@ -146,8 +148,9 @@ struct KeysPolicyPublicationTests {
         #expect(try place.run("keys", "log", "Keys/senders").text.contains("; seq 41 instead of 2"))
         #expect(try place.run("keys", "verify", "Keys/senders", "--at", Workplace.now).exit == 0)
         let before = try place.contents(of: "Keys")
-        for number in ["40", "41", "0"] {
-            expectRefusal(try place.run(command + [number]), 64, saying: "the keyset's seq is 41 and never goes down")
+        #expect(try place.run(command + ["41"]).exit == 0)
+        for number in ["40", "0"] {
+            expectRefusal(try place.run(command + [number]), 64, saying: "is 41 and never goes down")
         }
         expectRefusal(try place.run(command + ["9007199254740991"]), 64, saying: "4503599627370496")
         #expect(try place.contents(of: "Keys") == before)

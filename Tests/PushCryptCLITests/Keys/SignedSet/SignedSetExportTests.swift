@@ -90,7 +90,10 @@ struct SignedSetExportTests {
         let place = signed.place
         try place.create("Keys/other", "sender")
         for (path, option, other, text) in [
-            ("Keys/other", "--signed-by", "Keys/publisher", "`keys policy --publish-topic`"),
+            (
+                "Keys/other", "--signed-by", "Keys/publisher",
+                "`pushcrypt keys policy Keys/NAME --publish-topic com.example.app`"
+            ),
             ("Keys/senders", "--signed-by", "Keys/senders", "the keyset that signs contains sender keys"),
             (
                 "Keys/publisher", "--signed-by", "Keys/publisher",
