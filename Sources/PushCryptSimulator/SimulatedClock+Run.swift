@@ -30,7 +30,8 @@ extension SimulatedClock {
     /// when it asks the app; use it for other code of the app that waits for the network.
     ///
     /// The clock moves to one event after the other, and code that was woken goes on before the next one. With several runs it
-    /// moves when all of them wait. Work is the code of `work`, its child tasks, and tasks that it creates with `Task`.
+    /// moves when all of them wait. Work is the code of `work` and its child tasks. Of a task that it creates with `Task`, the
+    /// clock sees only whether it sleeps, not whether it computes.
     ///
     /// - Parameter patience: how long the simulator waits, in real time, for code that waits for something else; then the clock
     ///   moves to the next event of this work, such as a deadline. nil waits for ever.

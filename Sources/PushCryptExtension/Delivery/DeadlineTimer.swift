@@ -104,9 +104,21 @@ extension DeadlineTimer {
     func limit<Value: Sendable>(
         _ duration: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let task = Task(operation: work)
-        let giveUp = schedule(after: duration) { task.cancel() }
+        let limited = Locked((task: Task<Value, any Error>?.none, isOver: false))
+        // Before the work starts: a simulated clock could pass the end of the work before it knows the limit.
+        let giveUp = schedule(after: duration) {
+            limited.withLock { limited in
+                limited.isOver = true
+                return limited.task
+            }?.cancel()
+        }
         defer { giveUp() }
+        let task = limited.withLock { limited in
+            let task = Task(operation: work)
+            if limited.isOver { task.cancel() }
+            limited.task = task
+            return task
+        }
         return try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
