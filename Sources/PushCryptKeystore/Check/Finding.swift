@@ -61,7 +61,8 @@ package struct Finding: Hashable, Sendable, Encodable {
         Finding(
             severity: .error, keyset: path, code: "missing", message: "\(error)",
             advice:
-                "check the path; if all its keysets were moved away, leave it out; if the folder is lost, restore it from the newest backup: "
+                "check the path; if the folder was renamed, rename it back; if all its keysets were moved away, leave it out; if the folder "
+                + "is lost, restore it from the newest backup: "
                 + "docs/runbooks/restore-a-backup.md")
     }
 

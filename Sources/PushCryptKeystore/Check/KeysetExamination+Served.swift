@@ -50,28 +50,48 @@ extension KeysetExamination {
         !context.copies.isEmpty && used(metadata)?.path != snapshot.path
     }
 
-    /// The sets of a name that is now this keyset's were another keyset's.
+    /// The sets of a name that is now this keyset's were another keyset's, perhaps of a kind that this one doesn't publish.
     private mutating func examineName(
         _ name: String, _ sets: [ServedSet], _ folder: ServedFolder, _ metadata: KeysetMetadata
     ) {
-        for isSigned in [true, false] where metadata.hasSet(isSigned: isSigned) {
+        for isSigned in [true, false] {
             let set = sets.first { $0.name == name && $0.isSigned == isSigned }
-            guard set.map({ $0.belongs(to: metadata) }) ?? true,
-                let other = folder.otherKeyset(of: name, isSigned: isSigned, metadata, context.others)
+            let isOwn = set.map { $0.belongs(to: metadata) } ?? true
+            guard isOwn || !metadata.hasSet(isSigned: isSigned),
+                let other = otherKeyset(isSigned: isSigned, metadata),
+                other.isRenamed || metadata.hasSet(isSigned: isSigned)
             else { continue }
             add(.error, "served-foreign", PublishedKeyset.fault(other), advice: moveHome(other, isSigned: isSigned))
         }
     }
 
+    /// The keyset whose sets had this keyset's name; nil if they were this one's.
+    private func otherKeyset(isSigned: Bool, _ metadata: KeysetMetadata) -> ServedHistory.OtherKeyset? {
+        context.served?.otherKeyset(
+            of: FileSystem.name(of: snapshot.path), isSigned: isSigned, metadata, try? snapshot.log.get(),
+            context.others)
+    }
+
     /// The command that gives the folders the names of their numbered copies.
     private func moveHome(_ other: ServedHistory.OtherKeyset, isSigned: Bool) -> String {
         let keyset = PublishedKeyset(snapshot.path, secretArguments)
-        guard let command = keyset.moveHome(other), let home = other.home.map(keyset.sibling) else {
-            return publish(isSigned: isSigned, as: "NAME")
-                + "  # this keyset's name, unless its folder lies in the place of another one"
+        guard let command = keyset.moveHome(other) else {
+            let publishing = publish(isSigned: isSigned, as: "NAME")
+            guard other.path == nil else {
+                return publishing + "  # this keyset's name, unless its folder lies in the place of another one"
+            }
+            return "if this folder lies in the place of the keyset that has these sets, put that one back: mv "
+                + "\(ShellArgument.quoted(snapshot.path)) FOLDER && "
+                + "\(KeysetFolder(snapshot.path).restoreCommand(secretArguments)); if it doesn't: " + publishing
         }
-        guard snapshot.path < home || !FileSystem.exists(home) else { return exchange(with: home) }
-        return command + "  # as the numbered copies show, unless all files of the names were exchanged"
+        if let home = other.home.map(keyset.sibling), FileSystem.exists(home), snapshot.path >= home {
+            return exchange(with: home)
+        }
+        return command
+            + (other.home == nil
+                ? "  # FOLDER is a new name outside the keystore; if \(other.path ?? "") was renamed on purpose: "
+                    + publish(isSigned: isSigned, as: "NAME")
+                : "  # as the numbered copies show, unless all files of the names were exchanged")
     }
 
     /// While nothing tells which of several keysets with the same keys is used, only what can't wait: a key that leaked is trusted. First
@@ -111,7 +131,7 @@ extension KeysetExamination {
 
     /// The folder has no set of the keyset, or not the signed one.
     private mutating func examineUnpublished(_ folder: ServedFolder, _ metadata: KeysetMetadata) {
-        guard metadata.kind != .shared else { return }
+        guard metadata.kind != .shared, !examineRenamed(folder, metadata) else { return }
         let kinds = servedCount > 0 ? [true] : [true, false]
         let copy = folder.newestCopy(of: FileSystem.name(of: snapshot.path), areSigned: kinds, metadata)
         guard copy != nil || metadata.signedSet != nil else { return examineAbsent(folder, metadata) }
@@ -133,6 +153,24 @@ extension KeysetExamination {
             let history = folder.history(of: copy.nameOfCopies, isSigned: copy.isSigned)
             examineRevocations(copy, history.givenUp(by: metadata, at: now), metadata)
         }
+    }
+
+    /// The keyset had another name, which another keyset of the keystore has now.
+    ///
+    /// - Returns: whether that is so.
+    private mutating func examineRenamed(_ folder: ServedFolder, _ metadata: KeysetMetadata) -> Bool {
+        let keyset = PublishedKeyset(snapshot.path, secretArguments)
+        guard let home = folder.home(of: metadata), home != keyset.name,
+            let other = context.others.first(where: { FileSystem.name(of: $0.path) == home }),
+            !context.copies.contains(where: { $0.path == other.path }),
+            [true, false].allSatisfy({ !folder.history(of: home, isSigned: $0).hasCopy(of: other.metadata) })
+        else { return false }
+        servedCount = 1
+        add(
+            .error, "served-unpublished",
+            "the sets of the keyset have the name \(home) in \(folder.path), and \(other.path), another keyset, has that name now",
+            advice: "first end the error about \(other.path), then check again")
+        return true
     }
 
     /// The folder lacks a set beside others of the keyset.
@@ -182,9 +220,7 @@ extension KeysetExamination {
             }
             guard !examineFuture(set, metadata) else { return }
             let name = FileSystem.name(of: snapshot.path)
-            if set.name == name,
-                let other = context.served?.otherKeyset(of: name, isSigned: set.isSigned, metadata, context.others)
-            {
+            if set.name == name, let other = otherKeyset(isSigned: set.isSigned, metadata) {
                 return add(
                     .error, "served-foreign", "\(set.path) has no key of the keyset. \(PublishedKeyset.fault(other))",
                     advice: moveHome(other, isSigned: set.isSigned))
@@ -277,8 +313,7 @@ extension KeysetExamination {
         let replace =
             publish(isSigned: set.isSigned, as: nil, movingAway: set.path)
             + "  # or, if this name is \(owner.path)'s, publish this keyset with --as NAME"
-        let name = FileSystem.name(of: snapshot.path)
-        if let other = context.served?.otherKeyset(of: name, isSigned: set.isSigned, metadata, context.others) {
+        if let other = otherKeyset(isSigned: set.isSigned, metadata) {
             return moveHome(other, isSigned: set.isSigned)
         }
         let hasOwn = history?.hasCopy(of: metadata) == true

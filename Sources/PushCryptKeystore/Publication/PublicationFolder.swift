@@ -56,13 +56,15 @@ package struct PublicationFolder {
     /// - Parameters:
     ///   - epoch: as for ``PublishedSet/document(epoch:at:)``.
     ///   - keyset: whose set it is.
-    ///   - name: without the suffix.
+    ///   - givenName: without the suffix; nil for the keyset's name.
     ///   - isNewPublisher: whether apps also pin the publisher keyset if only others have signed the last set of this name.
     /// - Throws: `KeyError`; `KeystoreError` with `notPublished` if the folder has a later set, or another one.
     package func publish(
-        _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as name: String, isNewPublisher: Bool = false,
+        _ set: PublishedSet, epoch: Int64?, of keyset: PublishedKeyset, as givenName: String?,
+        isNewPublisher: Bool = false,
         at time: UnixTime
     ) throws -> Publication {
+        let name = givenName ?? keyset.name
         let document = try set.document(epoch: epoch, at: time)
         // Before an app can fetch it.
         let new = try set.verified(document, epoch: epoch, at: time)
@@ -70,7 +72,7 @@ package struct PublicationFolder {
         var notice: String?
         let bytes = try current(names.file)
         let old = try bytes.map { try served($0, names.file) }
-        let (history, neighbours) = try checkedHistory(of: name, isSigned: true, keyset, set.metadata, at: time)
+        let (history, neighbours) = try checkedHistory(as: givenName, isSigned: true, keyset, set.metadata, at: time)
         // Under any name: a renamed copy of a keyset is an old one, too.
         if let newest = history.newest(of: new.publication), newest.sequence > new.publication.sequence {
             throw keyset.newer(newest, than: set.metadata)
@@ -124,8 +126,9 @@ package struct PublicationFolder {
     ///
     /// - Throws: `KeystoreError` with `notPublished` if the folder has a later set, or other keys.
     package func publish(
-        keysOf keyset: StoredKeyset, of place: PublishedKeyset, as name: String, at time: UnixTime
+        keysOf keyset: StoredKeyset, of place: PublishedKeyset, as givenName: String?, at time: UnixTime
     ) throws -> Publication {
+        let name = givenName ?? place.name
         guard keyset.metadata.kind != .publisher, let bytes = try keyset.published() else {
             throw KeyError(
                 .wrongKind,
@@ -138,7 +141,7 @@ package struct PublicationFolder {
         if let changedAt = keyset.metadata.timeline.updatedAt, changedAt > time + PublishedSet.clockTolerance {
             throw PublishedSet.issuedInFuture(changedAt, time)
         }
-        let (history, neighbours) = try checkedHistory(of: name, isSigned: false, place, keyset.metadata, at: time)
+        let (history, neighbours) = try checkedHistory(as: givenName, isSigned: false, place, keyset.metadata, at: time)
         if let newest = history.newestKeys(of: keyset.metadata), newest.sequence > keyset.metadata.sequence {
             throw place.newer(newest, than: keyset.metadata)
         }
@@ -177,12 +180,15 @@ package struct PublicationFolder {
 
     /// The sets in the folder and the other keysets of the keystore, after the checks that hold for every publication.
     private func checkedHistory(
-        of name: String, isSigned: Bool, _ keyset: PublishedKeyset, _ metadata: KeysetMetadata, at time: UnixTime
+        as givenName: String?, isSigned: Bool, _ keyset: PublishedKeyset, _ metadata: KeysetMetadata,
+        at time: UnixTime
     ) throws -> (ServedHistory, neighbours: [(path: String, metadata: KeysetMetadata)]) {
+        let name = givenName ?? keyset.name
         let neighbours = keyset.neighbours
         let history = ServedHistory(in: folder).beside(neighbours.map(\.metadata))
         try keyset.requireOwnName(name, isSigned: isSigned, in: history, metadata, neighbours)
         try keyset.requireNoCopy(as: name, in: history, metadata, neighbours)
+        if givenName == nil { try keyset.requireHome(in: history, metadata) }
         try keyset.requireNewest(among: history.damagedCopies(of: name), metadata)
         try keyset.requireRevocations(of: history, in: metadata, at: time)
         return (history, neighbours)

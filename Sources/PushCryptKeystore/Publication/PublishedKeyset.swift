@@ -12,6 +12,9 @@ package struct PublishedKeyset: Sendable {
         (self.path, self.secretArguments) = (path, secretArguments)
     }
 
+    /// The name of its sets, unless a command gives another one.
+    package var name: String { FileSystem.name(of: KeysetFolder(path).path) }
+
     /// - Parameter secretArguments: as in `SecretSource.arguments`.
     package static func revokeCommand(_ path: String, _ kid: KeyID, _ secretArguments: String) -> String {
         "pushcrypt keys revoke \(ShellArgument.quoted(path))\(secretArguments) \(ShellArgument.last(kid))"
@@ -189,7 +192,8 @@ package struct PublishedKeyset: Sendable {
         _ name: String, isSigned: Bool, in history: ServedHistory, _ metadata: KeysetMetadata,
         _ others: [(path: String, metadata: KeysetMetadata)]
     ) throws {
-        guard let other = history.otherKeyset(of: name, isSigned: isSigned, metadata, others) else { return }
+        let log = try? KeysetStore(path).auditLog()
+        guard let other = history.otherKeyset(of: name, isSigned: isSigned, metadata, log, others) else { return }
         throw KeystoreError(.notPublished, "\(Self.fault(other)): \(remedy(other))")
     }
 
@@ -199,22 +203,47 @@ package struct PublishedKeyset: Sendable {
 
     /// What to do about a name whose numbered copies are another keyset's.
     private func remedy(_ other: ServedHistory.OtherKeyset) -> String {
-        if let command = moveHome(other) {
+        let command = moveHome(other)
+        if let command, other.home != nil {
             return
                 "the folders were exchanged or renamed, unless all files of the names were. To put the folders back: `\(command)`"
         }
-        return
+        let away =
             "what fetches this name would get the keys of another keyset. Publish under another name, with --as NAME. If nothing "
             + "fetches this name any more, move its sets and their numbered copies out of the folder, and publish again"
+        return command.map { "if the folder was renamed, put it back: `\($0)`. If it wasn't, " + away } ?? away
     }
 
-    /// The command that gives the folders the names of their numbered copies; nil if this keyset has none.
+    /// The command that gives the folders the names of their numbered copies; nil if this keyset has none, and the other one has its own
+    /// name.
     func moveHome(_ other: ServedHistory.OtherKeyset) -> String? {
         let own = KeysetFolder(path).path
-        guard let home = other.home.map(sibling), home != own else { return nil }
+        guard let home = other.home.map(sibling) else {
+            guard other.isRenamed, let path = other.path, FileSystem.name(of: own) == other.name else { return nil }
+            return
+                "mv \(ShellArgument.quoted(own)) FOLDER && mv \(ShellArgument.quoted(path)) \(ShellArgument.quoted(own))"
+        }
+        guard home != own else { return nil }
         guard !FileSystem.exists(home) else { return Self.exchange(own, home) }
         return "mv \(ShellArgument.quoted(own)) \(ShellArgument.quoted(home))"
             + (other.path.map { " && mv \(ShellArgument.quoted($0)) \(ShellArgument.quoted(own))" } ?? "")
+    }
+
+    /// A keyset keeps its name: what fetches the earlier one gets no later keys, and a keyset that takes the earlier name is taken for this
+    /// one. A command with `--as` may give it a further name.
+    ///
+    /// - Throws: `KeystoreError` with `notPublished` for a folder with a new name.
+    func requireHome(in history: ServedHistory, _ metadata: KeysetMetadata) throws {
+        guard !history.of(name).hasSet(of: metadata), let home = history.home(of: metadata) else { return }
+        let (own, former, quoted) = (KeysetFolder(path).path, sibling(home), ShellArgument.quoted(home))
+        let back =
+            (FileSystem.exists(former) ? "mv \(ShellArgument.quoted(former)) FOLDER && " : "")
+            + "mv \(ShellArgument.quoted(own)) \(ShellArgument.quoted(former))"
+        throw KeystoreError(
+            .notPublished,
+            "the folder has the sets of this keyset under the name \(home), and nothing fetches the name \(name) yet. If the keyset was "
+                + "renamed, put it back: `\(back)`. To publish for those that fetch \(home), add --as \(quoted). For another name as well, "
+                + "add --as \(ShellArgument.quoted(name))")
     }
 
     /// The path of a name in the same keystore.

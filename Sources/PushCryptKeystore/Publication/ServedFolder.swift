@@ -90,13 +90,16 @@ package struct ServedFolder: Sendable {
     /// Whether a set has one of the keys.
     func hasKey(_ kids: Set<KeyID>) -> Bool { sets.contains { !$0.keys.kids.isDisjoint(with: kids) } }
 
-    /// As ``ServedHistory/otherKeyset(of:isSigned:_:_:)``.
+    /// As ``ServedHistory/otherKeyset(of:isSigned:_:_:_:)``.
     func otherKeyset(
-        of name: String, isSigned: Bool, _ metadata: KeysetMetadata,
+        of name: String, isSigned: Bool, _ metadata: KeysetMetadata, _ log: AuditLog?,
         _ others: [(path: String, metadata: KeysetMetadata)]
     ) -> ServedHistory.OtherKeyset? {
-        history.otherKeyset(of: name, isSigned: isSigned, metadata, others)
+        history.otherKeyset(of: name, isSigned: isSigned, metadata, log, others)
     }
+
+    /// As ``ServedHistory/home(of:)``.
+    func home(of metadata: KeysetMetadata) -> String? { history.home(of: metadata) }
 
     /// The last set of any name that shows that a publisher keyset has a key which was destroyed.
     func refusal(of publisher: PublisherKeyset) -> PublisherKeyset.Difference? { history.refusal(of: publisher) }

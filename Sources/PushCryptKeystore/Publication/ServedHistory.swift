@@ -99,22 +99,28 @@ struct ServedHistory: Sendable {
         files.contains { $0.number != nil && $0.set?.belongs(to: metadata) == true }
     }
 
-    /// A name whose numbered copies are all sets of another keyset.
+    /// A name whose numbered copies are all sets of other keysets.
     struct OtherKeyset {
+        let name: String
         /// The newest numbered copy.
         let copy: ServedSet
         /// The other keyset; nil if it isn't in the keystore.
         let path: String?
-        /// The name whose numbered copies are this keyset's; nil if there is none.
+        /// Whether the other keyset had this name first, and its folder has another one.
+        let isRenamed: Bool
+        /// The name that this keyset had first; nil if it has no numbered copy.
         let home: String?
     }
 
-    /// A name keeps its keyset: nil if the name has no numbered copy, or one of the keyset, or only those of one that is published under its
-    /// own name. Public keys whose keyset isn't known may be an earlier or later state of this one, unless it has another name.
+    /// A name keeps its keyset: nil if the name has no numbered copy, or one of the keyset, or only stray ones, which are also under the own
+    /// name of their keyset.
     ///
-    /// - Parameter others: the other keysets of the keystore.
+    /// - Parameters:
+    ///   - log: of this keyset. Public keys don't name their keyset. The log tells whether this one has ever had them; without it they may
+    ///     be an earlier or later state of this keyset, unless it has another name.
+    ///   - others: the other keysets of the keystore.
     func otherKeyset(
-        of name: String, isSigned: Bool, _ metadata: KeysetMetadata,
+        of name: String, isSigned: Bool, _ metadata: KeysetMetadata, _ log: AuditLog?,
         _ others: [(path: String, metadata: KeysetMetadata)]
     ) -> OtherKeyset? {
         func copies(_ name: String) -> [ServedSet] {
@@ -125,18 +131,30 @@ struct ServedHistory: Sendable {
             !own.contains(where: { $0.belongs(to: metadata) })
         else { return nil }
         let owner = others.first { newest.belongs(to: $0.metadata) }
-        let names = Set(files.filter { $0.number != nil }.map { String($0.name) })
-        let home = names.sorted().first { name in copies(name).contains { $0.belongs(to: metadata) } }
+        let home = home(of: metadata)
+        var isRenamed = false
         if let owner {
-            // A stray copy of a keyset that is published under its own name.
             let ownersName = FileSystem.name(of: owner.path)
-            let isStray = ownersName != name && copies(ownersName).contains { $0.belongs(to: owner.metadata) }
+            let kept = Set(copies(ownersName).map(\.payload))
+            let isStray =
+                ownersName != name
+                && own.filter { $0.belongs(to: owner.metadata) }.allSatisfy { kept.contains($0.payload) }
             guard !isStray else { return nil }
+            isRenamed = ownersName != name && self.home(of: owner.metadata) == name
         } else if !isSigned, home == nil {
-            return nil
+            guard let log, own.allSatisfy({ $0.hasOnlyForeignKeys(metadata.timeline, log) }) else { return nil }
         }
-        return OtherKeyset(copy: newest, path: owner?.path, home: home)
+        return OtherKeyset(name: name, copy: newest, path: owner?.path, isRenamed: isRenamed, home: home)
     }
+
+    /// The name under which a keyset was published first, as the numbered copies show; nil if it has none.
+    func home(of metadata: KeysetMetadata) -> String? {
+        files.filter { $0.number != nil && $0.set?.belongs(to: metadata) == true }
+            .min { ($0.number ?? 0, $0.name) < ($1.number ?? 0, $1.name) }.map { String($0.name) }
+    }
+
+    /// Whether a name has a set of a keyset, or a numbered copy of one.
+    func hasSet(of metadata: KeysetMetadata) -> Bool { sets.contains { $0.belongs(to: metadata) } }
 
     /// Whether a numbered copy of any name has a set.
     func hasCopy(of set: ServedSet) -> Bool {

@@ -76,6 +76,11 @@ struct ServedSet {
         return unknown.isEmpty ? [] : unknown.filter { log?.keys.contains($0) != true }
     }
 
+    /// Whether the set has keys, and the keyset has never had one of them.
+    func hasOnlyForeignKeys(_ timeline: KeyTimeline, _ log: AuditLog) -> Bool {
+        !keys.kids.isEmpty && Set(foreignKeys(timeline, log)) == keys.kids
+    }
+
     /// Whether the set was made under a clock that was ahead of this time. Without a signature it has no time, but `rotate` adds no key
     /// earlier than the lead before it seals.
     func isFromFuture(_ policy: RotationPolicy, at time: UnixTime) -> Bool {

@@ -55,13 +55,13 @@ struct KeysPublish: ParsableCommand {
     }
 
     func run() throws {
-        let name = name ?? FileSystem.name(of: KeysetFolder(path).path)
-        let publication = try publication(as: name)
+        let place = PublishedKeyset(path, secrets.repeatedArguments)
+        let publication = try publication(of: place)
         let result: JSONObject = [
             "keyset": path, "file": publication.file, "copy": publication.copy, "seq": publication.sequence,
             "changed": publication.isChanged,
         ]
-        try noteUnsignedSet(name, isNew: publication.isChanged)
+        try noteUnsignedSet(name ?? place.name, isNew: publication.isChanged)
         if let notice = publication.notice { StandardStreams.writeNote(notice) }
         try StandardStreams.write(result, asJSON: self.json) { _ in
             TerminalText.harmless(
@@ -89,8 +89,7 @@ struct KeysPublish: ParsableCommand {
         StandardStreams.writeNote("\(path): \(state): to publish it, add --signed-by Publisher/NAME")
     }
 
-    private func publication(as name: String) throws -> PublicationFolder.Publication {
-        let place = PublishedKeyset(path, secrets.repeatedArguments)
+    private func publication(of place: PublishedKeyset) throws -> PublicationFolder.Publication {
         guard let signedBy = publisher.signedBy else {
             let keyset = try PublisherOptions.unlocked(path, secrets.source(of: path).expecting(expected.state))
             return try KeySource.naming(path) {
