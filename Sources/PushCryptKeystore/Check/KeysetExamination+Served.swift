@@ -50,16 +50,18 @@ extension KeysetExamination {
         !context.copies.isEmpty && used(metadata)?.path != snapshot.path
     }
 
-    /// The sets of a name that is now this keyset's were another keyset's, perhaps of a kind that this one doesn't publish.
+    /// The sets of a name that is now this keyset's were another keyset's. They may be of a kind that this one doesn't publish, unless it
+    /// has sets of the other kind: a keyset may be published with `--as` and the name of one of another kind.
     private mutating func examineName(
         _ name: String, _ sets: [ServedSet], _ folder: ServedFolder, _ metadata: KeysetMetadata
     ) {
+        let hasOwn = [true, false].contains { folder.history(of: name, isSigned: $0).hasSet(of: metadata) }
         for isSigned in [true, false] {
+            let publishes = metadata.hasSet(isSigned: isSigned)
             let set = sets.first { $0.name == name && $0.isSigned == isSigned }
-            let isOwn = set.map { $0.belongs(to: metadata) } ?? true
-            guard isOwn || !metadata.hasSet(isSigned: isSigned),
+            guard !publishes || set.map({ $0.belongs(to: metadata) }) ?? true,
                 let other = otherKeyset(isSigned: isSigned, metadata),
-                other.isRenamed || metadata.hasSet(isSigned: isSigned)
+                publishes || other.isRenamed && !hasOwn
             else { continue }
             add(.error, "served-foreign", PublishedKeyset.fault(other), advice: moveHome(other, isSigned: isSigned))
         }

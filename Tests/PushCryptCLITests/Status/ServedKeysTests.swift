@@ -113,7 +113,8 @@ struct ServedKeysTests {
         #expect(try findings(day: 1).contains { $0.code == "served-newer" && $0.message.hasPrefix("www/senders.json") })
         func publishRenamed() throws -> Output {
             try place.run(
-                "keys", "publish", "Keys/backend", "--to", "www", "--signed-by", "Keys/publisher", "--at", day(1))
+                "keys", "publish", "Keys/backend", "--to", "www", "--signed-by", "Keys/publisher", "--as", "backend",
+                "--at", day(1))
         }
         #expect(try publishRenamed().exit == 65)
         let revoked = try place.run("keys", "revoke", "Keys/backend", "--yes", "--at", day(1), "--", kid)
