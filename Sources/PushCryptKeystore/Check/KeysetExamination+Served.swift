@@ -165,7 +165,10 @@ extension KeysetExamination {
         guard let home = folder.home(of: metadata), home != keyset.name,
             let other = context.others.first(where: { FileSystem.name(of: $0.path) == home }),
             !context.copies.contains(where: { $0.path == other.path }),
-            [true, false].allSatisfy({ !folder.history(of: home, isSigned: $0).hasCopy(of: other.metadata) })
+            [true, false].contains(where: { isSigned in
+                let own = [(path: snapshot.path, metadata: metadata)]
+                return folder.otherKeyset(of: home, isSigned: isSigned, other.metadata, nil, own)?.isRenamed == true
+            })
         else { return false }
         servedCount = 1
         add(

@@ -198,7 +198,7 @@ package struct PublishedKeyset: Sendable {
     }
 
     static func fault(_ other: ServedHistory.OtherKeyset) -> String {
-        "\(other.copy.path), a numbered copy of this name, is a set of \(other.path ?? "another keyset"), and none is this keyset's"
+        "\(other.copy.path), a numbered copy of this name, is a set of \(other.path ?? "another keyset"), and not of this keyset"
     }
 
     /// What to do about a name whose numbered copies are another keyset's.

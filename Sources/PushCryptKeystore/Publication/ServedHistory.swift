@@ -99,7 +99,7 @@ struct ServedHistory: Sendable {
         files.contains { $0.number != nil && $0.set?.belongs(to: metadata) == true }
     }
 
-    /// A name whose numbered copies are all sets of other keysets.
+    /// A name whose newest numbered copy is a set of another keyset.
     struct OtherKeyset {
         let name: String
         /// The newest numbered copy.
@@ -108,12 +108,12 @@ struct ServedHistory: Sendable {
         let path: String?
         /// Whether the other keyset had this name first, and its folder has another one.
         let isRenamed: Bool
-        /// The name that this keyset had first; nil if it has no numbered copy.
+        /// The name that this keyset had first; nil if it has no numbered copy, or if it is an old copy of the other one.
         let home: String?
     }
 
     /// A name keeps its keyset: nil if the name has no numbered copy, or one of the keyset, or only stray ones, which are also under the own
-    /// name of their keyset.
+    /// name of their keyset. An old copy of a keyset has none of its later sets, if that one lies under another name.
     ///
     /// - Parameters:
     ///   - log: of this keyset. Public keys don't name their keyset. The log tells whether this one has ever had them; without it they may
@@ -127,12 +127,15 @@ struct ServedHistory: Sendable {
             of(name, isSigned: isSigned).files.filter { $0.number != nil }.compactMap(\.set)
         }
         let own = copies(name)
-        guard let newest = own.max(by: { $0.sequence < $1.sequence }),
-            !own.contains(where: { $0.belongs(to: metadata) })
-        else { return nil }
+        guard let newest = own.max(by: { $0.sequence < $1.sequence }), !newest.belongs(to: metadata) else { return nil }
         let owner = others.first { newest.belongs(to: $0.metadata) }
+        let isRenamed =
+            owner.map { FileSystem.name(of: $0.path) != name && self.home(of: $0.metadata) == name } ?? false
+        guard !own.contains(where: { $0.belongs(to: metadata) }) else {
+            return isRenamed
+                ? OtherKeyset(name: name, copy: newest, path: owner?.path, isRenamed: true, home: nil) : nil
+        }
         let home = home(of: metadata)
-        var isRenamed = false
         if let owner {
             let ownersName = FileSystem.name(of: owner.path)
             let kept = Set(copies(ownersName).map(\.payload))
@@ -140,7 +143,6 @@ struct ServedHistory: Sendable {
                 ownersName != name
                 && own.filter { $0.belongs(to: owner.metadata) }.allSatisfy { kept.contains($0.payload) }
             guard !isStray else { return nil }
-            isRenamed = ownersName != name && self.home(of: owner.metadata) == name
         } else if !isSigned, home == nil {
             guard let log, own.allSatisfy({ $0.hasOnlyForeignKeys(metadata.timeline, log) }) else { return nil }
         }

@@ -78,7 +78,7 @@ struct ServedSet {
 
     /// Whether the set has keys, and the keyset has never had one of them.
     func hasOnlyForeignKeys(_ timeline: KeyTimeline, _ log: AuditLog) -> Bool {
-        !keys.kids.isEmpty && Set(foreignKeys(timeline, log)) == keys.kids
+        !keys.kids.isEmpty && keys.kids.isDisjoint(with: log.keys.union(timeline.keys.map(\.kid)))
     }
 
     /// Whether the set was made under a clock that was ahead of this time. Without a signature it has no time, but `rotate` adds no key

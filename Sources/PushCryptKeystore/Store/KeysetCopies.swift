@@ -2,7 +2,7 @@ package import PushCryptCore
 import PushCryptFiles
 package import PushCryptKeysets
 
-/// Finds the keysets that hold the same keys: one is a copy of the other. If both were rotated, each would get other
+/// Finds the keysets that hold the same keys, or have the same signed set: one is a copy of the other. If both were rotated, each would get other
 /// new keys, and apps and devices would know only those of one.
 package struct KeysetCopies {
     /// A keyset that holds a key of another one.
@@ -22,6 +22,8 @@ package struct KeysetCopies {
 
     /// The keysets with each key, in the form that two paths of the same folder share.
     private var holders: [KeyID: Set<String>] = [:]
+    /// The keysets with each id of a signed set, in the same form. An old copy may have none of the later keys.
+    private var publishers: [[UInt8]: Set<String>] = [:]
     /// The keysets by that form.
     private var keysets: [String: Copy] = [:]
     private var keystores: Set<String> = []
@@ -33,6 +35,7 @@ package struct KeysetCopies {
         let keyset = Copy(metadata, at: path)
         guard keysets.updateValue(keyset, forKey: identity) == nil else { return }
         for kid in Self.held(metadata) { holders[kid, default: []].insert(identity) }
+        if let set = metadata.publication?.set { publishers[set, default: []].insert(identity) }
     }
 
     /// Adds a keyset, unless it can't be read.
@@ -61,13 +64,15 @@ package struct KeysetCopies {
     }
 
     func others(with metadata: KeysetMetadata, at path: String) -> [Copy] {
-        let found = Self.held(metadata).reduce(into: Set<String>()) { $0.formUnion(holders[$1] ?? []) }
+        let sameSet = metadata.publication.flatMap { publishers[$0.set] } ?? []
+        let found = Self.held(metadata).reduce(into: sameSet) { $0.formUnion(holders[$1] ?? []) }
         return found.subtracting([Keystore.identity(of: path)]).compactMap { keysets[$0] }
             .sorted { $0.path < $1.path }
     }
 
     static func haveSameKeys(_ metadata: KeysetMetadata, _ other: KeysetMetadata) -> Bool {
         !Set(held(metadata)).isDisjoint(with: held(other))
+            || metadata.publication.map { $0.set == other.publication?.set } ?? false
     }
 
     private static func held(_ metadata: KeysetMetadata) -> [KeyID] {

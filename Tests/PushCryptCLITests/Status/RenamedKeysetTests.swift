@@ -59,7 +59,7 @@ struct RenamedKeysetTests {
             saying:
                 "under the name one, and nothing fetches the name one.bak yet. If the keyset was renamed, put it back: "
                 + "`mv Keys/one FOLDER && mv Keys/one.bak Keys/one`")
-        expectRefusal(try publish("Keys/one", kind), 65, saying: "is a set of Keys/one.bak, and none is this keyset's")
+        expectRefusal(try publish("Keys/one", kind), 65, saying: "is a set of Keys/one.bak, and not of this keyset")
         let found = try errors()
         #expect(
             found.contains { $0["keyset"] == "Keys/one.bak" && $0["advice"]?.hasPrefix("first end the error") == true },
@@ -127,7 +127,7 @@ struct RenamedKeysetTests {
         let www = try place.contents(of: "www")
         _ = try place.shell("rm -r Keys/one; mv Other/one Keys/one")
         expectRefusal(
-            try publish("Keys/one", kind), 65, saying: "is a set of another keyset, and none is this keyset's")
+            try publish("Keys/one", kind), 65, saying: "is a set of another keyset, and not of this keyset")
         let advice = try #require(try errors().first { $0["code"] == "served-foreign" }?["advice"])
         let restore = "mv Keys/one FOLDER && pushcrypt keys restore --from FILE Keys/one"
         #expect(
@@ -159,5 +159,61 @@ struct RenamedKeysetTests {
         try follow(found.first { $0["keyset"] == "Keys/one" }?["advice"])
         #expect(try place.contents(of: "Keys") == keys)
         #expect(try errors().isEmpty)
+    }
+
+    /// Revokes and destroys the first key, and publishes its successor.
+    private func replaceKey(of path: String, _ kind: String, _ kid: String) throws {
+        for command in [["revoke", path, "--yes"], ["destroy", path, "--force"]] {
+            let output = try place.run(["keys"] + command + ["--at", Workplace.now, "--", kid])
+            try #require(output.exit == 0, "\(output)")
+            try #require(try publish(path, kind).exit == 0)
+        }
+    }
+
+    @Test(
+        "an old copy without a key of today lies in the place of the renamed keyset: it isn't published, and status puts the keyset back",
+        arguments: ["sender", "recipient"])
+    func oldCopyInPlace(_ kind: String) throws {
+        let kid = try place.create("Keys/one", kind)
+        if kind == "sender" { try place.succeed("keys", "policy", "Keys/one", "--publish-topic", "com.example.app") }
+        try publishThree("Keys/one", kind)
+        _ = try place.shell("cp -a Keys/one old")
+        try replaceKey(of: "Keys/one", kind, kid)
+        try place.settle("Keys")
+        let (www, one) = (try place.contents(of: "www"), try place.contents(of: "Keys/one"))
+        _ = try place.shell("mv Keys/one Keys/one.bak; mv old Keys/one")
+        #expect(try publish("Keys/one", kind).exit == 65)
+        #expect(try publish("Keys/one.bak", kind).exit == 65)
+        let advice = try errors().filter { $0["keyset"] == "Keys/one" }.compactMap { $0["advice"] }
+        let command = "mv Keys/one FOLDER && mv Keys/one.bak Keys/one"
+        #expect(!advice.contains { $0.contains("keys publish Keys/one --to www  #") }, "\(advice)")
+        let advised = advice.first { $0.hasPrefix(command) }
+        #expect(advised != nil, "\(advice)")
+        try follow(advised)
+        #expect(try place.contents(of: "Keys/one") == one)
+        #expect(try place.contents(of: "www") == www)
+        #expect(try errors().isEmpty)
+    }
+
+    @Test(
+        "a new keyset with the name of a lost one, whose set revokes a key, isn't published, also after its seq was raised"
+    )
+    func newKeyset() throws {
+        let kid = try place.create("Keys/one", "recipient")
+        try publishThree("Keys/one", "recipient")
+        try replaceKey(of: "Keys/one", "recipient", kid)
+        let www = try place.contents(of: "www")
+        _ = try place.shell("rm -r Keys/one")
+        try place.create("Keys/one", "recipient")
+        for _ in 1...2 {
+            expectRefusal(
+                try publish("Keys/one", "recipient"), 65, saying: "is a set of another keyset, and not of this keyset")
+            let found = try errors()
+            #expect(
+                found.contains { $0["advice"]?.hasPrefix("if this folder lies in the place of") == true }, "\(found)")
+            #expect(!found.contains { $0["advice"]?.contains("mv www") == true }, "\(found)")
+            try place.succeed("keys", "policy", "Keys/one", "--publish-seq", "99")
+        }
+        #expect(try place.contents(of: "www") == www)
     }
 }

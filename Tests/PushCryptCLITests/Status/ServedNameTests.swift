@@ -125,7 +125,8 @@ struct ServedNameTests {
         _ = try place.shell("mv www/two.json old")
         let refused = try publish("Keys/one", "sender", "--as", "two")
         expectRefusal(
-            refused, 65, saying: "www/two.2.json, a numbered copy of this name, is a set of Keys/two, and none")
+            refused, 65,
+            saying: "www/two.2.json, a numbered copy of this name, is a set of Keys/two, and not of this keyset")
         expectRefusal(refused, 65, saying: "Publish under another name, with --as NAME")
     }
 
@@ -148,7 +149,7 @@ struct ServedNameTests {
         _ = try place.shell("mv old www/one.2.json")
         let found = try errors().filter { $0["keyset"] == "Keys/one" && $0["code"] == "served-foreign" }
         #expect(
-            found.first?["message"]?.hasSuffix("is a set of Keys/two, and none is this keyset's") == true, "\(found)")
+            found.first?["message"]?.hasSuffix("is a set of Keys/two, and not of this keyset") == true, "\(found)")
     }
 
     @Test("a keyset with another id isn't published under a name whose numbered copies have the earlier id")
@@ -158,7 +159,7 @@ struct ServedNameTests {
         try place.create("Keys/one", "sender")
         try place.succeed("keys", "policy", "Keys/one", "--publish-topic", "com.example.app")
         expectRefusal(
-            try publish("Keys/one", "sender"), 65, saying: "is a set of another keyset, and none is this keyset's")
+            try publish("Keys/one", "sender"), 65, saying: "is a set of another keyset, and not of this keyset")
         #expect(try publish("Keys/one", "sender", "--as", "new").exit == 0)
     }
 
