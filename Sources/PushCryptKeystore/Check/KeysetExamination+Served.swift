@@ -61,10 +61,17 @@ extension KeysetExamination {
             let set = sets.first { $0.name == name && $0.isSigned == isSigned }
             guard !publishes || set.map({ $0.belongs(to: metadata) }) ?? true,
                 let other = otherKeyset(isSigned: isSigned, metadata),
-                publishes || other.isRenamed && !hasOwn
+                publishes || !hasOwn && hasPlace(of: other, metadata)
             else { continue }
             add(.error, "served-foreign", PublishedKeyset.fault(other), advice: moveHome(other, isSigned: isSigned))
         }
+    }
+
+    /// Whether this keyset has the name of a renamed one of its kind, or both have each other's name. A name of another kind's keyset may be
+    /// given with `--as`.
+    private func hasPlace(of other: ServedHistory.OtherKeyset, _ metadata: KeysetMetadata) -> Bool {
+        guard other.isRenamed, let owner = context.others.first(where: { $0.path == other.path }) else { return false }
+        return owner.metadata.kind == metadata.kind || other.home == FileSystem.name(of: owner.path)
     }
 
     /// The keyset whose sets had this keyset's name; nil if they were this one's.

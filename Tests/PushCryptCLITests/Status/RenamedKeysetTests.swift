@@ -216,4 +216,16 @@ struct RenamedKeysetTests {
         }
         #expect(try place.contents(of: "www") == www)
     }
+
+    @Test(
+        "a sender keyset is published under the name of a recipient keyset that isn't published, or has another name: no finding"
+    )
+    func borrowedName() throws {
+        try create("Keys/one", "sender")
+        try create("Keys/two", "recipient")
+        try #require(try publish("Keys/one", "sender", "--as", "two").exit == 0)
+        #expect(!(try errors().contains { $0["code"] == "served-foreign" }))
+        try #require(try publish("Keys/two", "recipient", "--as", "mail").exit == 0)
+        #expect(try errors().isEmpty)
+    }
 }
