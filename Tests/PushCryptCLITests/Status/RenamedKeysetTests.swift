@@ -13,29 +13,12 @@ struct RenamedKeysetTests {
         try place.create("Publisher/app", "publisher")
     }
 
-    private func create(_ path: String, _ kind: String) throws {
-        try place.create(path, kind)
-        if kind == "sender" { try place.succeed("keys", "policy", path, "--publish-topic", "com.example.app") }
-    }
-
     /// Publishes three sets, which remain as numbered copies.
     private func publishThree(_ path: String, _ kind: String) throws {
         for sequence in ["11", "12", "13"] {
             try place.succeed("keys", "policy", path, "--publish-seq", sequence)
-            try #require(try publish(path, kind).exit == 0)
+            try #require(try place.publish(path, kind).exit == 0)
         }
-    }
-
-    private func publish(_ path: String, _ kind: String, _ options: String...) throws -> Output {
-        let signer = kind == "sender" ? ["--signed-by", "Publisher/app"] : []
-        return try place.run(["keys", "publish", path, "--to", "www", "--at", Workplace.now] + signer + options)
-    }
-
-    private func errors() throws -> [[String: String]] {
-        try place.settle("Keys")
-        let output = try place.run("keys", "doctor", "Keys", "--served", "www", "--json", "--at", Workplace.now)
-        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
-        return found.filter { $0["severity"] == "error" }
     }
 
     /// Runs an advised command without its comment.
@@ -48,53 +31,56 @@ struct RenamedKeysetTests {
         "another keyset lies in the place of a renamed one: neither is published, and status says how to put the folders back",
         arguments: ["sender", "recipient"], ["Keys/two", "Other/one"])
     func otherInPlace(_ kind: String, other: String) throws {
-        try create("Keys/one", kind)
-        try create(other, kind)
+        try place.createPublishable("Keys/one", kind)
+        try place.createPublishable(other, kind)
         try publishThree("Keys/one", kind)
         if other == "Keys/two" { try publishThree(other, kind) }
         let (www, one) = (try place.contents(of: "www"), try place.contents(of: "Keys/one"))
         _ = try place.shell("mv Keys/one Keys/one.bak; mv \(other) Keys/one")
         expectRefusal(
-            try publish("Keys/one.bak", kind), 65,
+            try place.publish("Keys/one.bak", kind), 65,
             saying:
                 "under the name one, and nothing fetches the name one.bak yet. If the keyset was renamed, put it back: "
                 + "`mv Keys/one FOLDER && mv Keys/one.bak Keys/one`")
-        expectRefusal(try publish("Keys/one", kind), 65, saying: "is a set of Keys/one.bak, and not of this keyset")
-        let found = try errors()
+        expectRefusal(
+            try place.publish("Keys/one", kind), 65, saying: "is a set of Keys/one.bak, and not of this keyset")
+        let found = try place.servedErrors()
         #expect(
             found.contains { $0["keyset"] == "Keys/one.bak" && $0["advice"]?.hasPrefix("first end the error") == true },
             "\(found)")
         for _ in 1...2 {
-            let commands = try errors().filter { $0["keyset"] == "Keys/one" && $0["code"] == "served-foreign" }
+            let commands = try place.servedErrors().filter {
+                $0["keyset"] == "Keys/one" && $0["code"] == "served-foreign"
+            }
             if let command = commands.first { try follow(command["advice"]) }
         }
         #expect(try place.contents(of: "Keys/one") == one)
         #expect(try place.contents(of: "www") == www)
-        #expect(try errors().isEmpty)
-        if other == "Keys/two" { #expect(try publish("Keys/two", kind).exit == 0) }
+        #expect(try place.servedErrors().isEmpty)
+        if other == "Keys/two" { #expect(try place.publish("Keys/two", kind).exit == 0) }
     }
 
     @Test(
         "a renamed keyset is published under its earlier name, or on purpose under a new one; then none takes the earlier one"
     )
     func publishedOnPurpose() throws {
-        try create("Keys/one", "sender")
+        try place.createPublishable("Keys/one", "sender")
         try publishThree("Keys/one", "sender")
         let www = try place.contents(of: "www")
         _ = try place.shell("mv Keys/one Keys/backend")
         expectRefusal(
-            try publish("Keys/backend", "sender"), 65,
+            try place.publish("Keys/backend", "sender"), 65,
             saying:
                 "put it back: `mv Keys/backend Keys/one`. To publish for those that fetch one, add --as one. For another name "
                 + "as well, add --as backend")
-        #expect(try publish("Keys/backend", "sender", "--as", "one").exit == 0)
+        #expect(try place.publish("Keys/backend", "sender", "--as", "one").exit == 0)
         #expect(try place.contents(of: "www") == www)
-        #expect(try publish("Keys/backend", "sender", "--as", "backend").exit == 0)
-        #expect(try errors().isEmpty)
+        #expect(try place.publish("Keys/backend", "sender", "--as", "backend").exit == 0)
+        #expect(try place.servedErrors().isEmpty)
         try place.create("Keys/one", "sender")
         let command = "mv Keys/one FOLDER && mv Keys/backend Keys/one"
         func expectReported() throws {
-            let found = try errors()
+            let found = try place.servedErrors()
             #expect(
                 found.contains {
                     $0["keyset"] == "Keys/one" && $0["code"] == "served-foreign"
@@ -105,18 +91,18 @@ struct RenamedKeysetTests {
         try place.succeed("keys", "policy", "Keys/one", "--publish-topic", "com.example.app")
         try expectReported()
         expectRefusal(
-            try publish("Keys/one", "sender"), 65, saying: "if the folder was renamed, put it back: `\(command)`")
-        #expect(try publish("Keys/one", "sender", "--as", "new").exit == 0)
+            try place.publish("Keys/one", "sender"), 65, saying: "if the folder was renamed, put it back: `\(command)`")
+        #expect(try place.publish("Keys/one", "sender", "--as", "new").exit == 0)
     }
 
     @Test(
         "a keyset from elsewhere lies in the place of one that is gone: it isn't published, and what status advises restores the lost one",
         arguments: ["sender", "recipient"], [1, 3])
     func lost(_ kind: String, copyCount: Int) throws {
-        try create("Keys/one", kind)
-        try create("Other/one", kind)
+        try place.createPublishable("Keys/one", kind)
+        try place.createPublishable("Other/one", kind)
         if copyCount == 1 {
-            try #require(try publish("Keys/one", kind).exit == 0)
+            try #require(try place.publish("Keys/one", kind).exit == 0)
         } else {
             try publishThree("Keys/one", kind)
         }
@@ -127,8 +113,8 @@ struct RenamedKeysetTests {
         let www = try place.contents(of: "www")
         _ = try place.shell("rm -r Keys/one; mv Other/one Keys/one")
         expectRefusal(
-            try publish("Keys/one", kind), 65, saying: "is a set of another keyset, and not of this keyset")
-        let advice = try #require(try errors().first { $0["code"] == "served-foreign" }?["advice"])
+            try place.publish("Keys/one", kind), 65, saying: "is a set of another keyset, and not of this keyset")
+        let advice = try #require(try place.servedErrors().first { $0["code"] == "served-foreign" }?["advice"])
         let restore = "mv Keys/one FOLDER && pushcrypt keys restore --from FILE Keys/one"
         #expect(
             advice.hasPrefix(
@@ -145,20 +131,20 @@ struct RenamedKeysetTests {
         "folders of senders and recipients were exchanged: neither is published under the other's name, and one command puts them back"
     )
     func kinds() throws {
-        try create("Keys/one", "sender")
-        try create("Keys/two", "recipient")
+        try place.createPublishable("Keys/one", "sender")
+        try place.createPublishable("Keys/two", "recipient")
         try publishThree("Keys/one", "sender")
         try publishThree("Keys/two", "recipient")
         let keys = try place.contents(of: "Keys")
         _ = try place.shell("mv Keys/one t; mv Keys/two Keys/one; mv t Keys/two")
         expectRefusal(
-            try publish("Keys/two", "sender"), 65, saying: "under the name one, and nothing fetches the name two")
-        expectRefusal(try publish("Keys/one", "recipient"), 65, saying: "under the name two")
-        let found = try errors().filter { $0["code"] == "served-foreign" }
+            try place.publish("Keys/two", "sender"), 65, saying: "under the name one, and nothing fetches the name two")
+        expectRefusal(try place.publish("Keys/one", "recipient"), 65, saying: "under the name two")
+        let found = try place.servedErrors().filter { $0["code"] == "served-foreign" }
         #expect(Set(found.compactMap { $0["keyset"] }) == ["Keys/one", "Keys/two"], "\(found)")
         try follow(found.first { $0["keyset"] == "Keys/one" }?["advice"])
         #expect(try place.contents(of: "Keys") == keys)
-        #expect(try errors().isEmpty)
+        #expect(try place.servedErrors().isEmpty)
     }
 
     /// Revokes and destroys the first key, and publishes its successor.
@@ -166,7 +152,7 @@ struct RenamedKeysetTests {
         for command in [["revoke", path, "--yes"], ["destroy", path, "--force"]] {
             let output = try place.run(["keys"] + command + ["--at", Workplace.now, "--", kid])
             try #require(output.exit == 0, "\(output)")
-            try #require(try publish(path, kind).exit == 0)
+            try #require(try place.publish(path, kind).exit == 0)
         }
     }
 
@@ -174,17 +160,16 @@ struct RenamedKeysetTests {
         "an old copy without a key of today lies in the place of the renamed keyset: it isn't published, and status puts the keyset back",
         arguments: ["sender", "recipient"])
     func oldCopyInPlace(_ kind: String) throws {
-        let kid = try place.create("Keys/one", kind)
-        if kind == "sender" { try place.succeed("keys", "policy", "Keys/one", "--publish-topic", "com.example.app") }
+        let kid = try place.createPublishable("Keys/one", kind)
         try publishThree("Keys/one", kind)
         _ = try place.shell("cp -a Keys/one old")
         try replaceKey(of: "Keys/one", kind, kid)
         try place.settle("Keys")
         let (www, one) = (try place.contents(of: "www"), try place.contents(of: "Keys/one"))
         _ = try place.shell("mv Keys/one Keys/one.bak; mv old Keys/one")
-        #expect(try publish("Keys/one", kind).exit == 65)
-        #expect(try publish("Keys/one.bak", kind).exit == 65)
-        let advice = try errors().filter { $0["keyset"] == "Keys/one" }.compactMap { $0["advice"] }
+        #expect(try place.publish("Keys/one", kind).exit == 65)
+        #expect(try place.publish("Keys/one.bak", kind).exit == 65)
+        let advice = try place.servedErrors().filter { $0["keyset"] == "Keys/one" }.compactMap { $0["advice"] }
         let command = "mv Keys/one FOLDER && mv Keys/one.bak Keys/one"
         #expect(!advice.contains { $0.contains("keys publish Keys/one --to www  #") }, "\(advice)")
         let advised = advice.first { $0.hasPrefix(command) }
@@ -192,7 +177,7 @@ struct RenamedKeysetTests {
         try follow(advised)
         #expect(try place.contents(of: "Keys/one") == one)
         #expect(try place.contents(of: "www") == www)
-        #expect(try errors().isEmpty)
+        #expect(try place.servedErrors().isEmpty)
     }
 
     @Test(
@@ -207,8 +192,9 @@ struct RenamedKeysetTests {
         try place.create("Keys/one", "recipient")
         for _ in 1...2 {
             expectRefusal(
-                try publish("Keys/one", "recipient"), 65, saying: "is a set of another keyset, and not of this keyset")
-            let found = try errors()
+                try place.publish("Keys/one", "recipient"), 65,
+                saying: "is a set of another keyset, and not of this keyset")
+            let found = try place.servedErrors()
             #expect(
                 found.contains { $0["advice"]?.hasPrefix("if this folder lies in the place of") == true }, "\(found)")
             #expect(!found.contains { $0["advice"]?.contains("mv www") == true }, "\(found)")
@@ -221,11 +207,11 @@ struct RenamedKeysetTests {
         "a sender keyset is published under the name of a recipient keyset that isn't published, or has another name: no finding"
     )
     func borrowedName() throws {
-        try create("Keys/one", "sender")
-        try create("Keys/two", "recipient")
-        try #require(try publish("Keys/one", "sender", "--as", "two").exit == 0)
-        #expect(!(try errors().contains { $0["code"] == "served-foreign" }))
-        try #require(try publish("Keys/two", "recipient", "--as", "mail").exit == 0)
-        #expect(try errors().isEmpty)
+        try place.createPublishable("Keys/one", "sender")
+        try place.createPublishable("Keys/two", "recipient")
+        try #require(try place.publish("Keys/one", "sender", "--as", "two").exit == 0)
+        #expect(!(try place.servedErrors().contains { $0["code"] == "served-foreign" }))
+        try #require(try place.publish("Keys/two", "recipient", "--as", "mail").exit == 0)
+        #expect(try place.servedErrors().isEmpty)
     }
 }

@@ -17,22 +17,9 @@ struct ServedNameTests {
     private func set(up kind: String) throws {
         if kind == "sender" { try place.create("Publisher/app", "publisher") }
         for path in ["Keys/one", "Keys/two"] {
-            try place.create(path, kind)
-            if kind == "sender" { try place.succeed("keys", "policy", path, "--publish-topic", "com.example.app") }
-            try #require(try publish(path, kind).exit == 0)
+            try place.createPublishable(path, kind)
+            try #require(try place.publish(path, kind).exit == 0)
         }
-    }
-
-    private func publish(_ path: String, _ kind: String, _ options: String...) throws -> Output {
-        let signer = kind == "sender" ? ["--signed-by", "Publisher/app"] : []
-        return try place.run(["keys", "publish", path, "--to", "www", "--at", Workplace.now] + signer + options)
-    }
-
-    private func errors() throws -> [[String: String]] {
-        try place.settle("Keys")
-        let output = try place.run("keys", "doctor", "Keys", "--served", "www", "--json", "--at", Workplace.now)
-        let found = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: String]])
-        return found.filter { $0["severity"] == "error" }
     }
 
     @Test(
@@ -45,19 +32,19 @@ struct ServedNameTests {
         let suffix = kind == "sender" ? ".json" : ".jwks.json"
         for _ in 1...2 {
             for (own, other) in [("one", "two"), ("two", "one")] {
-                let output = try publish("Keys/\(own)", kind)
+                let output = try place.publish("Keys/\(own)", kind)
                 expectRefusal(output, 65, saying: "a numbered copy of this name, is a set of Keys/\(other)")
                 expectRefusal(
                     output, 65, saying: "`mv Keys/\(own) Keys/\(own).exchanged && mv Keys/\(other) Keys/\(own) && ")
             }
             _ = try place.shell("mkdir -p old; for name in one two; do mv www/$name\(suffix) old; done; true")
         }
-        let found = try errors().filter { $0["code"] == "served-foreign" }
+        let found = try place.servedErrors().filter { $0["code"] == "served-foreign" }
         #expect(found.count == 2, "\(found)")
         let commands = found.compactMap { $0["advice"] }
         _ = try place.shell("mv old/* www; \(try #require(commands.first { $0.hasPrefix("mv Keys/one ") }))")
         #expect(try place.contents(of: "Keys") == right)
-        #expect(try errors().isEmpty)
+        #expect(try place.servedErrors().isEmpty)
     }
 
     @Test(
@@ -70,16 +57,18 @@ struct ServedNameTests {
     func renamed(_ moves: String) throws {
         try set(up: "recipient")
         try place.create("Keys/three", "recipient")
-        try #require(try publish("Keys/three", "recipient").exit == 0)
+        try #require(try place.publish("Keys/three", "recipient").exit == 0)
         let (keys, www) = (try place.contents(of: "Keys"), try place.contents(of: "www"))
         _ = try place.shell(moves)
         for _ in 1...3 {
-            let commands = try errors().filter { $0["code"] == "served-foreign" }.compactMap { $0["advice"] }
+            let commands = try place.servedErrors().filter { $0["code"] == "served-foreign" }.compactMap {
+                $0["advice"]
+            }
             if let command = commands.first(where: { $0.hasPrefix("mv ") }) { _ = try place.shell(command) }
             #expect(try place.contents(of: "www") == www, "\(commands)")
         }
         #expect(try place.contents(of: "Keys") == keys)
-        #expect(try errors().isEmpty)
+        #expect(try place.servedErrors().isEmpty)
     }
 
     @Test(
@@ -88,11 +77,11 @@ struct ServedNameTests {
     func higherSequence() throws {
         try set(up: "recipient")
         try place.succeed("keys", "policy", "Keys/two", "--publish-seq", "9")
-        try #require(try publish("Keys/two", "recipient").exit == 0)
+        try #require(try place.publish("Keys/two", "recipient").exit == 0)
         _ = try place.shell("cp www/two.jwks.json www/one.jwks.json")
         let raise = "pushcrypt keys policy Keys/one --publish-seq 10 && mv www/one.jwks.json www/one.jwks.json.old"
-        #expect(try errors().contains { $0["advice"]?.hasPrefix(raise) == true })
-        expectRefusal(try publish("Keys/one", "recipient"), 65, saying: "publish again: `\(raise)`")
+        #expect(try place.servedErrors().contains { $0["advice"]?.hasPrefix(raise) == true })
+        expectRefusal(try place.publish("Keys/one", "recipient"), 65, saying: "publish again: `\(raise)`")
     }
 
     @Test(
@@ -102,11 +91,12 @@ struct ServedNameTests {
         try set(up: kind)
         let www = try place.contents(of: "www")
         _ = try place.shell("mv Keys/one aside; mv Keys/two Keys/one")
-        expectRefusal(try publish("Keys/one", kind), 65, saying: "To put the folders back: `mv Keys/one Keys/two`")
-        let command = try #require(try errors().first { $0["code"] == "served-foreign" }?["advice"])
+        expectRefusal(
+            try place.publish("Keys/one", kind), 65, saying: "To put the folders back: `mv Keys/one Keys/two`")
+        let command = try #require(try place.servedErrors().first { $0["code"] == "served-foreign" }?["advice"])
         #expect(command.hasPrefix("mv Keys/one Keys/two  # "))
         _ = try place.shell(command)
-        #expect(try errors().isEmpty)
+        #expect(try place.servedErrors().isEmpty)
         #expect(try place.contents(of: "www") == www)
         let output = try place.run(
             "status", "Keys", "--served", "www", "--ignore", "plain-text", "--at", Workplace.now)
@@ -123,7 +113,7 @@ struct ServedNameTests {
     func otherName() throws {
         try set(up: "sender")
         _ = try place.shell("mv www/two.json old")
-        let refused = try publish("Keys/one", "sender", "--as", "two")
+        let refused = try place.publish("Keys/one", "sender", "--as", "two")
         expectRefusal(
             refused, 65,
             saying: "www/two.2.json, a numbered copy of this name, is a set of Keys/two, and not of this keyset")
@@ -135,7 +125,7 @@ struct ServedNameTests {
         try set(up: "sender")
         _ = try place.shell("rm www/*.2.json; \(Self.exchange)")
         expectRefusal(
-            try publish("Keys/one", "sender"), 65,
+            try place.publish("Keys/one", "sender"), 65,
             saying: "it is the set of Keys/two. If the folders were exchanged: `mv Keys/one Keys/one.exchanged && ")
     }
 
@@ -143,11 +133,11 @@ struct ServedNameTests {
     func copies() throws {
         try set(up: "sender")
         _ = try place.shell("rm www/one.* www/two.json; mv www/two.2.json www/one.2.json")
-        expectRefusal(try publish("Keys/one", "sender"), 65, saying: "Publish under another name, with --as NAME")
+        expectRefusal(try place.publish("Keys/one", "sender"), 65, saying: "Publish under another name, with --as NAME")
         _ = try place.shell("mv www/one.2.json old")
-        try #require(try publish("Keys/one", "sender").exit == 0)
+        try #require(try place.publish("Keys/one", "sender").exit == 0)
         _ = try place.shell("mv old www/one.2.json")
-        let found = try errors().filter { $0["keyset"] == "Keys/one" && $0["code"] == "served-foreign" }
+        let found = try place.servedErrors().filter { $0["keyset"] == "Keys/one" && $0["code"] == "served-foreign" }
         #expect(
             found.first?["message"]?.hasSuffix("is a set of Keys/two, and not of this keyset") == true, "\(found)")
     }
@@ -159,8 +149,8 @@ struct ServedNameTests {
         try place.create("Keys/one", "sender")
         try place.succeed("keys", "policy", "Keys/one", "--publish-topic", "com.example.app")
         expectRefusal(
-            try publish("Keys/one", "sender"), 65, saying: "is a set of another keyset, and not of this keyset")
-        #expect(try publish("Keys/one", "sender", "--as", "new").exit == 0)
+            try place.publish("Keys/one", "sender"), 65, saying: "is a set of another keyset, and not of this keyset")
+        #expect(try place.publish("Keys/one", "sender", "--as", "new").exit == 0)
     }
 
     /// Files that two keysets exchanged, and the file that is named.
@@ -176,10 +166,10 @@ struct ServedNameTests {
     func files(_ file: Files) throws {
         try set(up: "sender")
         try place.succeed("keys", "policy", "Keys/one", "--publish-seq", "9")
-        try #require(try publish("Keys/one", "sender").exit == 0)
+        try #require(try place.publish("Keys/one", "sender").exit == 0)
         let right = try place.contents(of: "Keys")
         _ = try place.shell("set -- Keys/one/\(file.rawValue) Keys/two/\(file.rawValue); mv $1 t; mv $2 $1; mv t $2")
-        let found = try errors()
+        let found = try place.servedErrors()
         #expect(!found.contains { $0["advice"]?.contains("keys restore") == true }, "\(found)")
         #expect(
             found.contains { $0["message"] == "\(file.rawValue) is that of Keys/two: the two files were exchanged" },
@@ -196,6 +186,6 @@ struct ServedNameTests {
         let commands = found.compactMap { $0["advice"] }.filter { $0.hasPrefix("mv Keys/one/") }
         _ = try place.shell(try #require(commands.first))
         #expect(try place.contents(of: "Keys") == right)
-        #expect(try errors().isEmpty)
+        #expect(try place.servedErrors().isEmpty)
     }
 }
