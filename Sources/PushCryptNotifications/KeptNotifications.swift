@@ -30,9 +30,6 @@ public struct KeptNotifications: Sendable {
         public let failure: FailureClass?
     }
 
-    /// The failures of a message that can never be shown.
-    private static let finalFailures: Set<FailureClass> = [.expired, .retracted]
-
     private var configuration: ExtensionConfiguration
     /// The placeholders that the user has tapped and that couldn't be opened yet. The system has removed them from the list.
     private let tapped = Locked<[DeliveredNotification]>([])
@@ -90,7 +87,7 @@ public struct KeptNotifications: Sendable {
         let delivery = await delivery(of: payload, placeholder.id, configuration)
         guard delivery.isRestored, delivery.failure != .replayed, let messageID = delivery.messageID else {
             let failure = delivery.failure ?? .internalError
-            if failure != .replayed, !Self.finalFailures.contains(failure) {
+            if failure != .replayed, failure.defined?.consequence.placeholder != .isRemoved {
                 tapped.withLock { if !$0.contains(placeholder) { $0.append(placeholder) } }
             }
             return nil
@@ -112,7 +109,7 @@ public struct KeptNotifications: Sendable {
         }
         guard delivery.isRestored, delivery.failure != .replayed else {
             let failure = delivery.failure ?? .internalError
-            let isFinal = Self.finalFailures.contains(failure)
+            let isFinal = failure.defined?.consequence.placeholder == .isRemoved
             if isFinal { center.remove([placeholderID]) }
             return Outcome(
                 placeholderID: placeholderID, isRemoved: isFinal, requestID: nil, content: nil, failure: failure)

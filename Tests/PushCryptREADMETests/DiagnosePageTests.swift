@@ -34,7 +34,7 @@ import Testing
         let folder = Documents.packageRoot.appendingPathComponent("Sources/PushCryptCLI/Commands/Diagnose")
         var names: Set<String> = []
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        for file in files where file.contains("Faults") {
+        for file in files where file.contains("Faults") || file == "FailureText.swift" {
             let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
             let name = #/(?:Fault\([^"]*|name: )"([a-z]+(?:-[a-z]+)+)"(?:\s*:\s*"([a-z]+(?:-[a-z]+)+)")?/#
             for match in text.matches(of: name) {

@@ -7,13 +7,11 @@ import PushCryptPrimitives
 /// "pushcrypt": {"v": 1, "kid": KID, "sealed": SEALED, ["skid": KID,] "status": "failed", "reason": CLASS}
 /// ```
 package enum KeptMessage {
-    /// The failures after which opening may succeed later: when keys can be read, the app has fetched a newer set of sender
-    /// keys, or the system is updated.
-    static let failures: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired, .unsupportedSuite]
-
     /// The members that are kept of the outer payload, with a comma after each; empty if it can't be read.
     static func members(of outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
-        guard failures.contains(failure), let payload = try? OuterPayload(JSONText(outer)) else { return [] }
+        guard failure.defined?.consequence.placeholder == .keepsMessage,
+            let payload = try? OuterPayload(JSONText(outer))
+        else { return [] }
         let skid = payload.skid.map { #","skid":"\#($0)""# } ?? ""
         let sealed = String(decoding: Base64URL.encode(payload.sealed.bytes), as: UTF8.self)
         return Array(#""v":1,"kid":"\#(payload.kid)","sealed":"\#(sealed)"\#(skid),"#.utf8)

@@ -157,7 +157,7 @@ struct CounterTable {
     }
 
     private func hasRoom(_ kind: Kind, _ name: String, _ ending: String) throws(SQLiteError) -> Bool {
-        if kind == .opened || kind == .suppressed || kind == .failure && FailureClass.protocolNames.contains(name) {
+        if kind == .opened || kind == .suppressed || kind == .failure && FailureClass.Defined(rawValue: name) != nil {
             return true
         }
         let known = try database.integer(
@@ -167,7 +167,7 @@ struct CounterTable {
         let names = try database.rows("SELECT name FROM counter WHERE kind = ?", [.integer(kind.rawValue)]) {
             $0.text(0) ?? ""
         }
-        return names.count { !FailureClass.protocolNames.contains($0) } < kind.limit
+        return names.count { FailureClass.Defined(rawValue: $0) == nil } < kind.limit
     }
 
     private static func shortened(_ name: String) -> String {
@@ -175,12 +175,4 @@ struct CounterTable {
         while short.utf8.count > nameByteLimit { short.removeLast() }
         return String(short)
     }
-}
-
-extension FailureClass {
-    fileprivate static let protocolNames: Set<String> = Set(
-        [
-            notSealed, malformed, unsupportedVersion, unknownKey, keyLocked, keyExpired, keyRevoked, unsupportedSuite,
-            undecryptable, expired, notYetValid, replayed, retracted, timedOut, attachmentFailed, internalError,
-        ].map(\.rawValue))
 }

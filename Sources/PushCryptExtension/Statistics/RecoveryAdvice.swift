@@ -41,25 +41,26 @@ public enum RecoveryAdvice {
     /// - Returns: the most important step first; none if there is nothing to do. `unlock` may be returned at any time, the
     ///   others only if no advice was taken within a day.
     public static func steps(for statistics: DeliveryStatistics, keys: Set<KeyID>, at now: UnixTime) -> [Step] {
-        // nil if there was no failure since advice was taken, or a push was restored after it.
-        func lastFailure(_ failure: FailureClass) -> DeliveryStatistics.Counter? {
-            guard let counter = statistics.failures[failure], counter.recentCount > 0 else { return nil }
-            return statistics.opened.map { $0.lastTime > counter.lastTime } == true ? nil : counter
+        // Those since advice was taken and after the last restored push.
+        func failures(_ remedy: FailureClass.Consequence.Remedy) -> [DeliveryStatistics.Counter] {
+            FailureClass.Defined.allCases.filter { $0.consequence.remedy == remedy }
+                .compactMap { statistics.failures[FailureClass($0)] }
+                .filter { $0.recentCount > 0 && (statistics.opened?.lastTime ?? $0.lastTime) <= $0.lastTime }
         }
         // The recipient's key is looked up first, so if the device has it, the failure concerns the sender's key.
         func isAboutSender(_ counter: DeliveryStatistics.Counter) -> Bool {
             counter.lastKid.map(keys.contains) ?? false
         }
-        let unlock: [Step] = lastFailure(.keyLocked) == nil ? [] : [.unlock]
+        let unlock: [Step] = failures(.unlock).isEmpty ? [] : [.unlock]
         if let taken = statistics.lastAdviceTaken, isWithinInterval(now, taken) { return unlock }
-        let aboutKeys = [FailureClass.unknownKey, .keyExpired, .keyRevoked, .unsupportedSuite].compactMap(lastFailure)
-        let undecryptableCount = lastFailure(.undecryptable)?.recentCount ?? 0
+        let aboutKeys = failures(.key)
+        let isRepeated = failures(.keyIfRepeated).contains { $0.recentCount >= undecryptableLimit }
         var steps: [Step] = []
-        if undecryptableCount >= undecryptableLimit || !aboutKeys.allSatisfy(isAboutSender) {
+        if isRepeated || !aboutKeys.allSatisfy(isAboutSender) {
             steps.append(.registerKey)
         }
         if aboutKeys.contains(where: isAboutSender) { steps.append(.updateSenderKeys) }
-        if lastFailure(.unsupportedVersion) != nil { steps.append(.updateApp) }
+        if !failures(.app).isEmpty { steps.append(.updateApp) }
         return steps + unlock
     }
 

@@ -51,9 +51,17 @@ struct DiagnoseCounterTests {
         #expect(diagnosed.text.contains(failure), "\(diagnosed.text)")
     }
 
-    @Test(
-        "a push that was locked out or taken back is a note",
-        arguments: [("keyLocked", "device-counted-locked"), ("retracted", "device-counted-retracted")])
+    static let notes = [("keyLocked", "device-counted-locked"), ("retracted", "device-counted-retracted")]
+
+    @Test("these tests have every failure class of the protocol once")
+    func allClasses() {
+        let own = ["acme.noQuota", "other"]
+        #expect(
+            (Self.classes + Self.notes).map(\.0).sorted()
+                == (FailureClass.Defined.allCases.map(\.rawValue) + own).sorted())
+    }
+
+    @Test("a push that was locked out or taken back is a note", arguments: notes)
     func normal(_ failure: String, _ name: String) async throws {
         let app = try await InstalledApp()
         try app.writeReport { $0["failures"] = [failure: try app.counter()] }

@@ -15,10 +15,7 @@ import Testing
     }
 
     private static let kept: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired, .unsupportedSuite]
-    private static let failures: [FailureClass] = [
-        .keyLocked, .timedOut, .undecryptable, .unknownKey, .keyExpired, .keyRevoked, .expired, .replayed, .malformed,
-        .internalError, .unsupportedSuite,
-    ]
+    private static let failures = FailureClass.Defined.allCases.map(FailureClass.init)
 
     @Test(
         "a placeholder keeps kid, sealed and skid only after failures that can pass", arguments: failures,

@@ -6,7 +6,7 @@ import PushCryptKeystore
 enum DeviceFaults {
     static let all: [Detector] =
         [storeUnavailable, storeRebuilt, alertsNotAllowed, neverRan, suppressed, attachments, offload, avatar, stages]
-        + DeviceEffect.all.map { effect in { @Sendable evidence in effect.fault(evidence) } } + [DeviceEffect.others]
+        + FailureClass.Defined.allCases.map(DeviceEffect.detector) + [DeviceEffect.others]
 
     private static func storeUnavailable(_ evidence: Evidence) -> Fault? {
         guard case .failed(let failure)? = evidence.report?.store else { return nil }
