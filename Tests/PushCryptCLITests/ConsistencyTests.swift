@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import pushcrypt
+
 /// What holds for every command.
 @Suite("the commands are consistent", .ownThreads)
 struct ConsistencyTests {
@@ -24,6 +26,13 @@ struct ConsistencyTests {
             #expect(command.optionNames.isSuperset(of: ["q", "no-notes", "v", "verbose"]), "\(path)")
         }
         expectUsageError(try CLI.run(["demo", "-q", "-v"]))
+    }
+
+    @Test("the options of a policy in the help are the members of PolicyOptions, and of no other option")
+    func policyOptions() throws {
+        let command = try #require(try DescribedCommand.all.get().first { $0.path == "pushcrypt keys policy" }).command
+        let options = (command.arguments ?? []).filter { $0.sectionTitle == "Policy" }
+        #expect(options.map(\.name) == PolicyOptions.Member.allCases.map(\.option))
     }
 
     /// Why a command has no --json.

@@ -55,7 +55,7 @@ enum UsageAdvice {
     /// `rotate --overlap 5d`: the keyset's policy has the option.
     private static func policyOption(_ line: String) -> String? {
         guard let match = line.firstMatch(of: /Unknown option '(--[a-z-]+)'/), case let option = String(match.1),
-            PolicyOptions.optionNames.contains(option)
+            PolicyOptions.Member.allCases.contains(where: { $0.option == option })
         else { return nil }
         return "It is an option of the keyset's policy: pushcrypt keys policy Keys/NAME \(option) VALUE"
     }

@@ -50,6 +50,13 @@ enum NumberText {
     }
 }
 
+extension [String] {
+    /// `--keys`, `--keys or --app`, `--topic, --keys or --app`
+    func listed(with conjunction: String) -> String {
+        count < 2 ? joined() : dropLast().joined(separator: ", ") + " \(conjunction) \(self[count - 1])"
+    }
+}
+
 /// The distance between two times in the largest unit that is exact enough for planning.
 enum TimeDistance {
     /// `in 12d`, `3d ago`, `now`

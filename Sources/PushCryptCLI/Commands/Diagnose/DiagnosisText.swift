@@ -50,7 +50,7 @@ struct DiagnosisText {
     private func more(_ width: Int) -> [String] {
         let options = coverage.optionsNotGiven
         guard !options.isEmpty else { return [] }
-        return terminal.wrapped("", "To check more, give \(Evidence.list(options)).", indent: 0, width: width)
+        return terminal.wrapped("", "To check more, give \(options.listed(with: "or")).", indent: 0, width: width)
     }
 }
 
@@ -97,8 +97,7 @@ struct Coverage {
             ("--app", evidence.app?.app?.identifier),
         ].filter { $0.1?.isEmpty == false }.map(\.0)
         if names.count > 1 {
-            let list = names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
-            return add("whether \(list) name the same topic", true, "")
+            return add("whether \(names.listed(with: "and")) name the same topic", true, "")
         }
         if names.isEmpty || names == ["--headers"] {
             add("whether the topic is the app's bundle identifier", false, "--topic")

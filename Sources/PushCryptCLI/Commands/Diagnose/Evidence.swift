@@ -68,13 +68,7 @@ struct Evidence {
     /// - Parameter text: makes the text of their options, such as `--topic or --app`.
     func asking(for inputs: EvidenceInput..., text: (String) -> String) -> String {
         let options = inputs.filter { !given.contains($0) }.map(\.option)
-        return options.isEmpty ? "" : text(Self.list(options))
-    }
-
-    /// `--keys`, `--keys or --app`, `--topic, --keys or --app`.
-    static func list(_ options: [String]) -> String {
-        let others = options.dropLast().joined(separator: ", ")
-        return (others.isEmpty ? "" : others + " or ") + (options.last ?? "")
+        return options.isEmpty ? "" : text(options.listed(with: "or"))
     }
 
     /// The device that --keys belongs to, if it is the key of one device of a shared key.

@@ -56,9 +56,8 @@ extension KeyFaults {
             ("--trust", evidence.senders != nil || evidence.report?.senders != nil),
             ("--report", evidence.report != nil),
         ].filter { !$0.1 }.map(\.0)
-        guard let last = inputs.last else { return "" }
-        let others = inputs.dropLast().joined(separator: ", ")
-        return (others.isEmpty ? "\(last) narrows" : "\(others) and \(last) narrow") + " it down."
+        guard !inputs.isEmpty else { return "" }
+        return inputs.listed(with: "and") + (inputs.count == 1 ? " narrows" : " narrow") + " it down."
     }
 
     static func notAMessage(_ evidence: Evidence) -> Fault? {

@@ -42,7 +42,7 @@ struct KeysCreate: ParsableCommand {
         guard kind != .publisher || policyOptions.isEmpty else {
             throw ValidationError(
                 "Publisher keys have no policy, because they change with an app update: --kind publisher can't be combined "
-                    + "with \(PolicyOptions.names).")
+                    + "with \(PolicyOptions.Member.allCases.map(\.option).listed(with: "or")).")
         }
     }
 

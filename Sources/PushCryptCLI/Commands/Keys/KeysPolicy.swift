@@ -149,17 +149,24 @@ struct PolicyOptions: ParsableArguments {
             "PERCENT|none"))
     var requireCoverage: CoverageArgument?
 
-    static let optionNames = ["--rotate-every", "--publish-lead", "--overlap", "--keep", "--require-coverage"]
-    static let names = optionNames.dropLast().joined(separator: ", ") + " or \(optionNames[4])"
-    /// The options whose values are numbers, by their members of the policy.
-    private static let options = [
-        ("rotateEvery", "--rotate-every"), ("publishLead", "--publish-lead"), ("overlap", "--overlap"),
-        ("keep", "--keep"),
-    ]
+    /// The options, each with the name of the policy's member that it sets.
+    enum Member: String, CaseIterable {
+        case rotateEvery, publishLead, overlap, keep, requireCoverage
 
-    var isEmpty: Bool {
-        rotateEvery == nil && publishLead == nil && overlap == nil && keep == nil && requireCoverage == nil
+        var option: String { "--" + rawValue.replacing(/[A-Z]/) { "-" + $0.0.lowercased() } }
     }
+
+    private func isGiven(_ member: Member) -> Bool {
+        switch member {
+        case .rotateEvery: rotateEvery != nil
+        case .publishLead: publishLead != nil
+        case .overlap: overlap != nil
+        case .keep: keep != nil
+        case .requireCoverage: requireCoverage != nil
+        }
+    }
+
+    var isEmpty: Bool { !Member.allCases.contains(where: isGiven) }
 
     /// Says that an overlap has no effect that is shorter than what the longest lifetime of a push or `keep` demands.
     func noteIdleOverlap(_ policy: RotationPolicy) {
@@ -186,7 +193,7 @@ struct PolicyOptions: ParsableArguments {
                 overlapInSeconds: overlap?.seconds ?? policy.overlapInSeconds, keep: keep ?? policy.keep,
                 requiredCoverage: coverage)
         } catch {
-            let reason = Self.options.reduce(error.reason) { $0.replacing($1.0, with: $1.1) }
+            let reason = Member.allCases.reduce(error.reason) { $0.replacing($1.rawValue, with: $1.option) }
             throw KeyError(error.code, "\(path): \(reason)")
         }
     }
