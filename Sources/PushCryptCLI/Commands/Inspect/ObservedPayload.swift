@@ -83,7 +83,7 @@ struct ObservedPayload {
 }
 
 struct BudgetBar {
-    typealias Part = (name: String, byteCount: Int, character: Character, style: TerminalText.Style)
+    typealias Part = (name: String, byteCount: Int, character: Character, style: TerminalText.Style, meaning: String)
 
     let parts: [Part]
     let limitInBytes: Int
@@ -93,11 +93,19 @@ struct BudgetBar {
     init(_ breakdown: PayloadBreakdown, padding: Int?, limitInBytes: Int) {
         let ciphertext = breakdown.ciphertext - (padding ?? 0)
         let sealed: [Part] = [
-            ("placeholder", breakdown.placeholder, "▒", .placeholder), ("envelope", breakdown.envelope, "▓", .envelope),
-            ("ciphertext", ciphertext, "█", .ciphertext),
+            ("placeholder", breakdown.placeholder, "▒", .placeholder, "the alert that everybody may read"),
+            (
+                "envelope", breakdown.envelope, "▓", .envelope,
+                "names, braces, key ids, and members that were exposed"
+            ),
+            (
+                "ciphertext", ciphertext, "█", .ciphertext,
+                "the encrypted message with its key and signature, as base64url"
+            ),
         ]
-        let free: Part = ("free", max(limitInBytes - breakdown.byteCount, 0), "·", .faint)
-        parts = sealed + (padding.map { [("padding", $0, "░", .padding)] } ?? []) + [free]
+        let blurring = "makes messages of different lengths look alike, as base64url"
+        let free: Part = ("free", max(limitInBytes - breakdown.byteCount, 0), "·", .faint, "left for longer texts")
+        parts = sealed + (padding.map { [("padding", $0, "░", .padding, blurring)] } ?? []) + [free]
         self.limitInBytes = limitInBytes
         byteCount = breakdown.byteCount
     }

@@ -44,7 +44,7 @@ struct BudgetMarkup {
 
     private var table: String {
         let rows = bar.parts.map { part in
-            row(HTML.element("i", class: "key \(part.name)"), part.name, part.byteCount, Self.meanings[part.name] ?? "")
+            row(HTML.element("i", class: "key \(part.name)"), part.name, part.byteCount, part.meaning)
         }
         let head = HTML.element(
             "thead", [:],
@@ -63,12 +63,4 @@ struct BudgetMarkup {
                 HTML.text("td", class: "count", NumberText.grouped(byteCount)), HTML.text("td", meaning),
             ])
     }
-
-    private static let meanings = [
-        "placeholder": "the alert that everybody may read",
-        "envelope": "names, braces, key ids, and members that were exposed",
-        "ciphertext": "the encrypted message with its key and signature, as base64url",
-        "padding": "makes messages of different lengths look alike, as base64url",
-        "free": "left for longer texts",
-    ]
 }
