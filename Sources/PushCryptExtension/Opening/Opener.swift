@@ -33,11 +33,25 @@ public struct Opener: Sendable {
     public func open(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
     ) -> Result<OpenedPush, FailureClass> {
-        untimed(payload, at: time, highestIssuedAt: { highestIssuedAt }).flatMap { push in
-            Freshness.failure(
-                issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: highestIssuedAt
-            ).map { .failure($0) } ?? .success(push)
-        }
+        opening(payload, at: time, highestIssuedAt: highestIssuedAt).mapError(\.failure)
+    }
+
+    /// Why a push wasn't opened: its class and, for a message that was opened and isn't fresh, its times.
+    package struct OpeningError: Error {
+        package let failure: FailureClass
+        /// nil for every failure before decryption has succeeded.
+        package let times: (issuedAt: UnixTime, expiresAt: UnixTime)?
+    }
+
+    package func opening(
+        _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
+    ) -> Result<OpenedPush, OpeningError> {
+        untimed(payload, at: time, highestIssuedAt: { highestIssuedAt })
+            .mapError { OpeningError(failure: $0, times: nil) }.flatMap { push in
+                Freshness.failure(
+                    issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: highestIssuedAt
+                ).map { .failure(OpeningError(failure: $0, times: (push.issuedAt, push.expiresAt))) } ?? .success(push)
+            }
     }
 
     /// Opens a payload of any age: the caller checks its freshness.

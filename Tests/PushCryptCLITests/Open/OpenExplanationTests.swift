@@ -108,6 +108,20 @@ struct OpenExplanationTests {
         for output in outputs { #expect(output.stderr == "pushcrypt: not opened: undecryptable\n") }
     }
 
+    @Test(
+        "an expired push and one from the future: open names their times and its own, and none if the push was changed",
+        arguments: [("2026-06-01T09:00:00Z", "expired"), ("2026-02-01T09:00:00Z", "notYetValid")])
+    func times(_ time: String, _ failure: String) throws {
+        let place = try place()
+        let sealed = try place.sealed(to: "Keys/ios", "--expires", "2d")
+        let open = ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", time]
+        #expect(
+            try reason(place.run(open, stdin: sealed), failure)
+                == ": it was sealed at \(Workplace.now), expires at 2026-03-03T09:00:00Z, and the time here is \(time)")
+        let changed = try place.run(open, stdin: Payload.tampered(sealed))
+        #expect(changed.stderr == "pushcrypt: not opened: undecryptable\n")
+    }
+
     @Test("open --batch and inspect give the same reason")
     func elsewhere() throws {
         let place = try place()

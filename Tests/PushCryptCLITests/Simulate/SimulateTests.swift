@@ -330,15 +330,16 @@ import Testing
     func device() throws {
         try place.create("fleet", "shared")
         let sealed = try place.sealed(to: "fleet", "--device", "phone-1")
+        let kid = try #require(try Payload.string("pushcrypt.kid", of: sealed))
         let output = try simulate(sealed, "--json", keys: "fleet")
         #expect(
             try output.object()["verdict"] as? String
-                == "undecryptable: the placeholder is shown. The phone has the shared key itself: if the push was sealed to "
-                + "the key of a device, give --device.")
+                == "undecryptable: the placeholder is shown. Key \(kid) is a shared (master) key, and a push to one device opens "
+                + "only with --device ID.")
         #expect(try simulate(sealed, "--device", "phone-1", keys: "fleet").isSuccess)
     }
 
-    @Test("the verdict names the missing key: the phone's or the sender's")
+    @Test("the verdict names the missing key, the phone's or the sender's, as open does")
     func missingKey() throws {
         let sender = try place.create("backend", "sender")
         try place.create("stranger", "sender")
@@ -350,11 +351,14 @@ import Testing
                 stdin: payload)
             return try output.object()["verdict"] as? String ?? ""
         }
-        #expect(try verdict(signed).contains("signed with the key \(sender), and no --trust was given"))
-        #expect(try verdict(signed, "--trust", "stranger.json").contains("\(sender), and --trust doesn't have it"))
+        #expect(try verdict(signed).contains("give the public keys of its sender with --trust"))
+        #expect(try verdict(signed).contains("signed by key \(sender)"))
+        let stranger = try verdict(signed, "--trust", "stranger.json")
+        #expect(stranger.contains("The push is signed by a key that --trust doesn't have") && stranger.contains(sender))
         #expect(try verdict(place.sealed(to: "phone"), "--trust", "stranger.json").contains("The push isn't signed"))
         let kid = try place.create("other", "recipient", "--psk")
-        #expect(try verdict(place.sealed(to: "other")).contains("sealed to the key \(kid), and the phone doesn't have"))
+        #expect(
+            try verdict(place.sealed(to: "other")).contains("that --keys doesn't have (payload: sealed to key \(kid);"))
     }
 
     @Test("a served address that isn't requested is named, and the member that has it")

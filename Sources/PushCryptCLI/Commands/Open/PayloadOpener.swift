@@ -5,9 +5,7 @@ import PushCryptKeysets
 /// Opens payloads with the keys of the command line and explains failures.
 struct PayloadOpener {
     private let opener: Opener
-    private let keys: Keyset
-    private let device: DeviceID?
-    private let senders: TrustedSenders?
+    private let given: GivenKeys
 
     /// - Parameters:
     ///   - device: the device whose key is derived from a shared key.
@@ -16,7 +14,7 @@ struct PayloadOpener {
         opener = try Opener(
             topic: topic, keyring: KeysetKeyring(keys, device: device),
             senders: senders.map { .pinned($0) } ?? .unsigned)
-        (self.keys, self.device, self.senders) = (keys, device, senders)
+        given = GivenKeys(keys: keys, device: device, senders: senders)
     }
 
     /// - Parameter keys: a FILE or `Keys/NAME`.
@@ -34,12 +32,26 @@ struct PayloadOpener {
     }
 
     func open(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, OpeningFailure> {
-        opener.open(payload, at: time).mapError { failure in
-            OpeningFailure(failure: failure, reason: reason(for: failure, payload, at: time))
+        opener.opening(payload, at: time).mapError { error in
+            let reason = error.times.map {
+                "it was sealed at \($0.issuedAt), expires at \($0.expiresAt), and the time here is \(time)"
+            }
+            return OpeningFailure(
+                failure: error.failure, reason: reason ?? given.reason(for: error.failure, payload, at: time))
         }
     }
+}
 
-    private func reason(for failure: FailureClass, _ payload: [UInt8], at time: UnixTime) -> String? {
+/// The keys of the command line.
+struct GivenKeys {
+    let keys: Keyset
+    /// The device whose key is derived from a shared key.
+    let device: DeviceID?
+    /// nil for unsigned payloads.
+    let senders: TrustedSenders?
+
+    /// The cause of a failure in one line, as far as the payload and the keys show it without a decryption.
+    func reason(for failure: FailureClass, _ payload: [UInt8], at time: UnixTime) -> String? {
         let evidence = Evidence(
             payload: ReceivedPayload(payload), topic: nil, keys: keys, device: device, registration: nil,
             senders: senders.map { .trusted($0) } ?? .unsigned, headers: nil, report: nil, app: nil, time: time,
@@ -51,8 +63,8 @@ struct PayloadOpener {
     }
 }
 
-/// Why a payload wasn't opened. The reason contains only what everyone who has the payload can see, and what was given to open
-/// it: all failures of decryption look alike.
+/// Why a payload wasn't opened. The reason contains only what everyone who has the payload can see, what was given to open it,
+/// and the times of a message that was opened: all failures of decryption look alike.
 struct OpeningFailure: Error {
     let failure: FailureClass
     /// nil if nothing but the class can be said.

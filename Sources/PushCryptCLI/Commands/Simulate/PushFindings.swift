@@ -106,8 +106,7 @@ struct PushFindings {
     var reason: String? {
         switch reception.failure {
         case .malformed: textReason
-        case .unknownKey, .undecryptable: keyReason
-        case .keyRevoked: revocationReason
+        case .unknownKey?, .undecryptable?, .keyExpired?, .keyRevoked?: reception.failure.flatMap(keyReason)
         case .attachmentFailed: attachmentReason
         default: nil
         }
@@ -122,36 +121,11 @@ struct PushFindings {
             : "The payload has only keys, and the app's texts don't have them: \(missing.joined(separator: ", "))."
     }
 
-    private var keyReason: String? {
-        guard let text = try? JSONText(payload), let outer = try? OuterPayload(text) else { return nil }
-        if reception.failure == .undecryptable {
-            if outer.skid == nil, settings.hasTrust {
-                return "The push isn't signed, and with --trust the phone accepts only signed ones."
-            }
-            return settings.lacksDevice
-                ? "The phone has the shared key itself: if the push was sealed to the key of a device, give --device."
-                : nil
-        }
-        guard settings.hasKeys else { return "The phone has no keys: give --keys." }
-        do throws(FailureClass) {
-            _ = try settings.keyring.key(outer.kid, at: settings.startsAt)
-        } catch {
-            guard error == .unknownKey else { return nil }
-            return "It was sealed to the key \(outer.kid), and the phone doesn't have it."
-        }
-        guard let skid = outer.skid else { return nil }
-        return settings.hasTrust
-            ? "It was signed with the key \(skid), and --trust doesn't have it."
-            : "It was signed with the key \(skid), and no --trust was given: the phone accepts only unsigned pushes."
-    }
-
-    private var revocationReason: String? {
-        guard let text = try? JSONText(payload), let outer = try? OuterPayload(text) else { return nil }
-        do throws(FailureClass) {
-            _ = try settings.keyring.key(outer.kid, at: settings.startsAt)
-            return outer.skid.map { "The key \($0) that signed it was revoked." }
-        } catch {
-            return "The phone's key \(outer.kid), to which it was sealed, was revoked."
+    /// What the payload and the given keys show.
+    private func keyReason(_ failure: FailureClass) -> String? {
+        guard let given = settings.given else { return "The phone has no keys: give --keys." }
+        return given.reason(for: failure, payload, at: settings.startsAt).map {
+            $0.prefix(1).uppercased() + $0.dropFirst() + "."
         }
     }
 

@@ -166,14 +166,15 @@ struct Simulate: AsyncParsableCommand {
 
     private func settings() throws -> SimulatedPhones.Settings {
         let topic = try Topic(option: topic ?? Self.exampleTopic).description
-        let keyset = try keys.map { try KeySource($0, keyAccess).openingKeyset(device: DeviceID(option: device)) }
+        let source = try keys.map { try KeySource($0, keyAccess) }
+        let device = try DeviceID(option: device)
+        let keyset = try source?.openingKeyset(device: device)
         let keyring: any RecipientKeyring = keyset.map { KeysetKeyring($0) } ?? NoKeys()
+        let trusted = try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess)
         var settings = SimulatedPhones.Settings(
-            topic: topic, keyring: keyring, hasKeys: keys != nil,
-            senders: try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).trust,
-            hasTrust: trust != nil, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
-        settings.lacksDevice =
-            keyset?.entries.contains { $0.record.kind == .shared && !$0.record.isDeviceKey } ?? false
+            topic: topic, keyring: keyring,
+            given: source.map { GivenKeys(keys: $0.keyset, device: device, senders: trusted.senders) },
+            senders: trusted.trust, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
         try phone.apply(to: &settings)
         try app.apply(to: &settings)
         if let path = texts.strings {

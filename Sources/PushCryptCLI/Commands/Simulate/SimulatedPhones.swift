@@ -16,13 +16,9 @@ final class SimulatedPhones {
     struct Settings {
         var topic: String
         var keyring: any RecipientKeyring
-        /// Whether keys were given.
-        var hasKeys: Bool
-        /// Whether they have a shared key itself, and no device's.
-        var lacksDevice = false
+        /// The keys and the sender keys that were given, which explain a failure.
+        var given: GivenKeys?
         var senders: SenderTrust
-        /// Whether sender keys were given.
-        var hasTrust: Bool
         var fallback: Fallback
         var startsAt: UnixTime
         var options = SimulatedDevice.Options()

@@ -65,13 +65,13 @@ struct SimulatedPush {
         guard !reception.isRestored, !reception.isStored, !reception.isDropped else { return false }
         let explained: [PresentedContent.Origin] = [.died, .notAllowed, .notPresented, .suppressed]
         if let origin = reception.presentation?.origin, explained.contains(origin) { return false }
-        switch reception.failure {
-        case .unknownKey: return findings.settings.hasKeys
+        switch reception.failure?.defined {
+        case .unknownKey: return findings.settings.given != nil
         case .malformed: return findings.missingTexts.isEmpty
-        case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked,
-            .unsupportedSuite:
+        case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked, .unsupportedSuite:
             return true
-        default: return false
+        case .keyLocked, .expired, .notYetValid, .replayed, .retracted, .timedOut, .attachmentFailed, .internalError:
+            return false
         }
     }
 
@@ -180,7 +180,7 @@ struct SimulatedPush {
             case .handedOver: "the placeholder is shown"
             default: "\(origin)"
             }
-        return "\(failure): \(shown). \(findings.reason ?? failure.explanation)"
+        return "\(failure): \(shown). \(findings.reason ?? failure.meaning)"
     }
 
     var json: JSONObject {
@@ -212,33 +212,6 @@ struct SimulatedPush {
             "timeSensitive": banner.isTimeSensitive,
         ]
     }
-}
-
-extension FailureClass {
-    /// What the class means, for somebody who doesn't know the protocol.
-    var explanation: String { Self.explanations[self] ?? "" }
-
-    private static let explanations: [FailureClass: String] = [
-        .notSealed: "The payload has no pushcrypt member: it wasn't sealed.",
-        .malformed:
-            "The payload isn't strict JSON, a member of pushcrypt is missing or has the wrong type, or there is no text for "
-            + "the user.",
-        .unsupportedVersion: "The payload has a protocol version that this app doesn't know.",
-        .unknownKey: "The phone doesn't have the key that it was sealed to, or doesn't pin the key that signed it.",
-        .keyLocked: "Keys can't be read until the phone is unlocked once after its start.",
-        .keyExpired: "The key has expired.",
-        .keyRevoked: "The key was revoked.",
-        .unsupportedSuite: "The key is of a suite that this system doesn't have: suite 3 needs OpenSSL 3.5, or iOS 26.",
-        .undecryptable:
-            "Decryption or verification failed. pushcrypt diagnose can say why.",
-        .expired: "The message has expired.",
-        .notYetValid: "The message was sealed later than the phone's clock says it is.",
-        .replayed: "The phone has shown this message already.",
-        .retracted: "The message was taken back before it was shown.",
-        .timedOut: "The content wasn't ready in time.",
-        .attachmentFailed: "An attachment couldn't be fetched in time, or isn't what was sealed.",
-        .internalError: "An error that no input can cause.",
-    ]
 }
 
 extension Duration {
