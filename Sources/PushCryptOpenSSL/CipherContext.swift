@@ -8,9 +8,12 @@ final class CipherContext {
     private let context: OpaquePointer
     private let algorithm: AEADAlgorithm
 
-    init(_ algorithm: AEADAlgorithm, _ direction: Direction) throws {
+    convenience init(_ algorithm: AEADAlgorithm, _ direction: Direction) throws {
+        try self.init(algorithm, direction, Algorithms.shared.cipher(algorithm))
+    }
+
+    init(_ algorithm: AEADAlgorithm, _ direction: Direction, _ cipher: OpaquePointer) throws {
         self.algorithm = algorithm
-        let cipher = try Algorithms.shared.cipher(algorithm)
         context = try unwrap(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         let encrypts: Int32 = direction == .seal ? 1 : 0
         try check(EVP_CipherInit_ex2(context, cipher, nil, nil, encrypts, nil), "EVP_CipherInit_ex2")
@@ -39,25 +42,27 @@ final class CipherContext {
         try begin(key: key, nonce: nonce, aad: aad)
         let count = ciphertext.count - AEADAlgorithm.tagByteCount
         guard count >= 0 else { throw CryptoError(.authenticationFailure, "AEAD") }
-        return try [UInt8](count: count) { plaintext in
-            try plaintext.withUnsafeMutableBufferPointer { buffer in
-                let plaintext = buffer.baseAddress ?? Self.emptyOutput
-                try update(ciphertext.extracting(first: count), into: plaintext)
+        return try [UInt8](count: count) { plaintext in try finishOpening(ciphertext, into: &plaintext) }
+    }
+
+    /// If it throws, it has erased what it decrypted: that is not authentic and must not stay in freed memory.
+    func finishOpening(_ ciphertext: Span<UInt8>, into plaintext: inout MutableSpan<UInt8>) throws {
+        try plaintext.withUnsafeMutableBufferPointer { buffer in
+            let plaintext = buffer.baseAddress ?? Self.emptyOutput
+            do {
+                try update(ciphertext.extracting(first: buffer.count), into: plaintext)
                 try ciphertext.extracting(last: AEADAlgorithm.tagByteCount).withUnsafeBufferPointer { tag in
                     try control(EVP_CTRL_AEAD_SET_TAG, UnsafeMutablePointer(mutating: tag.baseAddress!))
                 }
-                do {
-                    try check("AEAD", orThrow: .authenticationFailure) { finish(plaintext + count) }
-                } catch {
-                    // The plaintext is not authentic and must not stay in freed memory.
-                    OPENSSL_cleanse(plaintext, count)
-                    throw error
-                }
+                try check("AEAD", orThrow: .authenticationFailure) { finish(plaintext + buffer.count) }
+            } catch {
+                OPENSSL_cleanse(plaintext, buffer.count)
+                throw error
             }
         }
     }
 
-    private func begin(key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>) throws {
+    func begin(key: Span<UInt8>, nonce: Span<UInt8>, aad: Span<UInt8>) throws {
         guard key.count == algorithm.keyByteCount, nonce.count == AEADAlgorithm.nonceByteCount else {
             throw CryptoError(.invalidLength, "the key has \(algorithm.keyByteCount) bytes and the nonce 12")
         }
