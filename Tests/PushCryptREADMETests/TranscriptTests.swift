@@ -2,13 +2,21 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Runs the commands of the documents' transcripts in one shell and compares what they print.
+/// Runs the commands of each page's transcripts from top to bottom, in one shell and one folder, and compares what they print.
 @Suite("transcripts of the documents")
 struct TranscriptTests {
-    @Test("The commands of a transcript print what the document shows", arguments: try Transcript.all())
+    @Test(
+        "The commands of a page print what it shows, and those to start again remove every file that they made",
+        arguments: try Transcript.all())
     func output(_ transcript: Transcript) throws {
         let outputs = try Self.run(transcript.steps.map(\.commands)) { folder in
             for file in try Self.secretFiles(in: folder) { Issue.record("\(file)") }
+            let removal = "test ! -d trial || cd trial; " + transcript.removals.joined(separator: " && ")
+            let shell = ChildProcess(executable: "/bin/sh", arguments: ["-ec", removal], folder: folder.path)
+            let ending = try shell.run()
+            #expect(!transcript.removals.isEmpty && ending == .exit(0), "\(removal)")
+            let left = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            #expect(Set(left).subtracting(["output", "Keys"]) == [], "\(removal)")
         }
         try #require(outputs.count == transcript.steps.count)
         var stable = Self.StableLines()
@@ -22,34 +30,33 @@ struct TranscriptTests {
         "The README and four guides have a transcript of at least five steps, two pages a shorter one, and runbooks one"
     )
     func found() throws {
-        let all = Dictionary(grouping: try Transcript.all(), by: \.document)
+        let all = Dictionary(uniqueKeysWithValues: try Transcript.all().map { ($0.document, $0.steps) })
         let runbooks = Documents.files(in: "docs/runbooks", withSuffix: ".md")
         #expect(runbooks.count >= 6 && runbooks.allSatisfy { all[$0] != nil })
         let found = all.filter { !runbooks.contains($0.key) }
         let guides = ["README.md"] + ["attachments", "campaigns", "rotation", "simulator"].map { "docs/\($0).md" }
         #expect(Set(found.keys) == Set(guides + ["docs/diagnose.md", "docs/sidecar.md"]))
-        #expect(guides.allSatisfy { found[$0]?.contains { $0.steps.count >= 5 } == true })
+        #expect(guides.allSatisfy { found[$0, default: []].count >= 5 })
     }
 
-    /// A section with commands and their output.
+    /// The sections of a page that have commands with output.
     struct Transcript: Sendable, CustomStringConvertible {
         let document: String
-        let heading: String
         let steps: [Step]
+        /// The commands to start again.
+        let removals: [String]
 
-        var description: String { "\(document), \(heading)" }
+        var description: String { document }
 
         static func all() throws -> [Transcript] {
-            try Documents.tested.flatMap { document -> [Transcript] in
-                let blocks = try Documents.blocks(in: document)
-                let headings = blocks.reduce(into: [String]()) { headings, block in
-                    if headings.last != block.heading { headings.append(block.heading) }
-                }
-                return headings.compactMap { heading -> Transcript? in
-                    let steps = Step.steps(blocks.filter { $0.heading == heading })
-                    guard steps.contains(where: { $0.output != "" }) else { return nil }
-                    return Transcript(document: document, heading: heading, steps: steps)
-                }
+            try Documents.tested.compactMap { document in
+                let sections = Dictionary(
+                    grouping: try Documents.blocks(in: document).enumerated(), by: \.element.heading)
+                let steps = sections.values.sorted { $0[0].offset < $1[0].offset }.map { Step.steps($0.map(\.element)) }
+                    .filter { steps in steps.contains { $0.output != "" } }.flatMap(\.self)
+                let text = try Documents.prose(of: document).replacing("\n", with: " ")
+                let removals = text.matches(of: /To start again, run `([^`]+)`/).map { String($0.1) }
+                return steps.isEmpty ? nil : Transcript(document: document, steps: steps, removals: removals)
             }
         }
     }
@@ -107,7 +114,8 @@ struct TranscriptTests {
             guard text.contains(secret) || text.contains("Dr. Amara Osei") && path != "output" else { return false }
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
-            return !path.hasPrefix("Keys/") || text.contains(secret) && mode & 0o077 != 0
+            let isIgnored = path.hasPrefix("Keys/") || path.hasPrefix("trial/Keys/")
+            return !isIgnored || text.contains(secret) && mode & 0o077 != 0
         }
     }
 
