@@ -195,6 +195,26 @@ import Testing
         }
     }
 
+    @Test("a push with a collapse id that HTTP can't have fails at once, and the next push is sent without a wait")
+    func invalidRequest() async throws {
+        try await Sending.with { sending in
+            // A message that an earlier version has accepted.
+            let message = try await sending.test.store.accept(
+                NewMessage(
+                    to: .user("zoe"), payload: Data(#"{"aps":{"alert":"Hi"}}"#.utf8), collapseID: "visit\u{7f}",
+                    expiresAt: sending.clock.now + 30 * 86_400_000), at: sending.clock.now)
+            let result = try await sending.attempt(try #require(try await sending.claim()))
+            #expect(result == .failed(reason: "invalidRequest"))
+            #expect(sending.worker.gate.isOpen(at: sending.clock.now))
+            #expect(try await sending.test.store.report(on: message.id)?.failed == ["invalidRequest": 1])
+            let errors = sending.log.lines.filter { $0.level == .error }
+            #expect(errors.map { $0.metadata["reason"] } == ["Invalid header field values"])
+            _ = try await sending.accept("Hello")
+            _ = try await sending.attempt(try #require(try await sending.claim()))
+            #expect(sending.apns.accepted.count == 1)
+        }
+    }
+
     @Test("with a revoked signing key nothing is sealed or sent, the push waits for the next key, and health says so")
     func revokedKey() async throws {
         try await Sending.with { sending in

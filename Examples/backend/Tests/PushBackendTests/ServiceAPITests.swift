@@ -69,6 +69,30 @@ import Testing
         #expect(health.body.contains("provider token refused: InvalidProviderToken by production"))
     }
 
+    @Test("health is degraded while a push waits after eight attempts, and names the reason and no number")
+    func stuck() async throws {
+        try await api.test.register("zoe")
+        _ = try await api.send(#"{"aps":{"alert":"Hi"}}"#)
+        var time = Int64(Date().timeIntervalSince1970 * 1_000) + 1_000
+        func health() async throws -> TestAPI.Answer { try await api.call(.get, "/health", by: .anonymous) }
+        func metric() async throws -> Double? {
+            let text = try await api.call(.get, "/metrics", by: .service).body
+            return text.firstMatch(of: #/(?m)^push_queue_stuck ([0-9.]+)$/#).flatMap { Double($0.1) }
+        }
+        for attempt in 1...8 {
+            let delivery = try #require(try await api.test.claim(at: time).first)
+            try await api.test.end(delivery, .retry(at: time + 1, reason: "InternalServerError"), at: time)
+            time += 1
+            #expect(try await health().text("status") == (attempt < 8 ? "ok" : "degraded"))
+        }
+        #expect(try await health().body.contains("\"pushes stuck: InternalServerError\""))
+        #expect(try await metric() == 1)
+        let delivery = try #require(try await api.test.claim(at: time).first)
+        try await api.test.end(delivery, .sent(receiptName: nil), at: time)
+        #expect(try await health().text("status") == "ok")
+        #expect(try await metric() == 0)
+    }
+
     @Test("health is degraded while no key signs")
     func degraded() async throws {
         try api.keys.revoke()

@@ -67,7 +67,13 @@ public struct APNsClient: PushTransport {
         http.headers.add(name: "authorization", value: "bearer \(providerToken)")
         http.headers.add(name: "content-type", value: "application/json")
         http.body = .bytes(request.body)
-        let response = try await client.execute(http, timeout: timeout)
+        let response: HTTPClientResponse
+        do { response = try await client.execute(http, timeout: timeout) } catch let error as HTTPClientError
+            where error.isOfRequest
+        {
+            // The description quotes values.
+            throw InvalidRequest(error.shortDescription)
+        }
         // A body that isn't read would reset its stream, and APNs closes connections with many resets.
         guard response.status != .ok else {
             // The push is accepted, also if the stream breaks off now.
@@ -79,5 +85,17 @@ public struct APNsClient: PushTransport {
         return PushResponse(
             status: Int(response.status.code), reason: body?.reason, timestamp: body?.timestamp,
             retryAfter: response.headers.first(name: "retry-after").flatMap { Int64($0) })
+    }
+}
+
+extension HTTPClientError {
+    /// Whether the client refuses the request, and would refuse it each time. Two of these errors have values, so that they can't be
+    /// compared.
+    fileprivate var isOfRequest: Bool {
+        let own: [HTTPClientError] = [
+            .invalidURL, .emptyHost, .emptyScheme, .unsupportedScheme(""), .invalidHeaderFieldNames([]),
+            .invalidHeaderFieldValues([]), .traceRequestWithBody, .bodyLengthMismatch, .contentLengthMissing,
+        ]
+        return own.contains { $0.shortDescription == shortDescription }
     }
 }

@@ -112,6 +112,11 @@ struct DeliveryWorker: Sendable {
                 preferredDisplayUnit: .seconds, factory: metrics
             ).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
             return await judge(response, delivery, accepted, providerToken)
+        } catch let error as InvalidRequest {
+            logger.error(
+                "a push can't be sent: the request itself is wrong",
+                metadata: ["apns-id": "\(delivery.apnsID)", "reason": "\(error.reason)"])
+            return ended(delivery, .failed(reason: "invalidRequest"))
         } catch {
             // The push may have been accepted. It is sent again with the same ids.
             logger.warning(

@@ -35,8 +35,18 @@ public struct PushResponse: Hashable, Sendable {
     }
 }
 
+/// Why a request was never sent, and never will be.
+public struct InvalidRequest: Error, Hashable, Sendable {
+    /// What is wrong with it, without its values.
+    public let reason: String
+
+    /// Creates an error.
+    public init(_ reason: String) { self.reason = reason }
+}
+
 /// Sends requests to one of Apple's two servers.
 public protocol PushTransport: Sendable {
-    /// - Throws: the error of the connection. Whether APNs has accepted the push is then unknown.
+    /// - Throws: `InvalidRequest` if each attempt would fail, because the request itself is wrong; otherwise the error of the
+    ///   connection. Whether APNs has accepted the push is then unknown.
     func send(_ request: PushRequest, providerToken: String) async throws -> PushResponse
 }

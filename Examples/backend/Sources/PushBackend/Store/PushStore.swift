@@ -67,6 +67,9 @@ public protocol PushStore: Sendable {
     /// Counts the deliveries that wait.
     func queueDepth() async throws -> Int
 
+    /// Counts the deliveries that wait after 8 attempts or more, which take a minute or longer, by the reason of the last one.
+    func stuckDeliveries() async throws -> [String: Int]
+
     /// A value that outlives a restart, such as the provider token; nil if there is none.
     func setting(_ name: String) async throws -> String?
 

@@ -156,6 +156,18 @@ extension SQLiteStore {
     public func queueDepth() async throws -> Int {
         try await read { try Int.fetchOne($0, sql: "SELECT count(*) FROM delivery WHERE state = 0") ?? 0 }
     }
+
+    public func stuckDeliveries() async throws -> [String: Int] {
+        try await read { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT coalesce(reason, 'unknown') AS cause, count(*) AS number
+                    FROM delivery INDEXED BY delivery_that_is_stuck WHERE state = 0 AND attempts >= 8 GROUP BY reason
+                    """)
+            return rows.reduce(into: [:]) { $0[$1["cause"]] = $1["number"] }
+        }
+    }
 }
 
 extension ClaimedDelivery {

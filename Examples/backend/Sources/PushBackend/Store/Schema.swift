@@ -9,6 +9,10 @@ enum Schema {
         migrator.registerMigration("3") { db in
             for table in ["delivery", "receipt"] { try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN skid TEXT") }
         }
+        migrator.registerMigration("4") {
+            try $0.execute(
+                sql: "CREATE INDEX delivery_that_is_stuck ON delivery (reason) WHERE state = 0 AND attempts >= 8")
+        }
         try migrator.migrate(database)
     }
 

@@ -73,14 +73,16 @@ public struct BackendAPI: Sendable {
         var reasons: [String]?
     }
 
-    /// The answer is public, so it has no path, and no details of the refused set of sender keys.
+    /// The answer is public, so it has no path, no numbers of pushes, and no details of the refused set of sender keys.
     @Sendable private func health(_ request: Request, _ context: APIContext) async throws -> Response {
-        do { _ = try await store.setting("health") } catch {
+        let stuck: [String: Int]
+        do { stuck = try await store.stuckDeliveries() } catch {
             return try .json(Health(status: "unavailable"), status: .serviceUnavailable)
         }
         let areKeysHealthy = sealer.signingKeyStatus.isHealthy
         var reasons = refusedTokens().map { "provider token refused: \($0)" }
         if !areKeysHealthy { reasons.append("signing keys: no key signs, or the file is refused") }
+        reasons += stuck.keys.sorted().map { "pushes stuck: \($0)" }
         if senderSet?.refusal != nil { reasons.append("sender set: apps don't accept the file") }
         return try .json(
             Health(
@@ -106,6 +108,7 @@ public struct BackendAPI: Sendable {
         func set(_ name: String, _ value: Int64) { Meter(label: name, factory: metrics).set(value) }
         let keys = sealer.signingKeyStatus
         set("push_queue_depth", Int64(try await store.queueDepth()))
+        set("push_queue_stuck", Int64(try await store.stuckDeliveries().values.reduce(0, +)))
         set("push_signing_keys_healthy", keys.isHealthy ? 1 : 0)
         set("push_signing_keyset_seq", keys.sequence)
         if let time = keys.activatedAt {

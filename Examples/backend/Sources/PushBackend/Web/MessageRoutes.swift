@@ -17,6 +17,13 @@ struct MessageRoutes {
         let expiresAfter: Int64?
     }
 
+    /// A payload whose `push_id` is a text. A number can't have other characters.
+    private struct NamedPayload: Decodable {
+        let pushID: String?
+
+        private enum CodingKeys: String, CodingKey { case pushID = "push_id" }
+    }
+
     private struct Accepted: Encodable {
         let id: String
         let deliveries: Int
@@ -47,7 +54,8 @@ struct MessageRoutes {
         switch (body.to.count, body.to.first?.key, body.to.first?.value) {
         case (1, "user", let user?) where user.isUser: audience = .user(user)
         case (1, "segment", let segment?) where segment.isName: audience = .segment(segment)
-        default: throw APIError.invalid("to has to name one user or one segment")
+        default:
+            throw APIError.invalid("to has to name one user, without control characters, or one segment")
         }
         guard let payload = json["payload"] else {
             throw APIError(.badRequest, "malformed", "the member payload is missing")
@@ -61,10 +69,12 @@ struct MessageRoutes {
         guard (1...Self.longestLifetimeInSeconds).contains(lifetime) else {
             throw APIError.invalid("expiresAfter is 1 second to 30 days")
         }
-        if let id = body.collapseID {
-            guard (1...64).contains(id.utf8.count), id.allSatisfy({ $0.isASCII && !$0.isWhitespace && $0 > " " }) else {
-                throw APIError.invalid("collapseID has 1 to 64 printable ASCII characters")
-            }
+        guard body.collapseID?.isCollapseID != false else {
+            throw APIError.invalid("collapseID has 1 to 64 characters of 0x21 to 0x7E")
+        }
+        let named = try? JSONDecoder().decode(NamedPayload.self, from: payload)
+        guard named?.pushID?.isPushID != false else {
+            throw APIError.invalid("payload: push_id has 1 to 256 characters of 0x21 to 0x7E")
         }
         let key = request.headers[.idempotencyKey]
         guard key?.isIdempotencyKey != false else {
@@ -80,8 +90,7 @@ struct MessageRoutes {
     }
 
     @Sendable private func report(_ request: Request, _ context: APIContext) async throws -> Response {
-        let id = try context.parameters.require("id")
-        guard let report = try await store.report(on: id) else {
+        guard let id = try context.name("id"), let report = try await store.report(on: id) else {
             throw APIError.notFound("there is no message of this id: it never existed, or ended 30 days ago")
         }
         return try .json(
@@ -96,16 +105,5 @@ extension SenderError {
     fileprivate var excess: String {
         guard let bytesNeeded, let bytesAvailable else { return "" }
         return ", which is \(bytesNeeded - bytesAvailable) bytes too many"
-    }
-}
-
-extension String {
-    /// 1 to 256 characters
-    var isUser: Bool { (1...256).contains(unicodeScalars.count) }
-
-    /// 1 to 255 characters of `[A-Za-z0-9._:-]`
-    fileprivate var isIdempotencyKey: Bool {
-        (1...255).contains(utf8.count)
-            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._:-".contains($0)) }
     }
 }

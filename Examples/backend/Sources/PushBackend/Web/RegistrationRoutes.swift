@@ -38,7 +38,7 @@ struct RegistrationRoutes {
 
     func add(to group: RouterGroup<APIContext>) {
         group.post("registrations") { try await upload($0, $1, name: nil) }
-        group.put("registrations/{name}") { try await upload($0, $1, name: $1.parameters.require("name")) }
+        group.put("registrations/{name}") { try await upload($0, $1, name: installation($1)) }
         group.post("answers", use: answer)
         group.get("registrations/{name}", use: state)
         group.delete("registrations/{name}", use: signOut)
@@ -103,7 +103,12 @@ struct RegistrationRoutes {
     }
 
     @Sendable private func state(_ request: Request, _ context: APIContext) async throws -> Response {
-        try .json(Answer(try await state(of: context.parameters.require("name"), context.currentUser)))
+        try .json(Answer(try await state(of: installation(context), context.currentUser)))
+    }
+
+    private func installation(_ context: APIContext) throws -> String {
+        guard let name = try context.name("name") else { throw APIError.noInstallation }
+        return name
     }
 
     private func state(of name: String, _ user: String) async throws -> RegistrationState {
@@ -112,7 +117,7 @@ struct RegistrationRoutes {
     }
 
     @Sendable private func signOut(_ request: Request, _ context: APIContext) async throws -> Response {
-        let name = try context.parameters.require("name")
+        let name = try installation(context)
         guard try await store.signOut(name, of: try context.currentUser, at: milliseconds()) else {
             throw APIError.noInstallation
         }

@@ -18,7 +18,7 @@ struct SegmentRoutes {
 
     @Sendable private func replace(_ request: Request, _ context: APIContext) async throws -> Response {
         guard let user = try context.parameters.require("user").removingPercentEncoding, user.isUser else {
-            throw APIError.invalid("a user has 1 to 256 characters")
+            throw APIError.invalid("a user has 1 to 256 characters, and no control characters")
         }
         let (body, _) = try await request.decoded(Body.self, upTo: Self.largestBodyInBytes, context)
         guard body.segments.count <= Self.largestCount, body.segments.allSatisfy(\.isName) else {
@@ -26,13 +26,5 @@ struct SegmentRoutes {
         }
         try await store.setSegments(Set(body.segments), of: user)
         return Response(status: .noContent)
-    }
-}
-
-extension String {
-    /// 1 to 64 characters of `[A-Za-z0-9._-]`
-    var isName: Bool {
-        (1...64).contains(utf8.count)
-            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "_" || $0 == "-") }
     }
 }

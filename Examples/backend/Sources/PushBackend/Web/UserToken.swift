@@ -5,6 +5,7 @@ public import Foundation
 /// this service.
 ///
 /// ```
+/// user  = 1 to 256 characters in UTF-8, none of them a control character
 /// token = BASE64URL(user) "." EXPIRY IN UNIX SECONDS "." BASE64URL(HMAC-SHA256(key, "pushes/1 user" 0x00 BASE64URL(user) "." EXPIRY))
 /// ```
 public struct UserToken: Sendable {
@@ -21,7 +22,11 @@ public struct UserToken: Sendable {
     ///
     /// - Parameter expiry: UNIX seconds.
     public func token(for user: String, until expiry: Int64) -> String {
-        let text = "\(Data(user.utf8).base64URL).\(expiry)"
+        token(of: Data(user.utf8), until: expiry)
+    }
+
+    func token(of user: Data, until expiry: Int64) -> String {
+        let text = "\(user.base64URL).\(expiry)"
         return "\(text).\(Data(code(text)).base64URL)"
     }
 
@@ -39,7 +44,11 @@ public struct UserToken: Sendable {
             throw .badSignature
         }
         guard time < expiry else { throw .expired }
-        return String(decoding: user, as: UTF8.self)
+        // Two texts that aren't UTF-8 would become one user, and one with NUL another user's name in the database.
+        guard let name = String(data: user, encoding: .utf8), Data(name.utf8) == user, name.isUser else {
+            throw .badUser
+        }
+        return name
     }
 
     private func code(_ text: String) -> HMAC<SHA256>.MAC {
@@ -50,6 +59,8 @@ public struct UserToken: Sendable {
 /// Why a bearer token is refused. Only the log has it, without anything of the token.
 enum TokenRefusal: String, Error {
     case missing, malformed, badSignature, expired
+    /// The user isn't UTF-8, is too long, or has a control character.
+    case badUser
     /// No service token is equal.
     case unknown
 }
