@@ -22,9 +22,6 @@ public struct EncodedPayload: Sendable {
         } catch {
             throw SenderError(error)
         }
-        guard AlertText.isVisible(in: inner.aps?["alert"]) else {
-            throw SenderError(.invalidPayload, "aps.alert has only white space: devices would show the placeholder")
-        }
     }
 
     /// - Throws: `SenderError` with `invalidPayload`; what the encoding of `payload` throws.

@@ -45,7 +45,7 @@ package struct JSONValue: Sendable {
         return node.kind == .string && !node.contentRange.isEmpty
     }
 
-    /// Whether this is a string with a character that is neither white space nor without a glyph.
+    /// Whether this is a string with a character that a person can see.
     package var isVisibleString: Bool {
         guard kind == .string else { return false }
         // Nearly every text begins with ASCII, and needs no decoding.

@@ -24,9 +24,10 @@ package struct InnerPayload: Sendable {
         guard let aps = text.root["aps"], aps.kind == .object else {
             throw Flaw(reason: "the payload has no aps object")
         }
-        guard AlertText.isPresent(in: aps["alert"]) else {
+        guard AlertText.isVisible(in: aps["alert"]) else {
             throw Flaw(
-                reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key: there is nothing to show")
+                reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key with a visible character: "
+                    + "there is nothing to show")
         }
         self.text = text
     }

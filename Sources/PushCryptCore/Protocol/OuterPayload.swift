@@ -30,7 +30,7 @@ package struct OuterPayload: Sendable {
             guard let read = value.utf8.flatMap(KeyID.init(utf8:)) else { throw .malformed }
             skid = read
         }
-        guard let aps = root["aps"], AlertText.isPresent(in: aps["alert"]), aps["mutable-content"]?.protocolInteger == 1
+        guard let aps = root["aps"], AlertText.isVisible(in: aps["alert"]), aps["mutable-content"]?.protocolInteger == 1
         else { throw .malformed }
         self.kid = kid
         self.skid = skid

@@ -22,8 +22,8 @@ public struct Placeholder: Hashable, Sendable {
     /// `launch-image`: the image or storyboard that the app shows while it is launched.
     public var launchImage: String?
 
-    /// Makes a placeholder. One of title, subtitle, body, `titleLocKey` and `bodyLocKey` must not be empty, or only white
-    /// space. The device prefers a key to a literal text of the same part.
+    /// Makes a placeholder. One of title, subtitle, body, `titleLocKey` and `bodyLocKey` must have a character that a person
+    /// can see. The device prefers a key to a literal text of the same part.
     public init(
         title: String? = nil, subtitle: String? = nil, body: String? = nil,
         titleLocKey: String? = nil, titleLocArguments: [String] = [],
@@ -103,16 +103,10 @@ package enum AlertText {
     /// The system shows an alert only if it has one of these members.
     private static let sufficient = ["title", "subtitle", "body", "loc-key", "title-loc-key"]
 
-    /// Whether `alert` has a text that a person can see: the device shows the placeholder in place of a text of white space.
+    /// Whether `alert` has a text that a person can see (PROTOCOL section 2).
     package static func isVisible(in alert: JSONValue?) -> Bool {
         guard let alert else { return false }
         return alert.isVisibleString || sufficient.contains { name in alert[name]?.isVisibleString ?? false }
-    }
-
-    /// Whether `alert` has a text that isn't empty, as the protocol requires.
-    package static func isPresent(in alert: JSONValue?) -> Bool {
-        guard let alert else { return false }
-        return alert.isNonEmptyString || sufficient.contains { name in alert[name]?.isNonEmptyString ?? false }
     }
 
     /// Returns an alert's members with text as raw JSON, without members of a wrong type; nil if `alert` isn't an alert.

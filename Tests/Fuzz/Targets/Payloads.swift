@@ -79,8 +79,10 @@ extension SlowJSON {
     }
 
     fileprivate var hasAlertText: Bool {
-        if case .string(let text) = self { return !text.isEmpty }
-        return ["title", "subtitle", "body", "loc-key", "title-loc-key"].contains { self[$0]?.bytes?.isEmpty == false }
+        if let text = bytes { return String(decoding: text, as: UTF8.self).isVisible }
+        return ["title", "subtitle", "body", "loc-key", "title-loc-key"].contains {
+            self[$0]?.bytes.map { String(decoding: $0, as: UTF8.self).isVisible } == true
+        }
     }
 }
 

@@ -8,8 +8,13 @@ import unittest
 from typing import Any
 
 import support
-from pushcrypt import Keyset, Opener, PossessionError, PushCryptError, _envelope, _keys, possession
+from pushcrypt import (
+    Keyset, Opener, Placeholder, PossessionError, PushCryptError, Recipient, RecipientKey, Sealer, _envelope, _keys, possession,
+    seal_offload,
+)
 from pushcrypt._json import b64, unb64
+from pushcrypt._message import is_visible
+from pushcrypt.blobs import offloaded_payload
 from pushcrypt.sealer import campaign_id
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
@@ -54,6 +59,43 @@ class VectorTests(unittest.TestCase):
                     with self.assertRaises(PushCryptError) as caught:
                         support.open_with_sets(*arguments)
                     self.assertEqual(caught.exception.code, entry["failure"])
+
+    def test_an_alert_without_a_visible_character_is_refused_by_sealing_and_by_opening(self) -> None:
+        vectors = load("alerts-v1.json")
+        keyset, phone = vectors["keyset"].encode(), RecipientKey.from_jwk(vectors["keyset"])
+        to, sealer = Recipient.from_jwk(phone.registration_record()), Sealer(vectors["topic"], clock=lambda: vectors["at"])
+
+        def sealed(inner: str, placeholder: Placeholder) -> None:
+            sealer.seal(inner, to=to, placeholder=placeholder)
+
+        def opened(payload: str) -> None:
+            support.open_with_sets(payload.encode(), keyset, None, vectors["topic"], vectors["at"])
+
+        for entry in vectors["vectors"]:
+            alert = json.loads(entry["alert"])
+            texts = {"body": alert} if isinstance(alert, str) else {
+                name.replace("-", "_"): text for name, text in alert.items()}
+            inner = '{"aps":{"alert":%s}}' % entry["alert"]
+            for code, call in (
+                ("invalidPayload", lambda: sealed(inner, Placeholder("T"))), ("invalidPayload", lambda: seal_offload(inner)),
+                ("invalidPlaceholder", lambda: sealed('{"aps":{"alert":"x"}}', Placeholder(**texts))),
+                ("malformed", lambda: opened(entry["inner"])), ("malformed", lambda: opened(entry["outer"])),
+                ("malformed", lambda: offloaded_payload(inner.encode())),
+            ):
+                with self.subTest(entry["name"], code=code):
+                    if entry["isVisible"]:
+                        call()
+                    else:
+                        with self.assertRaises(PushCryptError) as caught:
+                            call()
+                        self.assertEqual(caught.exception.code, code)
+
+    def test_the_characters_that_show_nothing_are_those_of_the_list(self) -> None:
+        listed = {plane << 16 | last for plane in range(17) for last in (0xFFFE, 0xFFFF)}
+        for text in load("alerts-v1.json")["invisible"]:
+            first, _, last = text.partition("-")
+            listed |= set(range(int(first, 16), int(last or first, 16) + 1))
+        self.assertEqual({code for code in range(0x110000) if not is_visible(chr(code))}, listed)
 
     def test_keysets(self) -> None:
         for entry in load("keysets-v1.json")["vectors"]:

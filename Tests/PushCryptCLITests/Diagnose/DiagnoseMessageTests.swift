@@ -63,7 +63,10 @@ struct DiagnoseMessageTests {
         #expect(await app.fail(push).failure == .malformed)
         let diagnosed = try app.diagnose(push, "--keys", app.keyFile(), "--topic", InstalledApp.topic)
         #expect(diagnosed.errors == ["message-malformed"], "\(diagnosed.text)")
-        #expect(diagnosed.first.evidence == ["the sealed message: its aps.alert has no visible character"])
+        #expect(
+            diagnosed.first.evidence == [
+                "the sealed message: it isn't a JSON object with an aps.alert whose text has a visible character"
+            ])
     }
 
     @Test("a sealed alert that has only keys of the app's texts gets a note")

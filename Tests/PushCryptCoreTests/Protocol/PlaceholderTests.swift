@@ -20,7 +20,7 @@ import Testing
     func json(placeholder: Placeholder, expected: String) throws {
         let json = try #require(placeholder.json)
         #expect(String(decoding: json, as: UTF8.self) == expected)
-        #expect(AlertText.isPresent(in: try JSONText(json).root))
+        #expect(AlertText.isVisible(in: try JSONText(json).root))
     }
 
     @Test(

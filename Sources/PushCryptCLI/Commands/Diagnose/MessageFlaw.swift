@@ -19,10 +19,4 @@ enum MessageFlaw {
             ? "pushcrypt.attachments, offload or test has another form than the protocol's"
             : "pushcrypt.retract, quiet or badge, or the use of an attachment, has another form than the protocol's"
     }
-
-    /// Why the device has nothing to show of a well-formed message; nil if it has.
-    static func unseen(_ inner: InnerPayload, _ header: MessageHeader) -> String? {
-        header.extras.offload == nil && !AlertText.isVisible(in: inner.aps?["alert"])
-            ? "its aps.alert has no visible character" : nil
-    }
 }

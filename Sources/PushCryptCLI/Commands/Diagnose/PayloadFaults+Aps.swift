@@ -43,20 +43,23 @@ extension PayloadFaults {
 
     static func alertMissing(_ evidence: Evidence) -> Fault? {
         guard let aps = evidence.payload.aps, evidence.payload.reportedFailure == nil,
-            !AlertText.isPresent(in: aps["alert"])
+            !AlertText.isVisible(in: aps["alert"])
         else { return nil }
         let isBackground = aps["content-available"] != nil
         let cause =
             aps["alert"] == nil
             ? "The push has no alert, so iOS doesn't run the extension and shows nothing."
-            : "The push has an alert without text, so iOS doesn't run the extension and shows nothing."
+            : "The push has an alert without a visible text: iOS doesn't run the extension, or the extension refuses the push."
         return Fault(
             "alert-missing", cause,
             [
-                "payload: aps.alert \(aps["alert"] == nil ? "is missing" : "has no title, subtitle, body or loc-key with text")"
+                "payload: aps.alert "
+                    + (aps["alert"] == nil
+                        ? "is missing" : "has no title, subtitle, body or loc-key with a visible character")
             ]
                 + (isBackground ? ["payload: aps has \"content-available\", as a background push"] : []),
-            do: "Give the placeholder a text, such as \"New message\". The extension replaces it.", explains: [.noPush])
+            do: "Give the placeholder a text, such as \"New message\". The extension replaces it.",
+            explains: [.noPush, .failure(.malformed)])
     }
 
     static func textsByKey(_ evidence: Evidence) -> Fault? {

@@ -149,11 +149,8 @@ struct RequestHeaders {
 extension String {
     /// Without spaces, line breaks and invisible characters at its beginning and end.
     var withoutOuterWhiteSpace: String {
-        func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-            scalar.properties.isWhitespace || scalar == "\u{200b}" || scalar == "\u{feff}"
-        }
-        let scalars = unicodeScalars.drop(while: isSpace)
-        guard let last = scalars.lastIndex(where: { !isSpace($0) }) else { return "" }
+        let scalars = unicodeScalars.drop { !$0.isVisible }
+        guard let last = scalars.lastIndex(where: \.isVisible) else { return "" }
         return String(scalars[...last])
     }
 }

@@ -104,11 +104,11 @@ struct Trial {
 
     private mutating func read(_ message: [UInt8], _ attempt: Attempt) {
         guard let inner = try? InnerPayload(message: message), let key = try? RecipientKey(attempt.entry) else {
-            flaw = "it isn't a JSON object with an aps.alert that has text"
+            flaw = "it isn't a JSON object with an aps.alert whose text has a visible character"
             return
         }
         header = inner.header(proof: key.proof(isSigned: attempt.sender != nil))
-        flaw = header.map { MessageFlaw.unseen(inner, $0) } ?? MessageFlaw.malformed(inner)
+        flaw = header == nil ? MessageFlaw.malformed(inner) : nil
         alert = inner.aps?["alert"]
         insecureAddresses = AttachmentAddresses.insecure(in: inner.text.root)
     }

@@ -21,6 +21,12 @@ _NAME = r"[a-z0-9][a-z0-9.+_-]{0,63}"
 _TYPE = re.compile(_NAME + "/" + _NAME, re.ASCII)
 _ID = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _TEXTS = ("title", "subtitle", "body", "loc-key", "title-loc-key")
+#: The characters that show nothing (PROTOCOL section 2): a closed list, which doesn't depend on a version of Unicode.
+_INVISIBLE = re.compile(
+    "[\0-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f"
+    "\u2800\u3000\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U00013430-\U0001343f\U00016fe4"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    + "".join(chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17)) + "]*")
 
 
 #: A notification as APNs takes it: an object with `aps`, or its JSON, which is sealed byte for byte.
@@ -39,11 +45,16 @@ def payload_bytes(payload: PayloadText) -> bytes:
         raise Flaw(f"JSON can't represent it ({type(error).__name__}): it isn't a mapping of JSON values") from None
 
 
+def is_visible(text: object) -> bool:
+    """Whether it is a string with a character that a person can see."""
+    return isinstance(text, str) and not _INVISIBLE.fullmatch(text)
+
+
 def has_text(alert: Any) -> bool:
-    """Whether an alert is a non-empty string, or has a non-empty title, subtitle, body, loc-key or title-loc-key."""
+    """Whether an alert is a visible string, or has a visible title, subtitle, body, loc-key or title-loc-key."""
     if isinstance(alert, dict):
-        return any(isinstance(alert.get(name), str) and alert[name] for name in _TEXTS)
-    return isinstance(alert, str) and alert != ""
+        return any(is_visible(alert.get(name)) for name in _TEXTS)
+    return is_visible(alert)
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,7 +75,7 @@ class Payload:
             raise Flaw(f"it has more than {MAX_VALUES:,} JSON values")
         aps = root.get("aps")
         if not isinstance(aps, Obj) or not has_text(aps.get("alert")):
-            raise Flaw("its aps has no alert with a text: iOS shows nothing without one")
+            raise Flaw("its aps has no alert with a text that a person can see")
         if ("pushcrypt" in root) != is_message:
             raise Flaw("it has no pushcrypt member" if is_message else "it already has a pushcrypt member")
         return cls(root, text, aps)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Sequence
 
 from ._json import Obj, dump, is_integer
-from ._message import Payload
+from ._message import Payload, is_visible
 from .errors import SealError
 
 MAX_LIMIT = 4096  # bytes of the outer payload
@@ -21,7 +21,7 @@ class Placeholder:
 
     `title`, `subtitle` and `body` are literal. `title_loc_key`, `subtitle_loc_key` and `loc_key` are keys of the app's
     strings, which the device localises with the arguments. APNs can read all of it. At least one of `title`, `subtitle`,
-    `body`, `title_loc_key` and `loc_key` must not be empty.
+    `body`, `title_loc_key` and `loc_key` must have a character that a person can see.
     """
 
     title: str | None = None
@@ -37,8 +37,9 @@ class Placeholder:
 
     def json(self) -> str:
         sufficient = (self.title, self.subtitle, self.body, self.title_loc_key, self.loc_key)
-        if not any(sufficient):
-            raise SealError("invalidPlaceholder", "the placeholder has no text: without one, iOS doesn't run the app's extension")
+        if not any(map(is_visible, sufficient)):
+            raise SealError("invalidPlaceholder", "the placeholder has no text that a person can see: without one, iOS doesn't run "
+                            "the app's extension")
         texts = {
             "title": self.title, "subtitle": self.subtitle, "body": self.body, "title-loc-key": self.title_loc_key,
             "subtitle-loc-key": self.subtitle_loc_key, "loc-key": self.loc_key, "launch-image": self.launch_image}

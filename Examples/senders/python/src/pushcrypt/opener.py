@@ -187,7 +187,7 @@ class _Outer:
             unb64(member["skid"], 8, "skid")
         sealed = unb64(member.get("sealed"), name="sealed")
         if not isinstance(aps, Obj) or not has_text(aps.get("alert")) or not is_one(aps.get("mutable-content")):
-            raise Flaw("its aps has no alert with a text, or no mutable-content 1: iOS wouldn't run the extension")
+            raise Flaw("its aps has no alert with a visible text, or no mutable-content 1: iOS wouldn't run the extension")
         return cls(member["kid"], member.get("skid"), sealed)
 
 
