@@ -37,6 +37,12 @@ struct MessageSealing {
     func push(_ payload: EncodedPayload) throws -> SealedPush {
         do {
             if let minimum = options.minimumSuite { try recipient.requireSuite(atLeast: minimum) }
+            guard !options.requiresDevice || !recipient.isBareSharedKey else {
+                throw SenderError(
+                    .deviceMissing,
+                    "key \(recipient.kid) is a shared key, and everyone who has it could open the push: seal to a device's key"
+                )
+            }
             return try push(payload.inner, header(parts.extras), parts.extras, options.oversize.minimumBodyLength)
         } catch let error as SenderError {
             throw error

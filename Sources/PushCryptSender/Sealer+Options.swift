@@ -49,13 +49,16 @@ extension Sealer {
         /// The lowest suite of a recipient's key; nil for no minimum. Suites 3 and 4 rank above 1 and 2, so `xWing` demands keys
         /// that resist quantum computers. Sealing to a lower key throws `suiteTooLow`; other recipients get their pushes.
         public var minimumSuite: Suite?
+        /// Whether sealing to a shared key itself, and not to the key of a device, throws `deviceMissing`: everyone who has a shared
+        /// key can open what is sealed to it. Set it if your devices have keys of their own.
+        public var requiresDevice: Bool
 
         /// Makes options; the parameters are the properties of the same names. Sealing checks the values.
         public init(
             padding: PaddingPolicy = .multiple(of: 128), limitInBytes: Int = 4096,
             expiresAfter: Duration = .seconds(30 * 86_400), exposed: [String] = [], campaign: String? = nil,
             retractedIDs: [String] = [], isQuiet: Bool = false, badgeIncrement: Int? = nil,
-            oversize: OversizePlan = .refuse, minimumSuite: Suite? = nil
+            oversize: OversizePlan = .refuse, minimumSuite: Suite? = nil, requiresDevice: Bool = false
         ) {
             self.padding = padding
             self.limitInBytes = limitInBytes
@@ -67,6 +70,7 @@ extension Sealer {
             self.badgeIncrement = badgeIncrement
             self.oversize = oversize
             self.minimumSuite = minimumSuite
+            self.requiresDevice = requiresDevice
         }
 
         /// The header's extras of a push with these options.

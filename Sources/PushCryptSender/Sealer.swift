@@ -67,8 +67,8 @@ public struct Sealer: Sendable {
     ///   - isSelfTest: whether the extension reports that it works.
     ///   - change: changes the sealer's options for this push.
     /// - Returns: the payload to send, with its exact size.
-    /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `suiteTooLow`, `notAuthenticated`,
-    ///   `notExposable`, `tooLarge`, `noKeySeals`, `backendFailure`; what the encoding of `payload`, `change` and
+    /// - Throws: `SenderError` with `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `suiteTooLow`, `deviceMissing`,
+    ///   `notAuthenticated`, `notExposable`, `tooLarge`, `noKeySeals`, `backendFailure`; what the encoding of `payload`, `change` and
     ///   ``OversizePlan`` throw.
     public func seal(
         _ payload: some Encodable, to recipient: Recipient, placeholder: Placeholder? = nil,

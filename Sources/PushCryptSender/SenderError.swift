@@ -28,6 +28,8 @@ public struct SenderError: DescribedError, Hashable, Sendable {
         /// The suite of the recipient ranks below ``Sealer/Options/minimumSuite``, or the suite of an uploaded record below that of
         /// the registration that it would replace.
         public static let suiteTooLow = Code("suiteTooLow")
+        /// The recipient is a shared key itself, and ``Sealer/Options/requiresDevice`` demands the key of a device.
+        public static let deviceMissing = Code("deviceMissing")
         /// The payload lacks a member to expose, or its value has the wrong type.
         public static let notExposable = Code("notExposable")
         /// The payload is too large, see ``SenderError/bytesNeeded`` and ``SenderError/bytesAvailable``.

@@ -159,12 +159,6 @@ struct SealWorker: LineWorker {
     }
 }
 
-extension Recipient {
-    /// Whether this is a shared key itself and not the key of a device: everyone with the shared key can open what is sealed to
-    /// it.
-    var isBareSharedKey: Bool { suite == .shared && device == nil }
-}
-
 /// The members of a line that replace the command's options, or are added to them.
 private struct SealOverrides {
     let placeholder: Placeholder?

@@ -83,6 +83,10 @@ extension Recipient {
                 + "the app uploaded; if its psk was removed on the way, the device can't open the push")
     }
 
+    /// Whether this is a shared key itself and not the key of a device: everyone with the shared key can open what is sealed to
+    /// it.
+    package var isBareSharedKey: Bool { suite == .shared && device == nil }
+
     /// Requires a suite of the rank of `minimum` or above.
     ///
     /// - Throws: `KeyError` with `suiteTooLow`.

@@ -6,9 +6,10 @@ import hashlib
 import json
 from typing import Any, Callable, Iterable, Optional
 
-from pushcrypt import _keyset_at_rest, blobs
+from pushcrypt import _keyset_at_rest, blobs, possession
 from pushcrypt import (
-    Attachment, Keyset, Offload, OpenedPush, Opener, Placeholder, Recipient, RecipientKey, Sealer, SenderKey,
+    Attachment, Keyset, Offload, OpenedPush, Opener, Placeholder, Recipient, RecipientKey, Registration, RegistrationChange, Sealer,
+    SenderKey, StoredRegistration,
 )
 from pushcrypt._json import b64, unb64
 from pushcrypt._keys import Key
@@ -33,9 +34,43 @@ def seal(to: Key, topic: str, inner: Any, text: dict[str, str], at: int, expires
     sealer = Sealer(topic, signer=SenderKey(sign_with) if sign_with is not None else None, clock=lambda: at)
     return sealer.seal(
         inner, to=Recipient(to), placeholder=placeholder(text), padding=PADDING.get(pad, pad), limit=limit,
-        expires_after=expires, exposed=expose, self_test="test" in extras,
+        expires_after=expires, exposed=expose, self_test="test" in extras, bare=True,
         attachments=[Attachment.from_members(members) for members in extras.get("attachments", [])],
         offload=Offload.from_members(extras["offload"]) if "offload" in extras else None).json
+
+
+def seal_case(case: dict[str, Any], topic: str, at: int, records: dict[str, Any]) -> None:
+    """A case of sealing in sender-refusals-v1.json."""
+    options = dict(case["options"])
+    names = {"expiresAfter": "expires_after", "badgeAdd": "badge_add", "minimumSuite": "minimum_suite"}
+    given = {names.get(name, name): value for name, value in options.items() if name not in ("attachments", "requiresDevice")}
+    sealer = Sealer(topic, signer=SenderKey.from_jwk(records["sender"]) if case["isSigned"] else None, clock=lambda: at)
+    texts = {name.replace("-", "_"): text for name, text in case["placeholder"].items()}
+    sealer.seal(case["payload"], to=Recipient.from_jwk(records[case["to"]]), placeholder=Placeholder(**texts),
+                attachments=[Attachment.from_members(members) for members in options.get("attachments", [])],
+                bare=not options.get("requiresDevice", False), **given)
+
+
+def register_case(case: dict[str, Any]) -> None:
+    """A case of reading a registration record."""
+    Registration.from_json(case["record"], requiring=case["requiring"])
+
+
+def store_case(case: dict[str, Any]) -> None:
+    """A case of storing a registration."""
+    def row(members: dict[str, str]) -> StoredRegistration:
+        return StoredRegistration(
+            Registration.from_json(members["record"], requiring=()), members["account"], members["deviceToken"])
+
+    change = RegistrationChange.storing(row(case["upload"]), over=map(row, case["stored"]), is_proven=case["isProven"],
+                                        allows_lower_suite=case["allowsLowerSuite"])
+    assert (change.is_written, list(change.removed)) == (case["isWritten"], case["removed"]), case["name"]
+
+
+def challenge_case(case: dict[str, Any], topic: str, at: int) -> None:
+    """A case of a challenge for a record."""
+    registration = Registration.from_json(case["record"], requiring=())
+    possession.challenge(registration, host=case["host"], topic=topic, clock=lambda: at)
 
 
 def open_payload(payload: bytes, keys: Iterable[Key], topic: str, at: int,

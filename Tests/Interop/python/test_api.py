@@ -11,7 +11,7 @@ from typing import Any
 import pushcrypt
 from pushcrypt import (
     KeyRecordError, Keyset, OpenedPush, OpenError, Opener, Placeholder, PublisherKey, Push, PushCryptError, Recipient,
-    RecipientKey, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
+    RecipientKey, Registration, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
 )
 from pushcrypt._json import b64, unb64
 
@@ -36,6 +36,7 @@ class APITests(unittest.TestCase):
 
     def seal(self, phone: RecipientKey, payload: Any = PLAIN, signer: SenderKey | None = SENDER, **options: Any) -> Push:
         sealer = Sealer(TOPIC, signer=signer, clock=lambda: NOW + 0.9)
+        options.setdefault("bare", True)
         return sealer.seal(payload, to=Recipient.from_jwk(phone.registration_record()), placeholder=PLACEHOLDER, **options)
 
     def open(self, push: Push, *phones: RecipientKey, senders: Keyset | None = PINNED) -> OpenedPush:
@@ -162,7 +163,7 @@ class APITests(unittest.TestCase):
             self.refused(SealError, "invalidOption", self.seal, phone, PAYLOAD, quiet=True, **options)
 
     def test_a_push_cannot_set_the_badge_and_add_to_it(self) -> None:
-        self.refused(SealError, "invalidOption", self.seal, self.phones["x25519"], PAYLOAD, badge_add=1)
+        self.refused(SealError, "invalidPayload", self.seal, self.phones["x25519"], PAYLOAD, badge_add=1)
 
     # Blobs
 
@@ -214,6 +215,34 @@ class APITests(unittest.TestCase):
             self.refused(KeyRecordError, "malformed", Recipient.from_jwk, record)
         for key in (SenderKey.from_jwk(json.dumps(SENDER.private_jwk())), SenderKey.from_jwk(SENDER.private_jwk())):
             self.assertEqual(key, SENDER)
+
+    def test_a_shared_key_without_a_device_is_refused_unless_bare_is_given(self) -> None:
+        record = self.phones["shared"].registration_record()
+        sealer = Sealer(TOPIC, clock=lambda: NOW)
+        for to in (Recipient.from_jwk(record), Recipient.from_keyset(Keyset.from_json(record))):
+            self.refused(SealError, "deviceMissing", sealer.seal, PLAIN, to=to, placeholder=PLACEHOLDER)
+            sealer.seal(PLAIN, to=to, placeholder=PLACEHOLDER, bare=True)
+            sealer.seal(PLAIN, to=to.for_device("phone-1"), placeholder=PLACEHOLDER)
+
+    def test_a_flag_that_is_no_boolean_is_refused(self) -> None:
+        attachment = seal_attachment(b"x").at("https://cdn.example.com/a", type="image/png", is_avatar="no")  # type: ignore[arg-type]
+        for value in (1, 0, "", "false", None, []):
+            for name in ("quiet", "self_test", "bare"):
+                self.refused(SealError, "invalidOption", self.seal, self.phones["device"], **{name: value})
+            with self.assertRaises(TypeError):
+                RecipientKey.generate(1, psk=value)
+        self.refused(SealError, "invalidOption", self.seal, self.phones["device"], attachments=[attachment])
+        for options in ({"exposed": "badge"}, {"retract": "A" * 22}, {"minimum_suite": 0}, {"minimum_suite": True},
+                        {"minimum_suite": "3"}):
+            self.refused(SealError, "invalidOption", self.seal, self.phones["device"], **options)
+
+    def test_what_a_backend_requires_of_a_record_is_named_and_a_misspelt_requirement_is_a_type_error(self) -> None:
+        text = json.dumps(self.phones["p256 psk"].registration_record())
+        self.assertEqual(Registration.from_json(text, requiring=("psk", "asymmetric")).kid, self.phones["p256 psk"].kid)
+        for requiring in ("psk", ["PSK"], ["psk", ""]):
+            with self.assertRaises(TypeError):
+                Registration.from_json(text, requiring=requiring)  # type: ignore[arg-type]
+        self.assertNotIn(self.phones["p256 psk"].private_jwk()["psk"], repr(Registration.from_json(text, requiring=())))
 
     def test_a_record_or_another_key_in_the_place_of_a_recipient_or_a_signer_is_a_type_error(self) -> None:
         phone = self.phones["p256"]

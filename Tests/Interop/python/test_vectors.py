@@ -97,6 +97,23 @@ class VectorTests(unittest.TestCase):
             listed |= set(range(int(first, 16), int(last or first, 16) + 1))
         self.assertEqual({code for code in range(0x110000) if not is_visible(chr(code))}, listed)
 
+    def test_every_refusal_of_the_list_has_its_code_and_every_other_case_is_accepted(self) -> None:
+        vectors = load("sender-refusals-v1.json")
+        records = {name: json.loads(text) for name, text in vectors["records"].items()}
+        runs: dict[str, Any] = {
+            "seal": lambda case: support.seal_case(case, vectors["topic"], vectors["at"], records),
+            "register": support.register_case, "store": support.store_case,
+            "challenge": lambda case: support.challenge_case(case, vectors["topic"], vectors["at"])}
+        for kind, run in runs.items():
+            for entry in vectors[kind]:
+                with self.subTest(entry["name"], kind=kind):
+                    if entry["failure"] is None:
+                        run(entry)
+                    else:
+                        with self.assertRaises(PushCryptError) as caught:
+                            run(entry)
+                        self.assertEqual(caught.exception.code, entry["failure"])
+
     def test_keysets(self) -> None:
         for entry in load("keysets-v1.json")["vectors"]:
             with self.subTest(entry["name"]):

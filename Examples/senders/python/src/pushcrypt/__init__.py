@@ -1,7 +1,8 @@
 """End-to-end encrypted push notifications: a sender of the pushcrypt protocol, version 1.
 
-`Sealer` seals pushes, and `Opener` opens them in tests. `pushcrypt.sender_sets` has signed sets of sender keys, and
-`pushcrypt.possession` the challenges that let a device prove that it has the key of its registration record.
+`Registration` reads what an app uploads, `Sealer` seals pushes, and `Opener` opens them in tests. `pushcrypt.sender_sets` has
+signed sets of sender keys, and `pushcrypt.possession` the challenges that let a device prove that it has the key of its
+registration record.
 """
 from __future__ import annotations
 
@@ -11,10 +12,11 @@ from .errors import KeyRecordError, OpenError, PossessionError, PushCryptError, 
 from .keys import PublisherKey, Recipient, RecipientKey, SenderKey, pinned
 from .keysets import Keyset
 from .opener import OpenedPush, Opener
+from .registration import Registration, RegistrationChange, StoredRegistration
 from .sealer import Push, Sealer
 
 __all__ = [
     "Attachment", "KeyRecordError", "Keyset", "Offload", "OpenError", "OpenedPush", "Opener", "Placeholder", "PossessionError",
-    "PublisherKey", "Push", "PushCryptError", "Recipient", "RecipientKey", "SealError", "SealedAttachment", "SealedOffload",
-    "Sealer", "SenderKey", "pinned", "seal_attachment", "seal_offload",
+    "PublisherKey", "Push", "PushCryptError", "Recipient", "RecipientKey", "Registration", "RegistrationChange", "SealError",
+    "SealedAttachment", "SealedOffload", "Sealer", "SenderKey", "StoredRegistration", "pinned", "seal_attachment", "seal_offload",
 ]

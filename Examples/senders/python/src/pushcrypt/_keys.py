@@ -27,6 +27,8 @@ KINDS: dict[str, tuple[str, str | None, str, int]] = {  # kind: (kty, crv, alg, 
     "ed25519": ("OKP", "Ed25519", "Ed25519", 0),
 }
 RECIPIENT_KINDS = ("p256", "x25519", "xwing")
+RANK = {1: 0, 2: 0, 3: 1, 4: 1}  # by suite: 3 and 4 keep recorded messages secret from a later quantum computer
+MAX_RECORD = 4_096  # bytes of a registration record
 _DEVICE_ID = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
 _TOPIC = re.compile("[A-Za-z0-9.-]{1,155}", re.ASCII)
 

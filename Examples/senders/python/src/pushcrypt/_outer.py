@@ -93,6 +93,8 @@ def outer_aps(payload: Payload, placeholder: Placeholder, exposed: Iterable[str]
 
 def _checked_names(exposed: Iterable[str], quiet: bool) -> list[str]:
     given = list(exposed)
+    if isinstance(exposed, str):
+        raise SealError("invalidOption", "exposed is a string and not a sequence of names")
     if len(given) > MAX_EXPOSED:
         raise SealError("invalidOption", f"exposed has more than {MAX_EXPOSED} names")
     for name in given:

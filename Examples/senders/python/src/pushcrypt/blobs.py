@@ -50,6 +50,8 @@ class Attachment(Reference):
         members = {**super().members(), "type": self.type}
         if self.id is not None:
             members["id"] = self.id
+        if type(self.is_avatar) is not bool:
+            raise SealError("invalidOption", "an attachment's is_avatar isn't True or False")
         if self.is_avatar:
             members["use"] = "avatar"
         return members

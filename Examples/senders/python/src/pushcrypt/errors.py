@@ -14,8 +14,9 @@ class PushCryptError(Exception):
 class SealError(PushCryptError):
     """A push wasn't sealed.
 
-    `code` is `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated` or `tooLarge`. With
-    `tooLarge`, `bytes_needed` is the length of the outer payload without padding and `bytes_available` is the limit.
+    `code` is `invalidPayload`, `invalidPlaceholder`, `invalidOption`, `notExposable`, `notAuthenticated`, `suiteTooLow`,
+    `deviceMissing` or `tooLarge`. With `tooLarge`, `bytes_needed` is the length of the outer payload without padding and
+    `bytes_available` is the limit.
     """
 
     def __init__(
@@ -33,7 +34,8 @@ class OpenError(PushCryptError):
 class PossessionError(PushCryptError):
     """A device hasn't proven that it has the key of its record, or a challenge can't be made.
 
-    `code` is `malformed`, `otherChallenge`, `challengeExpired`, `possessionNotProven` or `invalidHost`.
+    `code` is `malformed`, `otherChallenge`, `challengeExpired`, `possessionNotProven`, and for a host of another
+    form `invalidOption` (a challenge) or `invalidHost` (an answer).
     """
 
 
@@ -41,8 +43,9 @@ class KeyRecordError(PushCryptError):
     """A key record, a key set or a signed set of sender keys can't be used.
 
     Keys: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
-    `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`, `unsupportedSuite`. Sets at rest: `wrongSecret`, `damaged`. Signed sets:
-    `tooLarge`, `notSigned`, `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
+    `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`, `unsupportedSuite`. Registrations: `tooLarge`, `notAsymmetric`,
+    `suiteTooLow`, `conflict`, `otherAccount`. Sets at rest: `wrongSecret`, `damaged`. Signed sets: `tooLarge`, `notSigned`,
+    `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
     """
 
 

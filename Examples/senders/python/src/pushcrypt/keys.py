@@ -54,7 +54,12 @@ class Recipient(_KeyHolder):
         Raises KeyRecordError: `wrongKind` for a sender's key or a recipient's private key, `pskMissing`, or a code of
         `Keyset.from_json`.
         """
-        return cls(_sealing_key(_only(Keyset.from_json(record))))
+        return cls.from_entry(_only(Keyset.from_json(record)))
+
+    @classmethod
+    def from_entry(cls, entry: Entry) -> Recipient:
+        """The key of an entry of a set, whatever its times are. Raises KeyRecordError: `wrongKind`, `pskMissing`."""
+        return cls(_sealing_key(entry))
 
     @classmethod
     def from_keyset(cls, keyset: Keyset, *, at: float | None = None) -> Recipient:
@@ -62,7 +67,7 @@ class Recipient(_KeyHolder):
 
         Raises KeyRecordError: `noKeySeals`, and the codes of `from_jwk`.
         """
-        return cls(_sealing_key(_primary(keyset, at)))
+        return cls.from_entry(_primary(keyset, at))
 
     def for_device(self, device: str) -> Recipient:
         """A device's own key, if this is the shared key of many devices.
@@ -75,6 +80,11 @@ class Recipient(_KeyHolder):
     def device(self) -> str | None:
         """The device id, if this is the key of one device."""
         return self._key.device
+
+    @property
+    def suite(self) -> int:
+        """The suite of messages to the key, 1 to 4."""
+        return self._key.suite
 
     @property
     def proves_sender(self) -> bool:
@@ -97,7 +107,9 @@ class RecipientKey(_KeyHolder):
 
         Raises KeyRecordError: `unsupportedSuite` if the package cryptography has no ML-KEM.
         """
-        if suite not in _SUITES:
+        if type(psk) is not bool:
+            raise TypeError("psk isn't True or False")
+        if type(suite) is not int or suite not in _SUITES:
             raise KeyRecordError("unsupportedKey", "the suite isn't 1, 2, 3 or 4")
         return cls(_keys.generate(_SUITES[suite], psk and suite != 4))
 

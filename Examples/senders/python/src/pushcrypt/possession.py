@@ -16,6 +16,7 @@ from ._keys import checked_topic, lp16
 from .errors import Flaw, OpenError, PossessionError
 from .keys import Recipient, SenderKey
 from .opener import Opener
+from .registration import Registration
 
 VALIDITY_IN_SECONDS = 600
 MAX_SIZE = 4_096
@@ -57,16 +58,16 @@ class Challenge:
 
 
 def challenge(
-    record: bytes, *, host: str, topic: str, signer: SenderKey | None = None, clock: Callable[[], float] = time.time
+    registration: Registration, *, host: str, topic: str, signer: SenderKey | None = None,
+    clock: Callable[[], float] = time.time
 ) -> Challenge:
-    """Makes a challenge for an uploaded registration record, byte for byte.
+    """Makes a challenge for an uploaded registration record.
 
-    `host` is the one that the app registers with, in lower case and without port. Raises KeyRecordError for a record that
-    can't be sealed to, and PossessionError `invalidHost`.
+    `host` is the one that the app registers with, in lower case and without port. Raises PossessionError `invalidOption` for
+    another form, and KeyRecordError `invalidTopic`.
     """
-    recipient = Recipient.from_jwk(record)
-    return _challenge(record, recipient, _checked_host(host), checked_topic(topic), signer, int(clock()),
-                      b64(os.urandom(16)), os.urandom(NONCE_SIZE))
+    return _challenge(registration.record, registration.recipient, _checked_host(host, "invalidOption"), checked_topic(topic), signer,
+                      int(clock()), b64(os.urandom(16)), os.urandom(NONCE_SIZE))
 
 
 def _challenge(record: bytes, recipient: Recipient, host: str, topic: str, signer: SenderKey | None, now: int,
@@ -88,7 +89,7 @@ def code_of(nonce: bytes, host: str, registration: str, record: bytes) -> bytes:
 
 def answer(challenge: Union[bytes, str], *, record: bytes, host: str, opener: Opener) -> str:
     """Answers as the device does, for tests. Raises OpenError with the class of PROTOCOL section 8."""
-    _checked_host(host)
+    _checked_host(host, "invalidHost")
     registration, kid, skid, sealed = _read_challenge(_bytes(challenge))
     nonce, _ = opener._open_envelope(kid, skid, sealed, int(opener._clock()), is_challenge=True)
     if len(nonce) != NONCE_SIZE:
@@ -101,9 +102,9 @@ def _bytes(text: Union[bytes, str]) -> bytes:
     return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
 
 
-def _checked_host(host: str) -> str:
+def _checked_host(host: str, code: str) -> str:
     if not isinstance(host, str) or not _HOST.fullmatch(host):
-        raise PossessionError("invalidHost", "a host has 1 to 253 characters of a-z 0-9 . - and no port")
+        raise PossessionError(code, "a host has 1 to 253 characters of a-z 0-9 . - and no port")
     return host
 
 

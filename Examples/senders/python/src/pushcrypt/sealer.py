@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Literal, Union
 
 from . import _envelope
 from ._json import MAX_INTEGER, b64, is_integer
-from ._keys import Key, checked_topic, lp16
+from ._keys import RANK, Key, checked_topic, lp16
 from ._message import (
     ID_SIZE, WINDOW_IN_SECONDS, Header, Payload, PayloadText, check_extras, has_instructions, payload_bytes,
 )
@@ -63,6 +63,7 @@ class Sealer:
         expires_after: timedelta | int = WINDOW_IN_SECONDS, exposed: Iterable[str] = (), campaign: str | None = None,
         retract: Iterable[str] = (), quiet: bool = False, badge_add: int | None = None,
         attachments: Iterable[Attachment] = (), offload: Offload | None = None, self_test: bool = False,
+        minimum_suite: int | None = None, bare: bool = False,
     ) -> Push:
         """Encrypts a payload, an object with `aps` or its JSON, which is sealed byte for byte.
 
@@ -72,6 +73,8 @@ class Sealer:
         has neither a psk nor a shared key and the push isn't signed, the name must not be guessable.
         `retract` are ids of earlier pushes to take back. `quiet` pushes aren't shown. `badge_add` changes the badge by this number.
         `self_test` asks the extension for a report that it works.
+        `minimum_suite` refuses a recipient whose suite ranks below it: 3 demands a key that resists quantum computers.
+        `bare` allows a shared key that isn't the key of one device: everyone who has that key can open the push.
 
         Raises SealError.
         """
@@ -82,24 +85,28 @@ class Sealer:
         key = to._key
         lifetime = _lifetime(expires_after)
         _check_limits(limit, padding)
+        _check_flags(quiet=quiet, self_test=self_test, bare=bare)
+        _check_key(key, minimum_suite, bare)
         extras = _extras(attachments, offload, self_test, retract, quiet, badge_add)
         if has_instructions(extras) and not _envelope.proof(key, self._signer is not None):
             raise SealError("notAuthenticated", f"everyone can seal to key {to.kid}, so its device ignores retract, quiet, "
                             "badge_add and avatars: sign the push, or use a registration record with a psk")
         inner = _inner(payload)
-        header = self._header(key, campaign, lifetime, extras, "badge" in inner.aps)
+        if badge_add is not None and "badge" in inner.aps:
+            raise SealError("invalidPayload", "the payload has aps.badge, and badge_add adds to the badge: only one is allowed")
+        header = self._header(key, campaign, lifetime, extras)
         aps = outer_aps(inner, placeholder, exposed, quiet)
         frame = Frame.of(aps, key.kid, self._signer.kid if self._signer is not None else None)
         json = self._sealed(inner.with_header(header.text()), frame, key, limit, padding)
         return Push(json, b64(header.id), header.exp, self._topic, quiet)
 
-    def _header(self, key: Key, campaign: str | None, lifetime: int, extras: dict[str, Any], has_badge: bool) -> Header:
+    def _header(self, key: Key, campaign: str | None, lifetime: int, extras: dict[str, Any]) -> Header:
         now = int(self._clock())
         if not 0 <= now <= MAX_INTEGER - lifetime:
             raise SealError("invalidOption", "the clock's time can't be represented")
         identifier = os.urandom(ID_SIZE) if campaign is None else campaign_id(campaign, key)
         try:
-            check_extras({**extras, "id": b64(identifier)}, has_badge=has_badge)
+            check_extras({**extras, "id": b64(identifier)})
         except Flaw as flaw:
             raise SealError("invalidOption", flaw.reason) from None
         return Header(identifier, now, now + lifetime, extras)
@@ -152,11 +159,32 @@ def _check_limits(limit: int, padding: Padding) -> None:
         raise SealError("invalidOption", "padding isn't a positive integer, \"limit\" or None")
 
 
+def _check_flags(**flags: bool) -> None:
+    for name, value in flags.items():
+        if type(value) is not bool:
+            raise SealError("invalidOption", f"{name} isn't True or False")
+
+
+def _check_key(key: Key, minimum_suite: int | None, bare: bool) -> None:
+    if key.suite == 4 and key.device is None and not bare:
+        raise SealError("deviceMissing", f"key {key.kid} is a shared key, and everyone who has it could open the push: seal to "
+                        "Recipient.for_device, or give bare=True if that is meant")
+    if minimum_suite is None:
+        return
+    if type(minimum_suite) is not int or minimum_suite not in RANK:
+        raise SealError("invalidOption", "minimum_suite isn't 1, 2, 3 or 4")
+    if RANK[key.suite] < RANK[minimum_suite]:
+        raise SealError("suiteTooLow", f"key {key.kid} has suite {key.suite}, and at least suite {minimum_suite} is required: the "
+                        "device must make and register such a key")
+
+
 def _extras(
     attachments: Iterable[Attachment], offload: Offload | None, self_test: bool, retract: Iterable[str], quiet: bool,
     badge_add: int | None,
 ) -> dict[str, Any]:
     """The header's optional members, without those that aren't used."""
+    if isinstance(retract, str):
+        raise SealError("invalidOption", "retract is a string and not a sequence of ids")
     members = {
         "attachments": [attachment.members() for attachment in attachments] or None,
         "offload": offload.members() if offload is not None else None,
