@@ -1,4 +1,4 @@
-import PushCryptCore
+public import PushCryptCore
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -9,6 +9,8 @@ public import Foundation
 /// A notification that is encoded as JSON and checked, for many recipients; see ``Sealer/encode(_:)``.
 public struct EncodedPayload: Sendable {
     let inner: InnerPayload
+    /// What devices ignore or change of the payload; see ``SealedPush/warnings``.
+    public let warnings: [PayloadWarning]
 
     /// The length of the JSON in bytes.
     public var byteCount: Int { inner.text.bytes.count }
@@ -22,6 +24,7 @@ public struct EncodedPayload: Sendable {
         } catch {
             throw SenderError(error)
         }
+        warnings = PayloadWarning.all(in: inner.text.root)
     }
 
     /// - Throws: `SenderError` with `invalidPayload`; what the encoding of `payload` throws.

@@ -22,8 +22,11 @@ enum ExposedMembers {
             guard let value = aps?[name] else {
                 throw SenderError(.notExposable, "aps.\(name) can't be exposed: the payload doesn't have it")
             }
-            let (type, isValid) = value.typeCheck(ofMember: name)
-            guard isValid else { throw SenderError(.notExposable, "aps.\(name) can't be exposed: it is not \(type)") }
+            // Other values could expose content that the name doesn't suggest.
+            let type = APSObject.aps.type(of: name) ?? .scalar
+            guard type.isExposable(value) else {
+                throw SenderError(.notExposable, "aps.\(name) can't be exposed: it is not \(type.description)")
+            }
             members.append(rawMember(name, value))
         }
         return members
@@ -39,46 +42,6 @@ enum ExposedMembers {
 
     private static func hasSound(_ sound: JSONValue?) -> Bool {
         guard let sound else { return false }
-        switch sound.kind {
-        case .null: return false
-        case .string: return sound.utf8?.isEmpty == false
-        case .object: return !sound.members.isEmpty
-        default: return true
-        }
-    }
-}
-
-extension JSONValue {
-    /// The type that the value of an exposed member should have, which completes "it is not ...", and whether it has it.
-    /// Other values could expose content that the name doesn't suggest.
-    fileprivate func typeCheck(ofMember name: String) -> (type: String, isValid: Bool) {
-        switch name {
-        case "badge", "dismissal-date", "stale-date", "timestamp": ("a nonnegative integer", protocolInteger != nil)
-        case "category", "event", "filter-criteria", "target-content-id", "thread-id": ("a string", kind == .string)
-        case "content-available": ("the integer 1", protocolInteger == 1)
-        case "interruption-level":
-            (
-                "one of passive, active, time-sensitive and critical",
-                ["passive", "active", "time-sensitive", "critical"].contains { string == $0 }
-            )
-        case "relevance-score": ("a number", double != nil)
-        case "sound": ("a name or a dictionary of critical, name and volume", isSound)
-        // A member that this version doesn't know.
-        default:
-            ("a string, a number or a boolean", kind == .string || kind == .boolean || double != nil)
-        }
-    }
-
-    /// sound = name / {["critical": 0 / 1,] ["name": name,] ["volume": 0...1]}
-    private var isSound: Bool {
-        guard kind == .object else { return kind == .string }
-        return members.allSatisfy { member in
-            switch member.name {
-            case "critical": member.value.protocolInteger.map { $0 <= 1 } ?? false
-            case "name": member.value.kind == .string
-            case "volume": member.value.double.map { (0...1).contains($0) } ?? false
-            default: false
-            }
-        }
+        return sound.kind == .object ? !sound.members.isEmpty : sound.kind != .null && sound.utf8?.isEmpty != true
     }
 }

@@ -43,7 +43,10 @@ struct MessageSealing {
                     "key \(recipient.kid) is a shared key, and everyone who has it could open the push: seal to a device's key"
                 )
             }
-            return try push(payload.inner, header(parts.extras), parts.extras, options.oversize.minimumBodyLength)
+            let minimum = options.oversize.minimumBodyLength
+            var push = try push(payload.inner, header(parts.extras), parts.extras, minimum)
+            push.warnings = payload.warnings
+            return push
         } catch let error as SenderError {
             throw error
         } catch let error as StoreFailure {
@@ -166,6 +169,7 @@ extension SealObservation {
         byteCount = push?.byteCount
         isBodyShortened = push?.isBodyShortened ?? false
         isOffloaded = push?.isOffloaded ?? false
+        warnings = push?.warnings ?? []
         signedBy = signer?.key.kid
         signingKeyAge = signer?.activatedAt.map { .seconds(time.seconds - $0.seconds) }
         keysetSequence = signer?.sequence

@@ -22,6 +22,8 @@ public struct SealedPush: Hashable, Sendable {
     public internal(set) var isBodyShortened = false
     /// Whether the payload is in a blob, and the push has a short alert with the blob's address; see ``OversizePlan``.
     public internal(set) var isOffloaded = false
+    /// What devices ignore or change of the payload, such as `"badge": "3"`; empty if they use all of it. Log them.
+    public internal(set) var warnings: [PayloadWarning] = []
 
     let topic: Topic
     let isQuiet: Bool

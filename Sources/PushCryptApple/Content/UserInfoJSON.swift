@@ -16,51 +16,47 @@ public enum UserInfoJSON {
         return Array(json)
     }
 
-    /// Returns the app's `userInfo`. Nulls are left out, because the system accepts only property lists, which have none.
+    /// Returns the app's `userInfo`, a property list, which has no null and no number outside of `Double`'s range. A member with
+    /// such a value is left out. In an array an empty string stands in its place, so that the other elements keep their indexes.
     ///
     /// - Parameter json: an object, UTF-8, by the strict rules of the protocol.
-    /// - Returns: the dictionary; empty if the JSON isn't such an object, or contains a number outside `Double`'s range.
+    /// - Returns: the dictionary; empty if the JSON isn't such an object.
     public static func dictionary(_ json: [UInt8]) -> [AnyHashable: Any] {
         guard let root = try? JSONText(json).root, root.kind == .object else { return [:] }
-        return (try? PropertyList.dictionary(root, key: AnyHashable.init)) ?? [:]
+        return PropertyList.dictionary(root, key: AnyHashable.init)
     }
 }
 
 /// Creates the dictionary in one pass. `JSONSerialization` and a second pass that removes nulls would need two or three times
 /// the memory, which an extension doesn't have.
 private enum PropertyList {
-    private struct NumberOutOfRange: Error {}
-
-    static func dictionary<Key: Hashable>(_ object: JSONValue, key: (String) -> Key) throws -> [Key: Any] {
+    static func dictionary<Key: Hashable>(_ object: JSONValue, key: (String) -> Key) -> [Key: Any] {
         var result = [Key: Any](minimumCapacity: object.members.count)
         for member in object.members {
-            if let value = try value(member.value) { result[key(member.name)] = value }
+            if let value = value(member.value) { result[key(member.name)] = value }
         }
         return result
     }
 
-    private static func value(_ value: JSONValue) throws -> Any? {
+    /// - Returns: nil for a value that a property list can't represent.
+    private static func value(_ value: JSONValue) -> Any? {
         switch value.kind {
-        case .object: return try dictionary(value, key: \.self)
+        case .object: return dictionary(value, key: \.self)
         case .array:
             var result: [Any] = []
             result.reserveCapacity(value.elements.count)
-            for element in value.elements {
-                if let value = try Self.value(element) { result.append(value) }
-            }
+            for element in value.elements { result.append(Self.value(element) ?? "") }
             return result
         case .string: return value.string
         case .boolean: return number(value.boolean == true)
-        case .number: return try number(String(decoding: value.rawBytes, as: UTF8.self))
-        case .null: return nil
+        case .number, .null:
+            switch PropertyListNumber(value) {
+            case .integer(let integer): return number(integer)
+            case .unsigned(let integer): return number(integer)
+            case .double(let double, _): return number(double)
+            case nil: return nil
+            }
         }
-    }
-
-    private static func number(_ text: String) throws -> Any {
-        if let integer = Int(text) { return number(integer) }
-        if let integer = UInt64(text) { return number(integer) }
-        guard let double = Double(text), double.isFinite else { throw NumberOutOfRange() }
-        return number(double)
     }
 
     #if canImport(ObjectiveC)

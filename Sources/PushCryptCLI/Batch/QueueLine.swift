@@ -177,7 +177,7 @@ extension QueueLine.Field {
 /// The `pushcrypt` member that a batch adds to an output line.
 ///
 /// ```
-/// "pushcrypt": {"line": <number, from 1>, "id": "<message id>", "expiresAt": <unix seconds>, <instructions>}
+/// "pushcrypt": {"line": <number, from 1>, "id": "<message id>", "expiresAt": <unix seconds>, <others>}
 /// ```
 struct LineSummary {
     let number: Int
@@ -185,7 +185,7 @@ struct LineSummary {
     let id: String
     let expiresAt: UnixTime
     /// More members as raw JSON.
-    var instructions: [String] = []
+    var others: [String] = []
 
     /// Appended rather than interpolated, because every line has one.
     var json: [UInt8] {
@@ -197,7 +197,7 @@ struct LineSummary {
         json += id.utf8
         json += #"","expiresAt":"#.utf8
         json += String(expiresAt.seconds).utf8
-        for member in instructions { json += ",\(member)".utf8 }
+        for member in others { json += ",\(member)".utf8 }
         json.append(UInt8(ascii: "}"))
         return json
     }

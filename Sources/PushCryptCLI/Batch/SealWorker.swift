@@ -27,8 +27,8 @@ extension Seal {
             topic: topic, signer: signer?.signer, placeholder: placeholder.placeholder, options: options,
             clock: clock)
         try check(common)
-        let pskCounter = PSKCounter()
-        defer { pskCounter.noteLostSecrets() }
+        let counter = SealCounter()
+        defer { counter.writeNotes() }
         let directory = try recipients.map { path in try RecipientDirectory(path: path) }
         var run = try BatchRun<SealWorker>(batch, input)
         try run.processAllLines {
@@ -36,7 +36,7 @@ extension Seal {
             return SealWorker(
                 sealer: sealer, retractedCampaigns: instructions.retractFrom, extras: common, keys: keys,
                 allowsBare: bare, requiresPSK: requirePSK, allowsDemoKeys: demoKeys.isAllowed,
-                pskCounter: pskCounter, lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
+                counter: counter, lookup: reader.map { reader in { try reader.recipient(kid: $0, device: $1) } })
         }
     }
 
@@ -60,7 +60,7 @@ typealias RecipientLookup = (KeyID, DeviceID?) throws -> Recipient?
 ///       ["expires": "<duration>"], ["expose": ["badge", ...]], ["campaign": "<name>"], ["retract": ["<message id>", ...]],
 ///       ["quiet": true/false], ["badgeAdd": N], <others>}
 /// out: {"payload": <outer>, ["to": "<kid>"], ["device"], ["campaign"], <others>,
-///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>}}
+///       "pushcrypt": {"line": N, "id": "<message id>", "expiresAt": <unix seconds>, ["notes": ["<text>", ...]]}}
 /// ```
 struct SealWorker: LineWorker {
     enum Outcome: String, LineOutcome { case sealed }
@@ -74,7 +74,7 @@ struct SealWorker: LineWorker {
     let allowsBare: Bool
     var requiresPSK = false
     let allowsDemoKeys: Bool
-    var pskCounter: PSKCounter?
+    var counter: SealCounter?
     let lookup: RecipientLookup?
 
     static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device || field == .campaign }
@@ -96,10 +96,13 @@ struct SealWorker: LineWorker {
         } catch {
             throw LineRefusal(error) ?? error
         }
-        pskCounter?.count(recipient)
+        counter?.count(recipient, push)
         let kid = [UInt8(ascii: "\"")] + recipient.kid.utf8 + [UInt8(ascii: "\"")]
         let payload = push.bytes
-        let summary = LineSummary(number: number, id: push.id, expiresAt: push.expiresAt)
+        var summary = LineSummary(number: number, id: push.id, expiresAt: push.expiresAt)
+        if !push.warnings.isEmpty {
+            summary.others = [#""notes":[\#(push.warnings.map { "\"\($0)\"" }.joined(separator: ","))]"#]
+        }
         line.append(to: &output, adding: summary.member) { field in
             switch field {
             case .payload: .replace(payload)

@@ -12,6 +12,18 @@ package struct JSONValue: Sendable {
     var node: JSONNode { text.tape[index] }
     package var kind: Kind { node.kind }
 
+    /// The kind with its article.
+    package var kindText: String {
+        switch kind {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .boolean: "true or false"
+        case .null: "null"
+        }
+    }
+
     /// The range of the value in the text; for a string, with its quotes.
     package var range: Range<Int> { node.range }
     package var rawBytes: ArraySlice<UInt8> { text.bytes[range] }

@@ -180,18 +180,18 @@ extension NotificationContent {
         guard let aps = payload.root["aps"] else { return }
         if let alert = aps["alert"] {
             setText(from: alert)
-            launchImage = alert["launch-image"]?.string
-            summaryArgument = alert["summary-arg"]?.string
-            summaryArgumentCount = alert["summary-arg-count"]?.integer
+            launchImage = alert.value("launch-image", of: .alert)?.string
+            summaryArgument = alert.value("summary-arg", of: .alert)?.string
+            summaryArgumentCount = alert.value("summary-arg-count", of: .alert)?.integer
         }
-        badge = aps["badge"]?.integer
-        sound = aps["sound"].flatMap(Sound.init(json:))
-        category = aps["category"]?.string
-        threadID = aps["thread-id"]?.string
-        interruptionLevel = aps["interruption-level"]?.string
-        relevanceScore = aps["relevance-score"]?.double
-        targetContentID = aps["target-content-id"]?.string
-        filterCriteria = aps["filter-criteria"]?.string
+        badge = aps.value("badge", of: .aps)?.integer
+        sound = aps.value("sound", of: .aps).flatMap(Sound.init(json:))
+        category = aps.value("category", of: .aps)?.string
+        threadID = aps.value("thread-id", of: .aps)?.string
+        interruptionLevel = aps.value("interruption-level", of: .aps)?.string
+        relevanceScore = aps.value("relevance-score", of: .aps)?.double
+        targetContentID = aps.value("target-content-id", of: .aps)?.string
+        filterCriteria = aps.value("filter-criteria", of: .aps)?.string
         self.userInfo = userInfo
     }
 
@@ -217,13 +217,10 @@ extension NotificationContent.Sound {
     init?(json: JSONValue) {
         guard json.kind == .object || json.string?.isEmpty == false else { return nil }
         self.init(
-            name: json.string ?? json["name"]?.string ?? "default",
-            isCritical: json["critical"]?.protocolInteger == 1, volume: json["volume"]?.double)
+            name: json.string ?? json.value("name", of: .sound)?.string ?? "default",
+            isCritical: json.value("critical", of: .sound)?.protocolInteger == 1,
+            volume: json.value("volume", of: .sound)?.double)
     }
-}
-
-extension JSONValue {
-    fileprivate var integer: Int? { double.flatMap(Int.init(exactly:)) }
 }
 
 extension NotificationContent {

@@ -51,16 +51,31 @@ import UserNotifications
         }
     }
 
-    @Test("the dictionary of a payload is a property list without nulls")
-    func dictionaryIsAPropertyList() {
-        let json = #"{"a":null,"b":[1,null,{"c":null,"d":true}],"e":"x","f":1.5}"#
+    @Test(
+        "a value that a property list can't have costs only itself, and an empty string keeps its place in an array",
+        arguments: [
+            (
+                #"{"a":null,"b":[1,null,{"c":null,"d":true}],"e":"x","f":1.5}"#,
+                ["b": [1, "", ["d": true]], "e": "x", "f": 1.5]
+            ),
+            (#"{"n":1e400,"m":1}"#, ["m": 1]), (#"{"n":-1e400,"m":{"k":1e999,"l":"x"}}"#, ["m": ["l": "x"]]),
+            (#"{"ids":[7,1e400,9,[null,1e400]]}"#, ["ids": [7, "", 9, ["", ""]]]), (#"{"n":1e999}"#, [:]),
+        ] as [(String, NSDictionary)])
+    func dictionaryIsAPropertyList(_ json: String, _ expected: NSDictionary) {
         let dictionary = UserInfoJSON.dictionary(Array(json.utf8))
         #expect(PropertyListSerialization.propertyList(dictionary, isValidFor: .binary))
-        #expect(dictionary as NSDictionary == ["b": [1, ["d": true]], "e": "x", "f": 1.5] as NSDictionary)
+        #expect(dictionary as NSDictionary == expected)
     }
 
-    @Test(
-        "JSON that isn't a valid object becomes an empty dictionary", arguments: ["", "[]", "1", "{", #"{"n":1e999}"#])
+    @Test("integers of up to 64 bits stay exact, and larger ones become the nearest Double")
+    func integers() {
+        let json = #"{"a":-9223372036854775808,"b":18446744073709551615,"c":18446744073709551616}"#
+        let dictionary = UserInfoJSON.dictionary(Array(json.utf8))
+        #expect(dictionary["a"] as? Int == Int.min && dictionary["b"] as? UInt64 == UInt64.max)
+        #expect(dictionary["c"] as? Double == 18_446_744_073_709_551_616)
+    }
+
+    @Test("JSON that isn't a valid object becomes an empty dictionary", arguments: ["", "[]", "1", "{"])
     func notAnObject(_ json: String) {
         #expect(UserInfoJSON.dictionary(Array(json.utf8)).isEmpty)
     }

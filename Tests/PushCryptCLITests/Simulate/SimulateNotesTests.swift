@@ -126,7 +126,8 @@ import Testing
         let json = try object(place.sealed(to: "phone", payload: payload), "--attachment-member", "a.b")
         #expect(
             json["notes"] as? [String] == [
-                "aps.interruption-level is none of passive, active, time-sensitive, critical",
+                "aps.interruption-level is a string and not one of passive, active, time-sensitive and critical: the device "
+                    + "ignores it",
                 "the member a.b is not a string, so it is no address of an attachment",
             ])
     }

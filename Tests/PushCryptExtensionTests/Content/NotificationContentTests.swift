@@ -16,6 +16,19 @@ import Testing
         #expect(try Self.content(#"{"aps":{\#(testCase.aps)}}"#) == testCase.expected)
     }
 
+    @Test(
+        "a member of aps that gets a warning isn't read",
+        arguments: [
+            #""badge":"3""#, #""badge":true"#, #""badge":1.5"#, #""sound":1"#, #""sound":[]"#, #""thread-id":12"#,
+            #""category":5"#, #""relevance-score":"1""#, #""interruption-level":"urgent""#, #""interruption-level":1"#,
+            #""target-content-id":1"#, #""filter-criteria":{}"#,
+        ])
+    func warned(member: String) throws {
+        let json = #"{"aps":{\#(member)}}"#
+        #expect(try PayloadWarning.all(in: JSONText(Array(json.utf8)).root).count == 1)
+        #expect(try Self.content(json) == Self.content(#"{"aps":{}}"#))
+    }
+
     @Test("a payload with all members is read into one content")
     func everythingAtOnce() throws {
         let alert = #""alert":{"title":"T","loc-key":"B","loc-args":["1"]}"#

@@ -62,8 +62,21 @@ extension PayloadFaults {
             explains: [.noPush, .failure(.malformed)])
     }
 
+    /// Values of wrong types, and values that the app's `userInfo` can't have.
+    static func ignoredValues(_ evidence: Evidence) -> Fault? {
+        let payloads = [("payload", evidence.payload.root), ("the sealed message", evidence.trial?.payload)]
+        let seen = payloads.flatMap { place, payload in
+            (payload.map(PayloadWarning.all) ?? []).map { "\(place): \($0)" }
+        }
+        guard !seen.isEmpty else { return nil }
+        return Fault(
+            .warning, "value-ignored", "A device ignores or changes values of the payload, without an error.", seen,
+            do: "Write each value in the type that Apple documents, such as \"badge\": 3 and not \"badge\": \"3\".")
+    }
+
     static func textsByKey(_ evidence: Evidence) -> Fault? {
-        let alerts = [("payload", evidence.payload.aps?["alert"]), ("the sealed message", evidence.trial?.alert)]
+        let sealed = evidence.trial?.payload?["aps"]?["alert"]
+        let alerts = [("payload", evidence.payload.aps?["alert"]), ("the sealed message", sealed)]
         let seen = alerts.flatMap { place, alert in
             Self.textKeys(alert).map { "\(place): aps.alert has \"\($0)\" and no literal text" }
         }

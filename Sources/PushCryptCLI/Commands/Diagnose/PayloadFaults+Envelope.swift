@@ -86,12 +86,7 @@ extension PayloadFaults {
         ]
         let seen = numbers.compactMap { name, value -> String? in
             guard let value, value.protocolInteger == nil else { return nil }
-            switch value.kind {
-            case .string: return "payload: \(name) is a string"
-            case .boolean: return "payload: \(name) is true or false"
-            case .number: return "payload: \(name) is a decimal number"
-            default: return "payload: \(name) isn't a number"
-            }
+            return "payload: \(name) is \(value.kind == .number ? "a decimal number" : value.kindText)"
         }
         guard !seen.isEmpty else { return nil }
         return Fault(

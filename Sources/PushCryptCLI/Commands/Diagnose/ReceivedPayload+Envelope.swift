@@ -96,17 +96,3 @@ extension ReceivedPayload {
         return output
     }
 }
-
-extension JSONValue {
-    /// The kind with its article.
-    var kindText: String {
-        switch kind {
-        case .object: "an object"
-        case .array: "an array"
-        case .string: "a string"
-        case .number: "a number"
-        case .boolean: "true or false"
-        case .null: "null"
-        }
-    }
-}

@@ -29,8 +29,8 @@ struct Trial {
     private(set) var hasValidSignature: Bool?
     /// The members of the message with an address that isn't https.
     private(set) var insecureAddresses: [String] = []
-    /// The alert of the message.
-    private(set) var alert: JSONValue?
+    /// The payload in the message.
+    private(set) var payload: JSONValue?
     /// Whether the key has a psk or is shared; for the advice.
     let suite: Suite
     /// Whether the key is the shared (master) key, and nothing names the device whose key is derived from it.
@@ -109,7 +109,7 @@ struct Trial {
         }
         header = inner.header(proof: key.proof(isSigned: attempt.sender != nil))
         flaw = header == nil ? MessageFlaw.malformed(inner) : nil
-        alert = inner.aps?["alert"]
+        payload = inner.text.root
         insecureAddresses = AttachmentAddresses.insecure(in: inner.text.root)
     }
 

@@ -36,7 +36,7 @@ struct ObservedPayload {
             "postQuantum": opened?.suite.isPostQuantum,
             "retract": opened.flatMap { $0.retractedMessageIDs.isEmpty ? nil : $0.retractedMessageIDs },
             "quiet": opened?.isQuiet == true ? true : nil, "badgeAdd": opened?.badgeIncrement,
-            "avatar": opened?.avatar == nil ? nil : true,
+            "avatar": opened?.avatar == nil ? nil : true, "notes": notes.isEmpty ? nil : notes,
         ])
     }
 
@@ -61,12 +61,20 @@ struct ObservedPayload {
             lines += row("post-quantum", Array(opened.postQuantumText.utf8)[...])
             if let note = opened.note { lines.append("  " + note) }
         }
+        if !notes.isEmpty { lines += ["", terminal.styled("Notes", .heading)] + notes.map { "  " + $0 } }
         lines += ["", terminal.styled("Byte budget", .heading)]
         let barWidth = min(64, StandardStreams.columns(atLeast: 24) - 2)
         lines.append(
             BudgetBar(breakdown, padding: paddingCharacters, limitInBytes: limitInBytes).text(terminal, width: barWidth)
         )
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// What a device ignores or changes of the visible payload, and of the one in the message.
+    private var notes: [String] {
+        let inner = opened.flatMap { try? JSONText($0.payload) }
+        return PayloadWarning.all(in: text.root).map(\.description)
+            + (inner.map { PayloadWarning.all(in: $0.root).map { "in the message, \($0)" } } ?? [])
     }
 
     private var envelope: JSONValue? { text.root["pushcrypt"] }

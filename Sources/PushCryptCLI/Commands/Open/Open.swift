@@ -177,7 +177,7 @@ struct OpenWorker: LineWorker {
             throw LineRefusal(error)
         }
         let summary = LineSummary(
-            number: number, id: push.messageID, expiresAt: push.expiresAt, instructions: push.instructions)
+            number: number, id: push.messageID, expiresAt: push.expiresAt, others: push.instructions)
         let (payload, isReplaced) = (Self.inOneLine(push.payload), line[.pushcrypt] != nil)
         line.append(to: &output, adding: isReplaced ? nil : summary.member) { field in
             switch field {

@@ -21,7 +21,8 @@ struct Seal: ParsableCommand {
             ALERT is an object of Apple's alert keys: title, subtitle, body, launch-image, \
             title-loc-key, title-loc-args, subtitle-loc-key, subtitle-loc-args, loc-key and loc-args. \
             The options apply to everything that a line doesn't set; "retract" is added to --retract and --retract-from. \
-            A line on stdout is the line of stdin with the outer payload, the kid as "to", and "pushcrypt": {"line", "id", "expiresAt"}.
+            A line on stdout is the line of stdin with the outer payload, the kid as "to", and "pushcrypt": {"line", "id", \
+            "expiresAt", "notes"?}; "notes" are texts about parts of the payload that a device ignores.
 
             \(BatchOptions.discussion)
 
@@ -190,6 +191,7 @@ struct Seal: ParsableCommand {
                 if let head { $0.limitInBytes = min(limit, PayloadBudget.apnsLimitInBytes - head.count + 1) }
             }
         }
+        for warning in sealed.warnings { StandardStreams.writeNote(warning.description) }
         let signature = signer.map { "signed with key \($0.kid)" } ?? "not signed"
         if !recipient.hasSecret, source.keyset.entries.contains(where: \.record.hasPSK) {
             StandardStreams.writeNote(

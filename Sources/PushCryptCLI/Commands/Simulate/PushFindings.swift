@@ -46,7 +46,10 @@ struct PushFindings {
 
     /// What the push asks of the device beside the notification, and members that have no effect.
     func notes(takingBack numbers: [Int]) -> [String] {
-        guard let opened else { return [] }
+        // A push that wasn't opened shows the visible payload.
+        let shown = (sealed ?? (try? JSONText(payload)))?.root
+        let warnings = shown.map { PayloadWarning.all(in: $0).map(\.description) } ?? []
+        guard let opened else { return warnings }
         var notes = numbers.map { "takes back push \($0)" }
         let others = opened.retractedMessageIDs.count - numbers.count
         if others > 0 { notes.append("takes back \(NumberText.counted(others, "message")) that this phone hasn't got") }
@@ -57,17 +60,13 @@ struct PushFindings {
         }
         if let increment = opened.badgeIncrement { notes.append("adds \(increment) to the badge") }
         if opened.isSelfTest { notes.append("a self-test: the extension reports that it works") }
-        if let level = sealed?.root["aps"]?["interruption-level"]?.string, !Self.interruptionLevels.contains(level) {
-            notes.append("aps.interruption-level is none of \(Self.interruptionLevels.joined(separator: ", "))")
-        }
+        notes += warnings
         for name in settings.plainMembers {
             guard let member = member(name), member.kind != .string else { continue }
             notes.append("the member \(name) is not a string, so it is no address of an attachment")
         }
         return notes
     }
-
-    private static let interruptionLevels = ["passive", "active", "time-sensitive", "critical"]
 
     /// A member of the sealed payload, as `--attachment-member` names it.
     func member(_ name: String) -> JSONValue? { sealed?.root.member(name) }

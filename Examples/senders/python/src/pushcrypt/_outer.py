@@ -148,8 +148,7 @@ _SOUND_TYPES: dict[str, Callable[[Any], bool]] = {
     "volume": lambda value: _is_number(value) and 0 <= value <= 1,
 }
 _EXPOSED_TYPES: dict[str, Callable[[Any], bool]] = {
-    "badge": is_integer, "category": _is_string, "content-available": is_one, "dismissal-date": is_integer,
-    "event": _is_string, "filter-criteria": _is_string, "interruption-level": _is_level, "relevance-score": _is_number,
-    "sound": _is_sound, "stale-date": is_integer, "target-content-id": _is_string, "thread-id": _is_string,
-    "timestamp": is_integer,
+    "badge": is_integer, "category": _is_string, "content-available": is_one, "filter-criteria": _is_string,
+    "interruption-level": _is_level, "relevance-score": _is_number, "sound": _is_sound,
+    "target-content-id": _is_string, "thread-id": _is_string,
 }

@@ -1,0 +1,109 @@
+/// A part of a payload that devices ignore or change, although the payload can be sealed. It contains nothing of the payload but
+/// the names of Apple's members.
+public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
+    /// The kind of warning; more may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the code.
+        public let description: String
+
+        fileprivate let text: String
+
+        private init(_ name: String, _ text: String = "") { (description, self.text) = (name, text) }
+
+        /// A member of `aps` has another type than Apple defines: the device ignores it.
+        public static let wrongType = Code("wrongType")
+        /// Null in an array: the app's `userInfo` has an empty string in its place.
+        public static let nullElement = Code(
+            "nullElement", "null in an array: the app gets an empty string in its place")
+        /// A number outside of `Double`: the app's `userInfo` doesn't have it, or has an empty string in an array.
+        public static let numberTooLarge = Code(
+            "numberTooLarge", "a number too large for a Double: the app doesn't get it, or an empty string in an array")
+        /// An integer of more than 64 bits: the app's `userInfo` has the nearest `Double`.
+        public static let integerRounded = Code(
+            "integerRounded", "an integer of more than 64 bits: the app gets the nearest Double")
+    }
+
+    /// The kind of warning.
+    public let code: Code
+    /// The offset of the value in the payload, in bytes; of the first one, if there are several.
+    public let byteOffset: Int
+    /// What the device does with which value. It has no character that JSON escapes.
+    public let description: String
+}
+
+extension PayloadWarning {
+    /// - Parameter payload: an APNs payload before it is sealed, or after it was opened.
+    package static func all(in payload: JSONValue) -> [PayloadWarning] {
+        let aps = payload["aps"]
+        return wrongTypes(.aps, aps) + wrongTypes(.alert, aps?["alert"]) + wrongTypes(.sound, aps?["sound"])
+            + custom(payload)
+    }
+
+    /// Encoders write null for a member that the payload doesn't have, so null isn't a wrong type.
+    private static func wrongTypes(_ place: APSObject, _ object: JSONValue?) -> [PayloadWarning] {
+        guard let object, object.kind == .object else { return [] }
+        return place.members.compactMap { name, type in
+            guard let value = object[name], value.kind != .null, !type.isRead(value) else { return nil }
+            let text =
+                "\(place.rawValue).\(name) is \(value.kindText) and not \(type.description): the device ignores it"
+            return PayloadWarning(code: .wrongType, byteOffset: value.range.lowerBound, description: text)
+        }
+    }
+
+    /// The values that a property list can't represent. The arguments of localised texts have rules of their own.
+    private static func custom(_ payload: JSONValue) -> [PayloadWarning] {
+        // Quick, because every payload is checked before it is sealed.
+        guard payload.text.tape.contains(where: { $0.kind == .null || $0.kind == .number && $0.range.count > 4 }) else {
+            return []
+        }
+        var found: [Code: [Int]] = [:]
+        payload.visitValues(besides: payload["aps"]?["alert"]) { value, isElement in
+            let code: Code?
+            switch (value.kind, PropertyListNumber(value)) {
+            case (.null, _): code = isElement ? .nullElement : nil
+            case (.number, nil): code = .numberTooLarge
+            case (_, .double(_, isRounded: true)): code = .integerRounded
+            default: code = nil
+            }
+            if let code { found[code, default: []].append(value.range.lowerBound) }
+        }
+        return found.map { code, offsets in
+            let place = (offsets.count == 1 ? "" : "\(offsets.count), the first ") + "at byte \(offsets[0])"
+            return PayloadWarning(code: code, byteOffset: offsets[0], description: "\(code.text) (\(place))")
+        }.sorted { $0.byteOffset < $1.byteOffset }
+    }
+}
+
+/// A number as a property list has it.
+package enum PropertyListNumber {
+    case integer(Int)
+    case unsigned(UInt64)
+    /// `isRounded`: whether it stands for an integer of more than 64 bits.
+    case double(Double, isRounded: Bool)
+
+    /// - Returns: nil for a value that isn't a number, or is too large for a `Double`.
+    package init?(_ value: JSONValue) {
+        guard value.kind == .number else { return nil }
+        let text = String(decoding: value.rawBytes, as: UTF8.self)
+        guard
+            let number = Int(text).map(Self.integer) ?? UInt64(text).map(Self.unsigned)
+                ?? value.double.map({ .double($0, isRounded: !text.utf8.contains { $0.isOne(of: ".eE") }) })
+        else { return nil }
+        self = number
+    }
+}
+
+extension JSONValue {
+    /// Calls `body` with each value that is neither an array nor an object, and whether it is an element of an array. It leaves out
+    /// `other`, a value of the same text.
+    package func visitValues(
+        besides other: JSONValue?, isElement: Bool = false, _ body: (JSONValue, _ isElement: Bool) -> Void
+    ) {
+        switch kind {
+        case _ where index == other?.index: break
+        case .array: for element in elements { element.visitValues(besides: other, isElement: true, body) }
+        case .object: for member in members { member.value.visitValues(besides: other, body) }
+        default: body(self, isElement)
+        }
+    }
+}

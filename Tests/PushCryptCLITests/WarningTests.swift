@@ -1,0 +1,82 @@
+import Foundation
+import PushCryptTestSupport
+import Testing
+
+/// Values that a device ignores or changes, as each command shows them.
+@Suite("values that a device ignores or changes", .ownThreads)
+struct WarningTests {
+    private let place: Workplace
+    private static let badge = "aps.badge is a string and not a nonnegative integer: the device ignores it"
+    private static let null = "null in an array: the app gets an empty string in its place (at byte 51)"
+    private static let number =
+        "a number too large for a Double: the app doesn't get it, or an empty string in an array (at byte 56)"
+    private static let strange = Data(#"{"aps":{"alert":"Hi","badge":"3"},"ids":[7,8,9,1.0,null,1e400]}"#.utf8)
+    private static let ordinary = Data(#"{"aps":{"alert":"Hi","badge":3},"ids":[7]}"#.utf8)
+
+    init() throws {
+        place = try Workplace()
+        try place.create("phone", "recipient", "--psk")
+    }
+
+    @Test("seal notes each of them on stderr and seals the payload, and -q writes no notes") func seal() throws {
+        let output = try place.seal(to: "phone", payload: Self.strange)
+        let notes = [Self.badge, Self.null, Self.number].map { "pushcrypt: \($0)\n" }.joined()
+        #expect(output.exit == 0 && output.stderr == notes, "\(output)")
+        #expect(try place.seal(to: "phone", "-q", payload: Self.strange).isSuccess)
+        #expect(try place.seal(to: "phone", payload: Self.ordinary).isSuccess)
+    }
+
+    @Test("a batch has the notes in the line of the payload, and a count of such payloads on stderr") func batch()
+        throws
+    {
+        let lines = [Self.strange, Self.ordinary].map { #"{"payload":"# + String(decoding: $0, as: UTF8.self) + "}\n" }
+        let output = try place.run(
+            "seal", "--batch", "--to", "phone", "--topic", Workplace.topic, "--at", Workplace.now,
+            stdin: Data(lines.joined().utf8))
+        let summaries = try output.text.split(separator: "\n").map { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try #require(object?["pushcrypt"] as? [String: Any])
+        }
+        #expect(summaries.first?["notes"] as? [String] == [Self.badge, Self.null, Self.number], "\(output)")
+        #expect(summaries.last?.keys.sorted() == ["expiresAt", "id", "line"], "\(output)")
+        #expect(output.stderr.contains("a part of 1 payload: see \"notes\""), "\(output)")
+    }
+
+    @Test("simulate notes them for a sealed push and for one that isn't sealed") func simulate() throws {
+        let sealed = try place.sealed(to: "phone", "-q", payload: Self.strange)
+        for payload in [sealed, Self.strange] {
+            let json = try place.run(
+                "simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now,
+                stdin: payload
+            ).object()
+            #expect(json["notes"] as? [String] == [Self.badge, Self.null, Self.number], "\(json)")
+        }
+    }
+
+    @Test("inspect shows them for the visible payload, and with the keys for the message") func inspect() throws {
+        let open = try place.run("inspect", "--json", stdin: Self.strange).object()
+        #expect(open["notes"] as? [String] == [Self.badge, Self.null, Self.number], "\(open)")
+        let sealed = try place.sealed(to: "phone", "-q", payload: Self.strange)
+        #expect(try place.run("inspect", "--json", stdin: sealed).object()["notes"] == nil)
+        let keys = ["--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
+        let opened = try place.run(["inspect", "--json"] + keys, stdin: sealed).object()
+        #expect((opened["notes"] as? [String])?.first == "in the message, \(Self.badge)", "\(opened)")
+        let text = try place.run(["inspect"] + keys, stdin: sealed).text
+        #expect(text.contains("Notes\n  in the message, aps.badge is a string"), "\(text)")
+    }
+
+    @Test("diagnose finds them in the visible payload, and with the keys in the message") func diagnose() throws {
+        let sealed = try place.sealed(to: "phone", "-q", payload: Self.strange)
+        let keys = ["--keys", "phone", "--topic", Workplace.topic]
+        let found = try place.run(["diagnose", "--json", "--at", Workplace.now] + keys, stdin: sealed)
+        #expect(found.exit == 0 && found.text.contains("\"value-ignored\""), "\(found)")
+        #expect(found.text.contains("the sealed message: \(Self.badge)"), "\(found)")
+        #expect(
+            !(try place.run("diagnose", "--json", "--at", Workplace.now, stdin: sealed).text.contains("value-ignored")))
+        let relayed = try place.sealed(to: "phone", "--expose", "badge", payload: Self.ordinary)
+        let changed = Data(
+            String(decoding: relayed, as: UTF8.self).replacing("\"badge\":3", with: "\"badge\":\"3\"").utf8)
+        let visible = try place.run("diagnose", "--json", "--at", Workplace.now, stdin: changed)
+        #expect(visible.exit == 0 && visible.text.contains("payload: \(Self.badge)"), "\(visible)")
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSender
+import Testing
+
+/// Payloads that are sealed although devices ignore a part of them, and payloads of Live Activities, which are refused.
+@Suite struct WarningTests {
+    private static let strange = #"{"aps":{"alert":"x","badge":"3","sound":{"critical":"1"}},"ids":[1,null,1e400]}"#
+    private static let codes: [PayloadWarning.Code] = [.wrongType, .wrongType, .nullElement, .numberTooLarge]
+
+    @Test("a push with values of wrong types is sealed byte for byte, and the push and the observer have the warnings")
+    func sealed() throws {
+        let seen = Locked<[SealObservation]>([])
+        let sealer = try Sealer(
+            topic: "com.example.app", observer: { observation in seen.withLock { $0.append(observation) } },
+            clock: { Channel.now })
+        let push = try sealer.seal(Self.strange, to: Channel.simple.recipient(), placeholder: Channel.placeholder)
+        #expect(push.warnings.map(\.code) == Self.codes, "\(push.warnings)")
+        #expect(try Reading(push, .simple).payload == Self.strange)
+        #expect(seen.withLock { $0.map(\.warnings) } == [push.warnings])
+        #expect(try sealer.encode(Self.strange).warnings == push.warnings)
+    }
+
+    @Test("an ordinary payload and a PushNotification with all members are sealed without a warning")
+    func ordinary() throws {
+        #expect(try Channel.simple.seal(#"{"aps":{"alert":"x","badge":3},"n":[1]}"#).warnings.isEmpty)
+        let notification = PushNotification(
+            title: "t", subtitle: "s", body: "b", launchImage: "i", badge: 3, sound: .critical("a", volume: 0.5),
+            category: "c", threadID: "t", interruptionLevel: .timeSensitive, relevanceScore: 0.5, targetContentID: "w",
+            filterCriteria: "f", isContentAvailable: true)
+        let push = try Channel.simple.sealer().seal(notification, to: Channel.simple.recipient())
+        #expect(push.warnings.isEmpty, "\(push.warnings)")
+    }
+
+    @Test("a payload that is offloaded or shortened keeps its warnings")
+    func oversize() throws {
+        let long = #"{"aps":{"alert":"\#(String(repeating: "a", count: 5_000))","badge":"3"}}"#
+        let shortened = try Channel.simple.seal(long, Sealer.Options(oversize: .shortenBody(toAtLeast: 1)))
+        let plan = OversizePlan.shortenBodyOrOffload(toAtLeast: 4_999) { _ in "https://example.com/b" }
+        let offloaded = try Channel.simple.seal(long, Sealer.Options(oversize: plan))
+        #expect(shortened.isBodyShortened && shortened.warnings.map(\.code) == [.wrongType])
+        #expect(offloaded.isOffloaded && offloaded.warnings.map(\.code) == [.wrongType])
+    }
+}
