@@ -24,6 +24,12 @@ public struct EncodedPayload: Sendable {
         } catch {
             throw SenderError(error)
         }
+        guard inner.aps?.isOfLiveActivity != true else {
+            throw SenderError(
+                .invalidPayload,
+                "the payload is that of a Live Activity, for which iOS runs no extension: sealed, it would never update the "
+                    + "activity; send it without pushcrypt and without private content")
+        }
         warnings = PayloadWarning.all(in: inner.text.root)
     }
 

@@ -186,7 +186,7 @@ extension Sealer {
     package static func offload(
         _ payload: some Encodable, encoder: JSONEncoder? = nil, backend: any CryptoBackend
     ) throws -> SealedBlob {
-        try blob(of: EncodedPayload.json(payload, encoder ?? standardEncoder()), backend)
+        try blob(of: EncodedPayload(payload, encoder ?? standardEncoder()).inner.text.bytes, backend)
     }
 
     static func blob(of json: [UInt8], _ backend: any CryptoBackend) throws(SenderError) -> SealedBlob {

@@ -53,6 +53,8 @@ import Testing
             #"{"aps":{"alert":"x"},"pushcrypt":1}"#, #"{"aps":{"alert":"x"},"\u0070ushcrypt":null}"#,
             #"{"aps":{"alert":"x"},"a":1,"a":1}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"\ud800"}}"#,
             "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}", #"{"aps":{"alert":"x"},}"#, #"{"aps":{"alert":"x"},"a":01}"#,
+            #"{"aps":{"alert":"x","event":"update"}}"#, #"{"aps":{"alert":"x","content-state":{}}}"#,
+            #"{"aps":{"alert":"x","attributes":{}}}"#, #"{"aps":{"alert":"x","attributes-type":"T"}}"#,
         ])
     func nothingToSeal(inner: String) throws {
         let (push, channel) = (Push(description: inner, inner: inner), Channel("p256", isSigned: false))

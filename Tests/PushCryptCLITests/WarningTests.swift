@@ -79,4 +79,17 @@ struct WarningTests {
         let visible = try place.run("diagnose", "--json", "--at", Workplace.now, stdin: changed)
         #expect(visible.exit == 0 && visible.text.contains("payload: \(Self.badge)"), "\(visible)")
     }
+
+    @Test("a payload of a Live Activity is refused by seal, and diagnose doesn't advise to seal it") func liveActivity()
+        throws
+    {
+        let payload = Data(#"{"aps":{"alert":"Goal","event":"update","content-state":{"score":1}}}"#.utf8)
+        expectRefusal(
+            try place.seal(to: "phone", payload: payload), 65, saying: "Live Activity, for which iOS runs no extension")
+        let found = try place.run("diagnose", "--json", stdin: payload)
+        #expect(found.text.contains("which can't be sealed") && !found.text.contains("Otherwise seal it"), "\(found)")
+        let blob = try place.run(
+            "blob", "seal", "--purpose", "payload", "--reference", "r.json", "--output", "b", stdin: payload)
+        #expect(blob.exit == 65 && blob.stderr.contains("Live Activity"), "\(blob)")
+    }
 }

@@ -42,4 +42,26 @@ import Testing
         #expect(shortened.isBodyShortened && shortened.warnings.map(\.code) == [.wrongType])
         #expect(offloaded.isOffloaded && offloaded.warnings.map(\.code) == [.wrongType])
     }
+
+    @Test(
+        "the payload of a Live Activity is refused with the reason, by sealing, encoding and offloading",
+        arguments: [
+            #""event":"update","content-state":{"score":1},"timestamp":1800000000"#,
+            #""event":"start","attributes-type":"Game","attributes":{},"content-state":{}"#, #""event":"end""#,
+            #""content-state":{}"#, #""attributes":{"a":1}"#,
+        ])
+    func liveActivity(members: String) throws {
+        let json = #"{"aps":{"alert":"x",\#(members)}}"#
+        let error = expectSenderError(.invalidPayload) { try Channel.simple.seal(json) }
+        #expect(error?.reason.contains("Live Activity, for which iOS runs no extension") == true, "\(error as Any)")
+        expectSenderError(.invalidPayload) { try Channel.simple.sealer().encode(json) }
+        expectSenderError(.invalidPayload) { try Sealer.offload(json) }
+    }
+
+    @Test("an alert with an event of its own, or with null members of a Live Activity, is sealed")
+    func ownEvent() throws {
+        for members in [#""event":"order-shipped""#, #""event":null,"content-state":null,"attributes":null"#] {
+            #expect(try Channel.simple.seal(#"{"aps":{"alert":"x",\#(members)}}"#).warnings.isEmpty)
+        }
+    }
 }

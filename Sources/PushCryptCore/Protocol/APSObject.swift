@@ -76,4 +76,10 @@ extension JSONValue {
 
     /// A number without a fraction, as in `7` and `7.0`.
     package var integer: Int? { double.flatMap(Int.init(exactly:)) }
+
+    /// Whether this `aps` is of a Live Activity. An encoder may write null for members that the payload doesn't have.
+    package var isOfLiveActivity: Bool {
+        ["content-state", "attributes", "attributes-type"].contains { (self[$0]?.kind ?? .null) != .null }
+            || ["start", "update", "end"].contains { self["event"]?.isString($0) == true }
+    }
 }

@@ -117,6 +117,14 @@ class APITests(unittest.TestCase):
                         {"aps": {"alert": SECRET + "\ud800"}}, f'{{"aps":{{"alert":"{SECRET}","alert":"b"}}}}'):
             self.refused(SealError, "invalidPayload", self.seal, self.phones["p256"], payload)
 
+    def test_payloads_of_live_activities_are_refused_and_alerts_with_an_event_of_their_own_are_sealed(self) -> None:
+        for members in ({"event": "update"}, {"content-state": {}}, {"attributes": {"a": 1}}, {"attributes-type": "T"}):
+            payload = {"aps": {"alert": SECRET, **members}}
+            self.refused(SealError, "invalidPayload", self.seal, self.phones["p256"], payload)
+            self.refused(SealError, "invalidPayload", seal_offload, payload)
+        for members in ({"event": "order-shipped"}, {"event": None, "content-state": None, "attributes": None}):
+            self.seal(self.phones["p256"], {"aps": {"alert": SECRET, **members}})
+
     def test_options_out_of_range_are_refused(self) -> None:
         for options in ({"expires_after": 0}, {"expires_after": timedelta(days=30, seconds=1)}, {"expires_after": 1.5},
                         {"expires_after": True}, {"limit": 4097}, {"limit": 0}, {"padding": 0}, {"padding": "max"},

@@ -79,4 +79,17 @@ import Testing
                 })
         }
     }
+
+    @Test(
+        "aps of a Live Activity is recognised by its members, and null members are none",
+        arguments: [
+            (#""event":"update""#, true), (#""event":"start""#, true), (#""event":"end""#, true),
+            (#""content-state":{}"#, true), (#""content-state":"x""#, true), (#""attributes":{}"#, true),
+            (#""attributes-type":"T""#, true), (#""event":"order-shipped""#, false), (#""event":null"#, false),
+            (#""content-state":null,"attributes":null"#, false), (#""timestamp":1"#, false), (#""badge":1"#, false),
+        ])
+    func liveActivity(_ members: String, _ isActivity: Bool) throws {
+        let root = try JSONText(Array(#"{"aps":{"alert":"x",\#(members)}}"#.utf8)).root
+        #expect(root["aps"]?.isOfLiveActivity == isActivity)
+    }
 }

@@ -43,8 +43,10 @@ extension PayloadFaults {
         let near = root.members.first { ["pushcrypt", "push_crypt", "push-crypt"].contains($0.name.lowercased()) }
         let seen = ["payload: no member \"pushcrypt\"" + (near.map { ", but one named \"\($0.name)\"" } ?? "")]
         let advice =
-            "If your backend seals it, look for a relay or SDK that drops members it doesn't know. Otherwise seal it: "
-            + "everyone on the way can read it now."
+            payload.aps?.isOfLiveActivity == true
+            ? "This is a Live Activity's payload, which can't be sealed: send it without private content."
+            : "If your backend seals it, look for a relay or SDK that drops members it doesn't know. Otherwise seal it: "
+                + "everyone on the way can read it now."
         // The extension restores the payload that was sealed, which has neither member.
         let mayBeRestored =
             payload.aps?["mutable-content"] == nil && near == nil && payload.wrappings.isEmpty

@@ -80,6 +80,15 @@ class Payload:
             raise Flaw("it has no pushcrypt member" if is_message else "it already has a pushcrypt member")
         return cls(root, text, aps)
 
+    @classmethod
+    def to_seal(cls, raw: bytes) -> Payload:
+        """Reads an inner payload to seal. iOS runs no extension for a Live Activity, so sealed it would never update."""
+        payload = cls.read(raw)
+        activity = (payload.aps.get(name) for name in ("content-state", "attributes", "attributes-type"))
+        if any(value is not None for value in activity) or payload.aps.get("event") in ("start", "update", "end"):
+            raise Flaw("it is that of a Live Activity, which can't be sealed: send it without private content")
+        return payload
+
     def with_header(self, header: str) -> bytes:
         """Adds the header as the last member of the root, and changes no other byte."""
         end = max(value_end for _, _, value_end in self.root.spans.values())

@@ -130,7 +130,7 @@ def seal_offload(payload: PayloadText) -> SealedOffload:
     """Encrypts a payload that is too large for a push, padded to a multiple of 4 KiB. Raises SealError `invalidPayload`."""
     try:
         raw = payload_bytes(payload)
-        Payload.read(raw)
+        Payload.to_seal(raw)
     except Flaw as flaw:
         raise SealError("invalidPayload", f"the payload to offload: {flaw.reason}") from None
     key, plaintext = os.urandom(32), pad_payload(raw)

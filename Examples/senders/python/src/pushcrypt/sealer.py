@@ -140,7 +140,7 @@ def campaign_id(campaign: str, key: Key) -> bytes:
 
 def _inner(payload: PayloadText) -> Payload:
     try:
-        return Payload.read(payload_bytes(payload))
+        return Payload.to_seal(payload_bytes(payload))
     except Flaw as flaw:
         raise SealError("invalidPayload", f"the payload: {flaw.reason}") from None
 
