@@ -74,9 +74,13 @@ struct MessageSealing {
             return try offloaded(inner, header, extras, store)
         }
         let needed = budget.payloadByteCount(messageByteCount: message.count)
+        let unescaped = budget.payloadByteCount(messageByteCount: message.count - inner.text.escapingByteCount)
+        let fits = unescaped <= budget.limitInBytes
         throw SenderError(
-            .tooLarge, "the sealed payload takes \(needed) bytes and the limit is \(budget.limitInBytes)",
-            bytesNeeded: needed, bytesAvailable: budget.limitInBytes)
+            .tooLarge,
+            "the sealed payload takes \(needed) bytes and the limit is \(budget.limitInBytes)"
+                + (fits ? "; with UTF-8 in place of escapes such as \\u00e9 and \\/ it takes \(unescaped) bytes" : ""),
+            bytesNeeded: needed, bytesAvailable: budget.limitInBytes, bytesWithoutEscapes: fits ? unescaped : nil)
     }
 
     /// Seals the payload as a blob, and a push with the payload's alert and the blob's address.

@@ -100,12 +100,18 @@ public struct SenderError: DescribedError, Hashable, Sendable {
     public let bytesNeeded: Int?
     /// The limit, in bytes; nil unless the code is `tooLarge`.
     public let bytesAvailable: Int?
+    /// The length, in bytes, if the payload's JSON has UTF-8 in place of escapes such as `\u00e9`; nil if it doesn't fit then.
+    public let bytesWithoutEscapes: Int?
 
-    init(_ code: Code, _ reason: String, bytesNeeded: Int? = nil, bytesAvailable: Int? = nil) {
+    init(
+        _ code: Code, _ reason: String, bytesNeeded: Int? = nil, bytesAvailable: Int? = nil,
+        bytesWithoutEscapes: Int? = nil
+    ) {
         self.code = code
         self.reason = reason
         self.bytesNeeded = bytesNeeded
         self.bytesAvailable = bytesAvailable
+        self.bytesWithoutEscapes = bytesWithoutEscapes
     }
 
     /// ``reason``

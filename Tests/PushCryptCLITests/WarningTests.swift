@@ -80,6 +80,26 @@ struct WarningTests {
         #expect(visible.exit == 0 && visible.text.contains("payload: \(Self.badge)"), "\(visible)")
     }
 
+    @Test("null beside the sealed message is a finding of diagnose, at any depth, and null in the message isn't")
+    func nulls() throws {
+        let payload = Data(#"{"aps":{"alert":"Hi","badge":null},"n":null}"#.utf8)
+        let sealed = String(decoding: try place.sealed(to: "phone", payload: payload), as: UTF8.self)
+        func finding(_ payload: String) throws -> String {
+            let output = try place.run("diagnose", "--json", "--at", Workplace.now, stdin: Data(payload.utf8))
+            #expect(output.exit == 0, "\(output)")
+            return output.text
+        }
+        #expect(try !finding(sealed).contains("payload-null"))
+        for (added, count) in [
+            (#"{"aps":{"badge":null,"thread-id":null,"#, "2 nulls, the first at byte 16"),
+            (#"{"aps":{"a":[{"b":null}],"#, "1 null,"),
+        ] {
+            let text = try finding(sealed.replacing(#"{"aps":{"#, with: added))
+            #expect(text.contains("\"payload-null\"") && text.contains(count), "\(text)")
+        }
+        #expect(try finding(sealed.replacing(#"{"aps":{"#, with: #"{"SECRET":null,"aps":{"#)).contains("payload-null"))
+    }
+
     @Test("a payload of a Live Activity is refused by seal, and diagnose doesn't advise to seal it") func liveActivity()
         throws
     {
@@ -91,5 +111,34 @@ struct WarningTests {
         let blob = try place.run(
             "blob", "seal", "--purpose", "payload", "--reference", "r.json", "--output", "b", stdin: payload)
         #expect(blob.exit == 65 && blob.stderr.contains("Live Activity"), "\(blob)")
+    }
+
+    @Test("a payload that would fit without its escapes: the advice is to write UTF-8, and not to offload it")
+    func escapes() throws {
+        let long = #"{"aps":{"alert":"\#(String(repeating: #"\u00e9"#, count: 800))"}}"#
+        let output = try place.seal(to: "phone", payload: Data(long.utf8))
+        expectRefusal(output, 65, saying: "with UTF-8 in place of escapes")
+        #expect(output.stderr.contains("ensure_ascii=False") && !output.stderr.contains("blob seal"), "\(output)")
+        let utf8 = Data(long.replacing(#"\u00e9"#, with: "é").utf8)
+        #expect(try place.seal(to: "phone", payload: utf8).isSuccess)
+        let longer = Data(#"{"aps":{"alert":"\#(String(repeating: "é", count: 4_000))"}}"#.utf8)
+        expectRefusal(try place.seal(to: "phone", payload: longer), 65, saying: "blob seal --purpose payload")
+    }
+
+    @Test(
+        "an address with a space or a letter beyond ASCII is called not percent-encoded, by simulate and blob seal",
+        arguments: [("https://e.com/my file.png", "byte 16"), ("https://e.com/Zoë.png", "byte 16")])
+    func address(_ address: String, _ byte: String) throws {
+        let payload = Data(#"{"aps":{"alert":"x"},"image":"\#(address)"}"#.utf8)
+        let json = try place.run(
+            "simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now,
+            "--attachment-member", "image", stdin: place.sealed(to: "phone", payload: payload)
+        ).object()
+        let verdict = try #require(json["verdict"] as? String)
+        #expect(verdict.contains("at \(byte) isn't percent-encoded"), "\(verdict)")
+        let blob = try place.run(
+            "blob", "seal", "--url", address, "--type", "image/png", "--reference", "r", "--output", "b",
+            stdin: Data("x".utf8))
+        #expect(blob.exit != 0 && blob.stderr.contains("at \(byte) isn't percent-encoded"), "\(blob)")
     }
 }

@@ -64,4 +64,18 @@ import Testing
             #expect(try Channel.simple.seal(#"{"aps":{"alert":"x",\#(members)}}"#).warnings.isEmpty)
         }
     }
+
+    @Test("a payload that fits only without its escapes is tooLarge, and the error has the length without them")
+    func escapes() throws {
+        func json(_ count: Int) -> String {
+            #"{"aps":{"alert":"\#(String(repeating: #"\u00e9"#, count: count))"}}"#
+        }
+        let error = try #require(expectSenderError(.tooLarge) { try Channel.simple.seal(json(800)) })
+        let length = try #require(error.bytesWithoutEscapes)
+        let utf8 = json(800).replacing(#"\u00e9"#, with: "é")
+        let push = try Channel.simple.seal(utf8, Sealer.Options(padding: .none))
+        #expect(push.byteCount == length && error.reason.contains("it takes \(length) bytes"))
+        let longer = try #require(expectSenderError(.tooLarge) { try Channel.simple.seal(json(3_000)) })
+        #expect(longer.bytesWithoutEscapes == nil && !longer.reason.contains("escapes"))
+    }
 }

@@ -66,7 +66,8 @@ public struct AttachmentReference: Equatable, Sendable {
     package static func checkURL(_ url: String) throws(BlobError) {
         try BlobError.require(
             ReferenceGrammar.isURL(url.utf8),
-            "the URL is not an escaped https://HOST[:PORT][/PATH][?QUERY] of at most 2,048 bytes")
+            "the URL is not an escaped https://HOST[:PORT][/PATH][?QUERY] of at most 2,048 bytes"
+                + (ReferenceGrammar.unescapedCharacter(in: url.utf8).map { ": \($0)" } ?? ""))
     }
 
     /// - Throws: `BlobError` with `invalidReference`.

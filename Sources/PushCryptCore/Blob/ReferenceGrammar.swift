@@ -9,12 +9,23 @@
 /// name       = (lower / DIGIT) *63(lower / DIGIT / any of .+_-)                 RFC 6838, in lower case
 /// id         = 1*64(ALPHA / DIGIT / "_" / "-")
 /// ```
-enum ReferenceGrammar {
+package enum ReferenceGrammar {
     static func isURL(_ text: some Collection<UInt8>) -> Bool {
         guard text.count <= 2_048, text.starts(with: "https://".utf8) else { return false }
         let rest = text.dropFirst(8)
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         return isAuthority(rest[..<end]) && areURLCharacters(rest[end...])
+    }
+
+    /// Which character of an address must be written in another form, as in `https://example.com/Zoë 1.png`; nil if there is none.
+    package static func unescapedCharacter(in address: some Collection<UInt8>) -> String? {
+        let start = address.prefix { (0x21...0x7E).contains($0) && !$0.isOne(of: #""<>\^`{|}"#) }
+        guard start.endIndex < address.endIndex else { return nil }
+        let isInHost = !start.dropFirst("https://".utf8.count).contains { $0.isOne(of: "/?") }
+        return "the character at byte \(start.count) "
+            + (isInHost
+                ? "isn't one of a host: write letters beyond ASCII in punycode (xn--…)"
+                : "isn't percent-encoded, as in %20 for a space and %C3%AB for ë")
     }
 
     static func isMediaType(_ text: some Collection<UInt8>) -> Bool {

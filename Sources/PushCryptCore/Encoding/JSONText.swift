@@ -45,6 +45,16 @@ package struct JSONText: Sendable {
     }
 
     package var root: JSONValue { JSONValue(text: self, index: 0) }
+
+    /// How many bytes the escapes take that JSON doesn't require, such as `\u00e9` and `\/`.
+    package var escapingByteCount: Int {
+        tape.reduce(0) { count, node in
+            guard node.kind == .string, node.hasEscapes else { return count }
+            var shortest: [UInt8] = []
+            JSONWriter.appendString(utf8: content(of: node), to: &shortest)
+            return count + node.range.count - shortest.count
+        }
+    }
 }
 
 // A text may contain keys: printing and dumping show only its length.

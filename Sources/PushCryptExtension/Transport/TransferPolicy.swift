@@ -1,3 +1,5 @@
+import PushCryptCore
+
 /// The addresses that a transfer may use. The policy is checked for the first request and for every redirect.
 public struct TransferPolicy: Hashable, Sendable {
     /// The allowed hosts, in lower case, without port; nil allows any host. A subdomain is another host.
@@ -19,7 +21,8 @@ public struct TransferPolicy: Hashable, Sendable {
     /// - Throws: `TransferError` with `addressRefused`.
     public func check(_ address: String) throws(TransferError) {
         guard let address = WebAddress(address) else {
-            throw TransferError(.addressRefused, "the address does not consist of scheme, host and path")
+            let fault = ReferenceGrammar.unescapedCharacter(in: address.utf8).map { "in the address, \($0)" }
+            throw TransferError(.addressRefused, fault ?? "the address does not consist of scheme, host and path")
         }
         guard address.scheme == "https" || allowsLoopbackHTTP && address.scheme == "http" && address.isLoopback else {
             throw TransferError(.addressRefused, "the address is not an https address")

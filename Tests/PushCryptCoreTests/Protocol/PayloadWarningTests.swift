@@ -92,4 +92,14 @@ import Testing
         let root = try JSONText(Array(#"{"aps":{"alert":"x",\#(members)}}"#.utf8)).root
         #expect(root["aps"]?.isOfLiveActivity == isActivity)
     }
+
+    @Test(
+        "the bytes of escapes that JSON doesn't require are counted in names and values",
+        arguments: [
+            (#"{"a":"\u00e9"}"#, 4), (#"{"\u0061":"x"}"#, 5), (#"{"a":"\/\/"}"#, 2), (#"{"a":"\ud83e\uddf6"}"#, 8),
+            (#"{"a":"\"\\\n\u0000"}"#, 0), (#"{"a":"é","b":[1]}"#, 0),
+        ])
+    func escapes(_ json: String, _ count: Int) throws {
+        #expect(try JSONText(Array(json.utf8)).escapingByteCount == count)
+    }
 }

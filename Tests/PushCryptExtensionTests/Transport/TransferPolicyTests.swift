@@ -47,6 +47,20 @@ import Testing
     }
 
     @Test(
+        "an address with a character that must be percent-encoded is refused with the character's place",
+        arguments: [
+            ("https://e.com/a b.png", "the character at byte 15 isn't percent-encoded"),
+            ("https://e.com/Zoë.png", "the character at byte 16 isn't percent-encoded"),
+            ("https://e.com/?q=\"a\"", "the character at byte 17 isn't percent-encoded"),
+            ("https://bücher.example/", "the character at byte 9 isn't one of a host"),
+            ("http:/e.com/a", "the address does not consist of scheme, host and path"),
+        ])
+    func unescaped(address: String, reason: String) {
+        let error = #expect(throws: TransferError.self) { try TransferPolicy().check(address) }
+        #expect(error?.code == .addressRefused && error?.reason.contains(reason) == true, "\(error as Any)")
+    }
+
+    @Test(
         "http to a loopback address is allowed only if the policy says so",
         arguments: [
             "http://127.0.0.1/", "http://127.0.0.1:8080/x", "http://127.255.255.255/", "http://localhost/",

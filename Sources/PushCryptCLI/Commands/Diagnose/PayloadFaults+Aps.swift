@@ -74,6 +74,23 @@ extension PayloadFaults {
             do: "Write each value in the type that Apple documents, such as \"badge\": 3 and not \"badge\": \"3\".")
     }
 
+    /// The system passes payloads on as property lists, which have no null.
+    static func nulls(_ evidence: Evidence) -> Fault? {
+        let payload = evidence.payload
+        guard let root = payload.root, payload.envelope != nil, payload.reportedFailure == nil else { return nil }
+        var offsets: [Int] = []
+        root.visitValues(besides: root["pushcrypt"]) { value, _ in
+            if value.kind == .null { offsets.append(value.range.lowerBound) }
+        }
+        guard let first = offsets.first else { return nil }
+        return Fault(
+            .warning, "payload-null",
+            "The payload has null beside the sealed message. iOS passes payloads on as property lists, which have no null: it "
+                + "may drop such a push.",
+            ["payload: \(NumberText.counted(offsets.count, "null")), the first at byte \(first)"],
+            do: "Leave the member out if it has no value. \(sendUnchanged)", explains: [.noPush])
+    }
+
     static func textsByKey(_ evidence: Evidence) -> Fault? {
         let sealed = evidence.trial?.payload?["aps"]?["alert"]
         let alerts = [("payload", evidence.payload.aps?["alert"]), ("the sealed message", sealed)]

@@ -14,7 +14,7 @@ enum PayloadFaults {
         sealedStandardBase64, sealedPercentEncoded, sealedWhiteSpace, sealedHexadecimal, sealedCaseChanged,
         sealedOtherCharacters, sealedTruncated, apsMissing, apsNotAnObject, mutableContent,
         alertMissing,
-        tooLarge, insecureAttachment, demoKey, ignoredValues, textsByKey,
+        tooLarge, insecureAttachment, demoKey, ignoredValues, nulls, textsByKey,
     ]
 
     static let sendUnchanged =

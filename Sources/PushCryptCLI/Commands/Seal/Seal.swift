@@ -213,11 +213,13 @@ struct Seal: ParsableCommand {
     private func advising(_ seal: () throws -> SealedPush) throws -> SealedPush {
         do { return try seal() } catch let error as SenderError where error.code == .tooLarge {
             let advice =
-                extras.offload == nil
-                ? "encrypt it as a file on your server, with `pushcrypt blob seal --purpose payload --url URL --reference "
-                    + "long.json --output long.blob < payload.json`, upload long.blob to that https URL, and then seal a short "
-                    + "payload, such as its title, with --offload long.json, the secret that opens long.blob"
-                : "shorten this payload: the whole one is in the blob of --offload"
+                error.bytesWithoutEscapes != nil
+                ? "write characters as UTF-8 (in Python: json.dumps(…, ensure_ascii=False))"
+                : extras.offload == nil
+                    ? "encrypt it as a file on your server, with `pushcrypt blob seal --purpose payload --url URL --reference "
+                        + "long.json --output long.blob < payload.json`, upload long.blob to that https URL, and then seal a short "
+                        + "payload, such as its title, with --offload long.json, the secret that opens long.blob"
+                    : "shorten this payload: the whole one is in the blob of --offload"
             throw Failure(.dataError, "\(error.reason); \(advice)")
         } catch let error as SenderError where error.code == .invalidPayload && input.path != "-" {
             throw Failure(.dataError, "\(input.path): \(error.reason)")
