@@ -52,6 +52,9 @@ package struct QueueLine {
             }
             members.append((member.range, value.range, field))
         }
+        if let kind = KeyFile.kind(of: values[Field.payload.rawValue] ?? text.root) {
+            throw .malformedLine("the line has \(kind), and a payload is needed")
+        }
         guard let payload = values[Field.payload.rawValue], payload.kind == .object else {
             let isMissing = values[Field.payload.rawValue] == nil
             throw isMissing && otherNames.contains { Field.payload.isNear(line[$0]) }
@@ -87,7 +90,9 @@ package struct QueueLine {
     /// own. A member whose name is nearly that of a field, such as "Payload", isn't appended either, because it may contain plain
     /// text or keys.
     static func appendMembers(of line: [UInt8], keeping isKept: (Field) -> Bool, to output: inout [UInt8]) {
-        guard line.count <= limitInBytes, let root = (try? JSONText(line))?.root else { return }
+        guard line.count <= limitInBytes, let root = (try? JSONText(line))?.root,
+            root["payload"] != nil || KeyFile.kind(of: root) == nil
+        else { return }
         for member in root.members {
             let field = Field.names.firstIndex { member.hasName($0) }.flatMap(Field.init)
             guard field != .error, field != .pushcrypt else { continue }

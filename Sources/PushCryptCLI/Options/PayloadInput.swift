@@ -43,6 +43,10 @@ struct PayloadInput: ParsableArguments {
         return payload
     }
 
-    /// Reads all of it, but at most `limit + 1` bytes.
-    func read(limit: Int) throws(Failure) -> [UInt8] { try StandardStreams.readAll(path, limit: limit) }
+    /// Reads all of it, but at most `limit + 1` bytes. Refuses keys.
+    func read(limit: Int) throws(Failure) -> [UInt8] {
+        let bytes = try StandardStreams.readAll(path, limit: limit)
+        try KeyFile.refuse(bytes, in: name)
+        return bytes
+    }
 }

@@ -86,6 +86,8 @@ final class PayloadReader {
             lineNumber += 1
             guard !line.isEmpty else { continue }
             let root = try root(of: line)
+            // A line may have the recipient's key beside its payload.
+            try KeyFile.refuse(root?["payload"].map { Array($0.rawBytes) } ?? line, in: "\(name), line \(lineNumber),")
             if let root, PhoneEvent.isEvent(root) { return .event(try event(root, lineNumber)) }
             return .push(try input(in: line, root, lineNumber))
         }
