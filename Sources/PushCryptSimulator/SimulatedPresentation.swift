@@ -99,9 +99,9 @@ extension DeliveredNotification {
         var request = notification.request
         let known = request.content.localized(by: strings)
         func text(_ part: WritableKeyPath<NotificationContent, NotificationContent.Text>) -> NotificationContent.Text {
-            guard let key = request.content[keyPath: part].locKey, strings.string(for: key) == nil else {
-                return known[keyPath: part]
-            }
+            guard let key = request.content[keyPath: part].locKey,
+                strings.string(for: key).flatMap({ try? StringFormat($0) }) == nil
+            else { return known[keyPath: part] }
             return NotificationContent.Text(literal: key)
         }
         request.content.title = text(\.title)

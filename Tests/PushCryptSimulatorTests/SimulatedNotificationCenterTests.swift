@@ -834,16 +834,25 @@ import Testing
         #expect(center.lockScreen.groups.flatMap(\.banners).allSatisfy { !$0.isTimeSensitive })
     }
 
-    @Test("a text by key is shown in the user's language, and as its key if the app has no text")
+    @Test("a text by key is shown in the user's language, and as its key if the app has no text that can be shown")
     func textByKey() async throws {
         try await allow()
-        center.strings = ["GREETING": "Hallo %@"]
-        for key in ["GREETING", "UNKNOWN"] {
+        center.strings = ["GREETING": "Hallo %@", "COUNT": "%d of %@"]
+        for key in ["GREETING", "UNKNOWN", "COUNT"] {
             try await center.add(
                 NotificationRequest(
                     id: key, content: content("") { $0.body = .init(locKey: key, locArguments: ["Zoë"]) }))
         }
-        #expect(center.deliveredNotifications.map(\.request.content.body.literal) == ["Hallo Zoë", "UNKNOWN"])
+        #expect(center.deliveredNotifications.map(\.request.content.body.literal) == ["Hallo Zoë", "UNKNOWN", "COUNT"])
+    }
+
+    @Test("an empty key is no key: the literal text beside it is shown")
+    func emptyKey() async throws {
+        try await allow()
+        center.strings = [:]
+        let request = NotificationRequest(id: "a", content: content("") { $0.body = .init(literal: "B", locKey: "") })
+        try await center.add(request)
+        #expect(center.deliveredNotifications.map(\.request.content.body.literal) == ["B"])
     }
 
     @Test(

@@ -12,6 +12,8 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
 
         /// A member of `aps` has another type than Apple defines: the device ignores it.
         public static let wrongType = Code("wrongType")
+        /// An argument of a text by key that isn't a string: the device inserts another text, or shows the literal.
+        public static let otherArgument = Code("otherArgument")
         /// Null in an array: the app's `userInfo` has an empty string in its place.
         public static let nullElement = Code(
             "nullElement", "null in an array: the app gets an empty string in its place")
@@ -36,7 +38,25 @@ extension PayloadWarning {
     package static func all(in payload: JSONValue) -> [PayloadWarning] {
         let aps = payload["aps"]
         return wrongTypes(.aps, aps) + wrongTypes(.alert, aps?["alert"]) + wrongTypes(.sound, aps?["sound"])
-            + custom(payload)
+            + LocalizedKey.all(in: aps?["alert"]).flatMap(otherArguments) + custom(payload)
+    }
+
+    /// The first argument of each kind that isn't a string.
+    private static func otherArguments(of key: LocalizedKey) -> [PayloadWarning] {
+        var kinds: [JSONValue.Kind] = []
+        return key.otherArguments.compactMap { index, argument in
+            guard !kinds.contains(argument.kind) else { return nil }
+            kinds.append(argument.kind)
+            let effect =
+                switch argument.kind {
+                case .object, .array:
+                    "which has no text: the device shows the literal \(key.part.rawValue), or none, in place of the app's text"
+                case .null: "and the device inserts an empty text"
+                case .number, .boolean, .string: "and the device inserts its JSON text"
+                }
+            let text = "argument \(index + 1) of \(key.part.argumentsName) is \(argument.kindText), \(effect)"
+            return PayloadWarning(code: .otherArgument, byteOffset: argument.range.lowerBound, description: text)
+        }
     }
 
     /// Encoders write null for a member that the payload doesn't have, so null isn't a wrong type.

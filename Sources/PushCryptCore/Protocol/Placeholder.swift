@@ -98,8 +98,8 @@ public struct Placeholder: Hashable, Sendable {
 /// The text of an `aps.alert` object; a plain string is a body.
 package enum AlertText {
     /// The members with text: literal texts, keys of the app's strings, and their arguments.
-    private static let strings = ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"]
-    private static let arguments = ["title-loc-args", "subtitle-loc-args", "loc-args"]
+    private static let strings = AlertPart.allCases.flatMap { [$0.rawValue, $0.keyName] }
+    private static let arguments = AlertPart.allCases.map(\.argumentsName)
     /// The system shows an alert only if it has one of these members.
     private static let sufficient = ["title", "subtitle", "body", "loc-key", "title-loc-key"]
 
@@ -127,7 +127,7 @@ package enum AlertText {
     private static func isText(_ member: JSONMember) -> Bool {
         switch member.value.kind {
         case .string: strings.contains(member.name)
-        case .array: arguments.contains(member.name) && member.value.elements.allSatisfy { $0.kind == .string }
+        case .array: arguments.contains(member.name)
         default: false
         }
     }

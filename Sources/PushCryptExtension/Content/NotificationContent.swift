@@ -7,21 +7,25 @@ public struct NotificationContent: Hashable, Sendable {
     public struct Text: Hashable, Sendable {
         /// The text itself; nil if only the key is given.
         public var literal: String?
-        /// A key of the app's Localizable.strings.
-        public var locKey: String?
+        /// A key of the app's Localizable.strings. A key without a visible character becomes nil: it is no key.
+        public var locKey: String? { didSet { locKey = Self.key(locKey) } }
         /// The arguments that replace `%@` and `%1$@` in the localised text.
         public var locArguments: [String]
 
         /// Creates a text.
         public init(literal: String? = nil, locKey: String? = nil, locArguments: [String] = []) {
             self.literal = literal
-            self.locKey = locKey
+            self.locKey = Self.key(locKey)
             self.locArguments = locArguments
+        }
+
+        private static func key(_ name: String?) -> String? {
+            name.flatMap { LocalizedKey.isKey($0) ? $0 : nil }
         }
 
         /// Whether a user would see nothing. White space and characters without a glyph aren't visible; a key counts as
         /// visible until it is looked up.
-        public var isEmpty: Bool { !(literal ?? "").isVisible && !(locKey ?? "").isVisible }
+        public var isEmpty: Bool { !(literal ?? "").isVisible && locKey == nil }
     }
 
     /// The sound of a notification.
@@ -197,19 +201,20 @@ extension NotificationContent {
 
     /// - Parameter alert: `aps.alert`: an object, or a string that is the body.
     mutating func setText(from alert: JSONValue) {
-        title = Text(alert, literal: "title", locKey: "title-loc-key", locArguments: "title-loc-args")
-        subtitle = Text(alert, literal: "subtitle", locKey: "subtitle-loc-key", locArguments: "subtitle-loc-args")
-        body =
-            alert.string.map { text in Text(literal: text) }
-            ?? Text(alert, literal: "body", locKey: "loc-key", locArguments: "loc-args")
+        title = Text(.title, in: alert)
+        subtitle = Text(.subtitle, in: alert)
+        body = alert.string.map { text in Text(literal: text) } ?? Text(.body, in: alert)
     }
 }
 
 extension NotificationContent.Text {
-    fileprivate init(_ alert: JSONValue, literal: String, locKey: String, locArguments: String) {
+    /// Reads a part of an alert. A key whose text can't be made of its arguments is left out.
+    fileprivate init(_ part: AlertPart, in alert: JSONValue) {
+        let key = LocalizedKey(part, in: alert)
+        let arguments = key?.arguments
         self.init(
-            literal: alert[literal]?.string, locKey: alert[locKey]?.string,
-            locArguments: alert[locArguments]?.elements.compactMap(\.string) ?? [])
+            literal: alert[part.rawValue]?.string, locKey: arguments == nil ? nil : key?.name,
+            locArguments: arguments ?? [])
     }
 }
 

@@ -38,6 +38,18 @@ import Testing
         #expect(content.localized(by: table).body.literal == "literal")
     }
 
+    @Test("a text of the bundle with a specifier for a number isn't shown: the literal text is, or nothing")
+    func specifier() throws {
+        try write(#""COUNT" = "%d of %@";"#, to: "en.lproj/Numbers.strings")
+        let table = BundleStringTable(try #require(Bundle(path: app.path)), table: "Numbers")
+        var content = NotificationContent()
+        content.title = .init(literal: "literal", locKey: "COUNT", locArguments: ["5", "Zoë"])
+        content.body = .init(locKey: "COUNT", locArguments: ["5", "Zoë"])
+        #expect(table.string(for: "COUNT") == "%d of %@")
+        #expect(content.localized(by: table).title == .init(literal: "literal"))
+        #expect(content.localized(by: table).body.isEmpty)
+    }
+
     @Test("the strings are in the given language, and those that it lacks in any language")
     func language() throws {
         try write(#""HELLO" = "Hallo %@";"#, to: "de.lproj/Localizable.strings")

@@ -68,12 +68,16 @@ import Testing
     }
 
     @Test(
-        "a text with too few arguments, or with one that is not a string, isn't called restored",
+        "a text with too few arguments, or with one that has no text, isn't called restored",
         arguments: [
             (#""loc-args":["Zoë","hi"]"#, nil), (#""loc-args":["Zoë","hi","x"]"#, nil),
-            (#""loc-args":["Zoë"]"#, "FROM needs 2 arguments, and loc-args has 1"),
-            (#""x":1"#, "FROM needs 2 arguments, and there is no array loc-args"),
-            (#""loc-args":[1,2]"#, "loc-args has an element that is not a string, so FROM gets no arguments"),
+            (#""loc-args":["Zoë"]"#, ", but FROM needs 2 arguments, and loc-args has 1"),
+            (#""x":1"#, ", but FROM needs 2 arguments, and loc-args has 0"),
+            (#""loc-args":[1,null]"#, nil),
+            (
+                #""loc-args":[1,{}],"body":"B""#,
+                ", but the app's text of FROM gets an object or array in loc-args: send strings"
+            ),
         ] as [(String, String?)])
     func arguments(_ arguments: String, flaw: String?) throws {
         try place.write(Data(#"{"FROM":"%2$@ (%1$@, 100%%)"}"#.utf8), to: "t.json")
@@ -85,19 +89,107 @@ import Testing
             ], stdin: place.sealed(to: "phone", payload: payload))
         let json = try output.object()
         #expect(output.exit == (flaw == nil ? 0 : 65) && json["restored"] as? Bool == (flaw == nil), "\(json)")
-        #expect(json["verdict"] as? String == (flaw.map { "restored with gaps in a text: " + $0 } ?? "restored"))
+        #expect(json["verdict"] as? String == "restored" + (flaw ?? ""))
     }
 
-    @Test("a key of a string catalog without a text, or with variations only, is a missing text")
+    @Test(
+        "an argument that isn't a string keeps its position on the phone, and simulate and seal note it",
+        arguments: [
+            (#"[null,"Bob"]"#, " pays Bob", "argument 1 of loc-args is null, and phones insert an empty text"),
+            (#"["Ann",5]"#, "Ann pays 5", "argument 2 of loc-args is a number, and phones insert its JSON text"),
+            (
+                #"[true,"Bob"]"#, "true pays Bob",
+                "argument 1 of loc-args is true or false, and phones insert its JSON text"
+            ),
+            (
+                #"["Ann",["Bob"]]"#, "literal",
+                "argument 2 of loc-args is an array, which has no text: phones show the literal body, or none, in place of the "
+                    + "app's text"
+            ),
+        ])
+    func otherArguments(_ arguments: String, body: String, note: String) throws {
+        try place.write(Data(#"{"PAY":"%1$@ pays %2$@"}"#.utf8), to: "t.json")
+        let payload = #"{"aps":{"alert":{"loc-key":"PAY","body":"literal","loc-args":\#(arguments)}}}"#
+        let sealed = try place.seal(to: "phone", payload: Data(payload.utf8))
+        #expect(sealed.isSuccess && sealed.stderr == "pushcrypt: \(note)\n", "\(sealed)")
+        let json = try object(sealed.payload, "--strings", "t.json")
+        #expect((json["after"] as? [String: Any])?["body"] as? String == body, "\(json)")
+        let isNoted = (json["notes"] as? [String])?.contains(note) == true
+        #expect(isNoted == (body != "literal") && json["restored"] as? Bool == (body != "literal"), "\(json)")
+    }
+
+    @Test(
+        "lines of a batch with arguments that aren't strings are sealed, and one note names the first and their number")
+    func batchArguments() throws {
+        let lines = [#"["a"]"#, #"["a",2]"#, "[null]"].map {
+            #"{"payload":{"aps":{"alert":{"title-loc-key":"K","title-loc-args":\#($0)}}}}"#
+        }
+        let output = try place.run(
+            ["seal", "--batch", "--to", "phone", "--topic", Workplace.topic],
+            stdin: Data(lines.joined(separator: "\n").utf8))
+        let note = "line 2: argument 2 of title-loc-args is a number, and phones insert its JSON text; "
+        #expect(output.exit == 0 && output.stderr.contains(note + "lines with such arguments: 2\n"), "\(output)")
+    }
+
+    @Test("an empty key loses nothing: the literal text beside it is restored", arguments: ["", " "])
+    func emptyKey(_ key: String) throws {
+        let payload = Data(#"{"aps":{"alert":{"loc-key":"\#(key)","body":"B","title-loc-key":""}}}"#.utf8)
+        let json = try object(place.sealed(to: "phone", payload: payload))
+        #expect(json["restored"] as? Bool == true && json["missingTexts"] == nil && json["notes"] == nil, "\(json)")
+        #expect((json["after"] as? [String: Any])?["body"] as? String == "B", "\(json)")
+    }
+
+    @Test(
+        "a text of the app with another specifier than %@ isn't restored: the verdict has the key, the specifier and the remedy",
+        arguments: [
+            ("%i new", "%i"), ("%lld", "%lld"), ("%1$ld of %2$@", "%1$ld"), ("%s", "%s"), ("%5.2f", "%5.2f"),
+            ("%#@count@", "%#@count@"), ("50%off", "%o"),
+        ])
+    func specifiers(_ text: String, specifier: String) throws {
+        try place.write(JSONSerialization.data(withJSONObject: ["COUNT": text]), to: "t.json")
+        for literal in ["", #","body":"literal""#] {
+            let alert = #"{"loc-key":"COUNT","loc-args":["5","Zoë"]\#(literal)}"#
+            let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":\#(alert)}}"#.utf8))
+            let json = try object(sealed, "--strings", "t.json")
+            let verdict = try #require(json["verdict"] as? String)
+            #expect(verdict.contains("COUNT") && verdict.contains("\(specifier)") && verdict.contains("write"))
+            #expect(json["restored"] as? Bool == false && json["missingTexts"] == nil, "\(json)")
+            let shown = (json["after"] as? [String: Any])?["body"] as? String
+            #expect(shown == (literal.isEmpty ? "Open the app to read it" : "literal"), "\(json)")
+        }
+    }
+
+    @Test("a key of a catalog without a text is missing, one with plural forms is named, and one by device is shown")
     func catalogWithoutText() throws {
         let catalog = #"""
             {"sourceLanguage":"en","version":"1.0","strings":{"A":{},"B":{"localizations":{"en":{"variations":
-            {"plural":{"one":{"stringUnit":{"state":"translated","value":"%d message"}}}}}}}}}
+            {"plural":{"one":{"stringUnit":{"state":"translated","value":"%d message"}}}}}}},
+            "C":{"localizations":{"en":{"variations":{"device":{"ipad":{"stringUnit":{"value":"no"}},
+            "other":{"stringUnit":{"value":"other"}},"iphone":{"stringUnit":{"value":"phone"}}}}}}}}}
             """#
         try place.write(Data(catalog.utf8), to: "L.xcstrings")
-        let payload = Data(#"{"aps":{"alert":{"title-loc-key":"A","loc-key":"B","subtitle":"S"}}}"#.utf8)
+        let payload = Data(#"{"aps":{"alert":{"title-loc-key":"A","loc-key":"B","subtitle-loc-key":"C"}}}"#.utf8)
         let json = try object(place.sealed(to: "phone", payload: payload), "--strings", "L.xcstrings")
-        #expect(json["missingTexts"] as? [String] == ["A", "B"], "\(json)")
+        #expect(json["missingTexts"] as? [String] == ["A"], "\(json)")
+        #expect((json["verdict"] as? String)?.contains("the app's text of B has plural forms") == true, "\(json)")
+        #expect((json["after"] as? [String: Any])?["subtitle"] as? String == "phone", "\(json)")
+    }
+
+    @Test("a key with plural forms in a .stringsdict file is named with its specifier, and isn't called missing")
+    func stringsdict() throws {
+        let file = """
+            <?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>HI</key><string>Hi</string><key>COUNT</key>
+            <dict><key>NSStringLocalizedFormatKey</key><string>%#@files@</string><key>files</key><dict>
+            <key>NSStringFormatSpecTypeKey</key><string>NSStringPluralRuleType</string>
+            <key>NSStringFormatValueTypeKey</key><string>d</string><key>other</key><string>%d files</string></dict></dict>
+            </dict></plist>
+            """
+        try place.write(Data(file.utf8), to: "Localizable.stringsdict")
+        let payload = Data(#"{"aps":{"alert":{"title-loc-key":"HI","loc-key":"COUNT","loc-args":["2"]}}}"#.utf8)
+        let json = try object(place.sealed(to: "phone", payload: payload), "--strings", "Localizable.stringsdict")
+        #expect((json["verdict"] as? String)?.contains("text of COUNT has plural forms (%#@files@)") == true, "\(json)")
+        #expect(
+            json["missingTexts"] == nil && (json["after"] as? [String: Any])?["title"] as? String == "Hi", "\(json)")
     }
 
     @Test("what a push asks of the device beside the text is noted: retraction, quiet, badge, self-test")

@@ -28,7 +28,17 @@ struct ContentCase: Sendable, CustomStringConvertible {
         },
         ContentCase(#""alert":{"loc-key":"B","loc-args":[]}"#) { $0.body = .init(locKey: "B") },
         ContentCase(#""alert":{"body":"B","loc-key":"K","loc-args":["1",2,null,"3"]}"#) {
-            $0.body = .init(literal: "B", locKey: "K", locArguments: ["1", "3"])
+            $0.body = .init(literal: "B", locKey: "K", locArguments: ["1", "2", "", "3"])
+        },
+        ContentCase(#""alert":{"title-loc-key":"K","title-loc-args":[null,true,"3"]}"#) {
+            $0.title = .init(locKey: "K", locArguments: ["", "true", "3"])
+        },
+        ContentCase(#""alert":{"subtitle":"S","subtitle-loc-key":"K","subtitle-loc-args":["1",["2"]]}"#) {
+            $0.subtitle = .init(literal: "S")
+        },
+        ContentCase(#""alert":{"loc-key":"K","loc-args":[{"a":"1"}]}"#) { _ in },
+        ContentCase(#""alert":{"loc-key":"","loc-args":["1"],"body":"B","title-loc-key":" ","title":"T"}"#) {
+            ($0.title, $0.body) = (.init(literal: "T"), .init(literal: "B"))
         },
         ContentCase(#""alert":{"title":"","body":"B"}"#) {
             ($0.title, $0.body) = (.init(literal: ""), .init(literal: "B"))

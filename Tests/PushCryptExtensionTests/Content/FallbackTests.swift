@@ -87,10 +87,20 @@ import Testing
         #expect(content.sound == (isPlayed ? .init(name: "default") : nil))
     }
 
+    @Test("arguments of the outer alert keep their positions, and an object among them leaves the literal text")
+    func arguments() {
+        let outer = #"""
+            {"aps":{"alert":{"title-loc-key":"T","title-loc-args":[null,"Bob"],"body":"B","loc-key":"K","loc-args":["a",{}]}}}
+            """#
+        let content = Fallback.outerAlert(orElse: Self.own).content(for: Array(outer.utf8), .expired)
+        #expect(content.title == .init(locKey: "T", locArguments: ["", "Bob"]))
+        #expect(content.body == .init(literal: "B"))
+    }
+
     @Test("members of the outer alert with the wrong type are ignored")
     func wrongTypes() {
         let outer =
-            #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":["a",1],"title-loc-args":"a","subtitle":2}}}"#
+            #"{"aps":{"alert":{"title":"x","body":{"a":1},"loc-args":{"a":1},"title-loc-args":"a","subtitle":2}}}"#
         let payload = Fallback.outerAlert(orElse: Self.own).payload(for: Array(outer.utf8), .expired)
         #expect(payload.text == #"{"aps":{"alert":{"title":"x"}}"# + Self.status(.expired))
     }

@@ -80,9 +80,10 @@ import Testing
         arguments: [
             (NotificationContent.Text(), true), (.init(literal: ""), true), (.init(literal: "", locKey: ""), true),
             (.init(locArguments: ["x"]), true), (.init(literal: "x"), false), (.init(locKey: "x"), false),
-            (.init(literal: "", locKey: "x"), false),
+            (.init(literal: "", locKey: "x"), false), (.init(literal: " ", locKey: "\u{200B}"), true),
         ])
     func textIsEmpty(text: NotificationContent.Text, isEmpty: Bool) {
+        #expect(text.locKey == nil || text.locKey == "x")
         #expect(text.isEmpty == isEmpty)
         for place in [\NotificationContent.title, \.subtitle, \.body] {
             var content = NotificationContent()

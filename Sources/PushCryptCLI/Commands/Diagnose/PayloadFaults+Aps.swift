@@ -107,9 +107,9 @@ extension PayloadFaults {
 
     /// The keys of the app's texts in an alert without literal text.
     private static func textKeys(_ alert: JSONValue?) -> [String] {
-        guard let alert, alert.kind == .object,
-            !["title", "subtitle", "body"].contains(where: { alert[$0]?.isNonEmptyString == true })
-        else { return [] }
-        return ["title-loc-key", "subtitle-loc-key", "loc-key"].filter { alert[$0]?.isNonEmptyString == true }
+        guard let alert, !AlertPart.allCases.contains(where: { alert[$0.rawValue]?.isVisibleString == true }) else {
+            return []
+        }
+        return LocalizedKey.all(in: alert).map(\.part.keyName)
     }
 }

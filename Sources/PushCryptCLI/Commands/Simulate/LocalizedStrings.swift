@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An app's texts: a `.strings` file, a string catalog of Xcode (`.xcstrings`) or a JSON object.
+/// An app's texts: a `.strings` or `.stringsdict` file, a string catalog of Xcode (`.xcstrings`) or a JSON object.
 enum LocalizedStrings {
     /// Reads the texts of a language.
     ///
@@ -19,7 +19,7 @@ enum LocalizedStrings {
         let texts =
             bytes.first == UInt8(ascii: "{") && (try? JSONText(bytes)) != nil
             ? try? JSONDecoder().decode([String: String].self, from: Data(bytes))
-            : try? PropertyListDecoder().decode([String: String].self, from: Data(bytes))
+            : try? PropertyListDecoder().decode([String: Entry].self, from: Data(bytes)).mapValues(\.text)
         guard let texts else {
             throw Failure(.dataError, "\(path) is not a .strings file, a string catalog or a JSON object of texts")
         }
@@ -28,9 +28,34 @@ enum LocalizedStrings {
 
     static func isCatalog(_ path: String) -> Bool { path.hasSuffix(".xcstrings") }
 
+    /// A text, or the plural forms of one in a `.stringsdict` file.
+    private struct Entry: Decodable {
+        enum Key: String, CodingKey { case format = "NSStringLocalizedFormatKey" }
+
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let text = try? decoder.singleValueContainer().decode(String.self)
+            self.text = try text ?? decoder.container(keyedBy: Key.self).decode(String.self, forKey: .format)
+        }
+    }
+
     private struct Catalog: Decodable {
         struct Text: Decodable { let localizations: [String: Localization]? }
-        struct Localization: Decodable { let stringUnit: Unit? }
+        struct Localization: Decodable {
+            let stringUnit: Unit?
+            let variations: Variations?
+
+            /// The text as the system finds it.
+            var text: String? { stringUnit?.value ?? variations?.text }
+        }
+        struct Variations: Decodable {
+            let plural: [String: Localization]?
+            let device: [String: Localization]?
+
+            /// Plural forms are compiled to a specifier for them.
+            var text: String? { plural == nil ? (device?["iphone"] ?? device?["other"])?.text : "%#@plural@" }
+        }
         struct Unit: Decodable { let value: String }
 
         let sourceLanguage: String
@@ -44,10 +69,9 @@ enum LocalizedStrings {
             throw Failure(.dataError, "\(path) isn't a string catalog")
         }
         let language = language(for: wanted ?? catalog.sourceLanguage, in: catalog)
-        // The system falls back to the source language. A text with variations, such as a plural, isn't one for a push: its
-        // arguments are strings.
+        // The system falls back to the source language.
         let texts = catalog.strings.compactMapValues { text in
-            [language, catalog.sourceLanguage].lazy.compactMap { text.localizations?[$0]?.stringUnit?.value }.first
+            [language, catalog.sourceLanguage].lazy.compactMap { text.localizations?[$0]?.text }.first
         }
         let isOther = wanted.map { $0.lowercased().replacing("_", with: "-") != language.lowercased() } ?? false
         return (texts, isOther ? "\(path) has no texts in \(wanted ?? ""): those in \(language) are shown" : nil)

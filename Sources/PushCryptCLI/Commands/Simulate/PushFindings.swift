@@ -14,35 +14,13 @@ struct PushFindings {
 
     private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
-    /// The keys of the sealed alert that the app's texts don't have, and that have no literal text in their place.
-    var missingTexts: [String] {
-        guard let opened, let content = NotificationContent(unmodified: opened.payload) else { return [] }
-        return [content.title, content.subtitle, content.body].compactMap { text in
-            guard let key = text.locKey, !key.isEmpty, settings.strings?.string(for: key) == nil else { return nil }
-            return NotificationContent.Text(literal: text.literal).isEmpty ? key : nil
-        }
-    }
+    private var alert: JSONValue? { sealed?.root["aps"]?["alert"] }
 
-    /// The texts by key that don't get the arguments that they need.
-    var argumentFlaws: [String] {
-        guard let alert = sealed?.root["aps"]?["alert"] else { return [] }
-        return ["title-", "subtitle-", ""].compactMap { part in
-            guard let key = alert[part + "loc-key"]?.string, let format = settings.strings?.string(for: key) else {
-                return nil
-            }
-            let (name, needed) = (part + "loc-args", StringFormat.argumentCount(of: format))
-            guard let arguments = alert[name], arguments.kind == .array else {
-                return needed > 0
-                    ? "\(key) needs \(NumberText.counted(needed, "argument")), and there is no array \(name)" : nil
-            }
-            guard arguments.elements.allSatisfy({ $0.kind == .string }) else {
-                return "\(name) has an element that is not a string, so \(key) gets no arguments"
-            }
-            let count = arguments.elements.count
-            return count < needed
-                ? "\(key) needs \(NumberText.counted(needed, "argument")), and \(name) has \(count)" : nil
-        }
-    }
+    /// What is wrong with the texts by key.
+    var textFlaws: [TextFlaw] { TextFlaw.all(in: alert, settings.strings) }
+
+    /// The keys that the app's texts don't have, and that have no literal text in their place.
+    var missingTexts: [String] { textFlaws.filter { $0.reason == nil }.map(\.key) }
 
     /// What the push asks of the device beside the notification, and members that have no effect.
     func notes(takingBack numbers: [Int]) -> [String] {
@@ -74,7 +52,7 @@ struct PushFindings {
     /// Whether the sealed or the visible alert has a key of the app's texts.
     var hasTextKeys: Bool {
         [sealed, try? JSONText(payload)].contains { text in
-            ["title-loc-key", "subtitle-loc-key", "loc-key"].contains { text?.root["aps"]?["alert"]?[$0] != nil }
+            !LocalizedKey.all(in: text?.root["aps"]?["alert"]).isEmpty
         }
     }
 
@@ -112,12 +90,14 @@ struct PushFindings {
     }
 
     private var textReason: String? {
-        let missing = missingTexts
-        guard !missing.isEmpty else { return nil }
-        return settings.strings == nil
-            ? "The payload has only keys of the app's texts (\(missing.joined(separator: ", "))), and the phone has no "
-                + "texts: give --strings."
-            : "The payload has only keys, and the app's texts don't have them: \(missing.joined(separator: ", "))."
+        let keys = missingTexts.joined(separator: ", ")
+        let missing =
+            settings.strings == nil
+            ? "the payload has only keys of the app's texts (\(keys)), and the phone has no texts: give --strings"
+            : "the payload has only keys, and the app's texts don't have them: \(keys)"
+        let reasons = (keys.isEmpty ? [] : [missing]) + textFlaws.compactMap(\.reason)
+        guard let first = reasons.first?.first else { return nil }
+        return first.uppercased() + reasons.joined(separator: "; ").dropFirst() + "."
     }
 
     /// What the payload and the given keys show.

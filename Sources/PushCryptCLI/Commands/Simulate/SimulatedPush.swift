@@ -51,8 +51,7 @@ struct SimulatedPush {
 
     /// Whether the phone shows all that was sealed, or hides it as the extension asks.
     var isRestored: Bool {
-        (reception.isRestored || isSuppressed) && reception.failure == nil && findings.missingTexts.isEmpty
-            && findings.argumentFlaws.isEmpty
+        (reception.isRestored || isSuppressed) && reception.failure == nil && findings.textFlaws.isEmpty
     }
 
     /// Whether the extension has restored it, and shows nothing of it.
@@ -67,7 +66,7 @@ struct SimulatedPush {
         if let origin = reception.presentation?.origin, explained.contains(origin) { return false }
         switch reception.failure?.defined {
         case .unknownKey: return findings.settings.given != nil
-        case .malformed: return findings.missingTexts.isEmpty
+        case .malformed: return findings.textFlaws.isEmpty
         case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked, .unsupportedSuite:
             return true
         case .keyLocked, .expired, .notYetValid, .replayed, .retracted, .timedOut, .attachmentFailed, .internalError:
@@ -153,16 +152,10 @@ struct SimulatedPush {
             return "\(origin), because it used more memory than --memory-limit allows"
         }
         guard let failure = reception.failure else {
-            let missing = findings.missingTexts
             if isSuppressed { return "restored and hidden: the app has the entitlement for filtering" }
-            if reception.isRestored, !missing.isEmpty {
-                return "restored without a text that the app doesn't have: \(missing.joined(separator: ", "))"
-            }
-            if reception.isRestored, !findings.argumentFlaws.isEmpty {
-                return "restored with gaps in a text: " + findings.argumentFlaws.joined(separator: "; ")
-            }
             if reception.isRestored {
-                return after?.isHidden == true ? "restored; the user's settings hide its text" : "restored"
+                return "restored"
+                    + (textVerdict ?? (after?.isHidden == true ? "; the user's settings hide its text" : ""))
             }
             switch origin {
             case .handedOver: return "not restored: the extension couldn't be configured"
@@ -181,6 +174,14 @@ struct SimulatedPush {
             default: "\(origin)"
             }
         return "\(failure): \(shown). \(findings.reason ?? failure.meaning)"
+    }
+
+    /// What is wrong with texts of the app in a push that is shown.
+    private var textVerdict: String? {
+        let (missing, reasons) = (findings.missingTexts, findings.textFlaws.compactMap(\.reason))
+        guard !missing.isEmpty || !reasons.isEmpty else { return nil }
+        return (missing.isEmpty ? "" : " without a text that the app doesn't have: \(missing.joined(separator: ", "))")
+            + (reasons.isEmpty ? "" : ", but " + reasons.joined(separator: "; "))
     }
 
     var json: JSONObject {
