@@ -227,6 +227,21 @@ import Testing
         #expect(Self.texts(try #require(stack.named("details").first), "title") == ["3", "1"])
     }
 
+    @Test("a stack is open if its latest notification is a placeholder that would hide restored texts")
+    func placeholderOnTop() throws {
+        let pushes = try ["1", "2"].map { title in
+            try place.sealed(to: "phone", payload: JSONSerialization.data(withJSONObject: Self.push(title)))
+        }
+        func stacks(_ pushes: [Data]) throws -> [Markup] {
+            _ = try simulate(pushes)
+            return try Markup.root(of: place.read("page.html")).styled("stack")
+        }
+        let failed = try stacks(pushes + [try Payload.tampered(pushes[0])])
+        #expect(Self.texts(failed[1], "title") == ["New message", "2", "1"])
+        #expect(failed.map { $0.named("details").first?.attributes["open"] != nil } == [false, true])
+        #expect(try stacks(pushes).map { $0.named("details").first?.attributes["open"] != nil } == [false, false])
+    }
+
     @Test("a body of any length is complete in the page, and its style cuts it after four lines")
     func cut() throws {
         let body = (1...20).map { "line \($0)" }.joined(separator: "\n")

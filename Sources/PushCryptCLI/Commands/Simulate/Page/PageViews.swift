@@ -80,7 +80,8 @@ extension SimulatedPage {
             caption: "Without the extension", screen: lockScreens.before, screenOffset: screenOffset, appName: appName)
         let after = PhoneMarkup(
             caption: "With the extension", screen: lockScreens.after, screenOffset: screenOffset, appName: appName,
-            attachments: Dictionary(files) { $1 })
+            attachments: Dictionary(files) { $1 },
+            restored: Set(pushes.filter(\.reception.isRestored).compactMap(\.reception.requestID)))
         return HTML.element("div", class: "phones", [:], [before.html, after.html])
     }
 

@@ -10,6 +10,8 @@ struct PhoneMarkup {
     let appName: String
     /// The files that the system holds, by path.
     var attachments: [String: SimulatedPush.Attachment] = [:]
+    /// The names of the notifications that the extension restored.
+    var restored: Set<String> = []
 
     var html: String {
         let time = ScreenTime(screen.time + screenOffset)
@@ -26,7 +28,8 @@ struct PhoneMarkup {
             [HTML.text("figcaption", title), HTML.element("div", class: "phone", [:], [glass])])
     }
 
-    /// The latest notification of a thread, and under it the others as a stack that can be opened.
+    /// The latest notification of a thread, and under it the others as a stack that can be opened. It is open if the latest is a
+    /// placeholder that would hide restored texts.
     private func group(_ group: LockScreen.Group) -> String {
         let banners = group.banners.map(banner)
         guard banners.count > 1 else { return banners.joined() }
@@ -35,9 +38,10 @@ struct PhoneMarkup {
             "summary", [:],
             [HTML.text("span", class: "closed", "\(count) more"), HTML.text("span", class: "opened", "Show less")])
         let others = HTML.element("div", class: "others", [:], Array(banners.dropFirst()))
-        return HTML.element(
-            "div", class: "stack", [:],
-            [banners[0], HTML.element("details", class: count > 1 ? "deep" : nil, [:], [summary, others])])
+        let isOpen = !restored.contains(group.banners[0].id) && group.banners.contains { restored.contains($0.id) }
+        let details = HTML.element(
+            "details", class: count > 1 ? "deep" : nil, isOpen ? ["open": ""] : [:], [summary, others])
+        return HTML.element("div", class: "stack", [:], [banners[0], details])
     }
 
     private func banner(_ banner: LockScreen.Banner) -> String {
