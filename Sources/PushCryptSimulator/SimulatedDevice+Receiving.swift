@@ -113,6 +113,7 @@ extension SimulatedDevice {
             await present(silent, requestID)
             return reception
         }
+        let start = clock.elapsed
         let cancelEnd = options.endsProcessAfter.map { [process] time in
             clock.schedule(after: time) { process.end() }
         }
@@ -131,6 +132,7 @@ extension SimulatedDevice {
                 PresentedContent(content: isVisible ? content : nil, origin: isVisible ? $0.origin : .notPresented)
             }
         }
+        reception.shownAfter = clock.elapsed - start
         // After the notification is shown, so that its time doesn't depend on them.
         await process.current?.posts.run()
         return reception

@@ -19,6 +19,8 @@ extension SimulatedDevice {
         public var presentation: PresentedContent?
         /// The extension's report; nil if it didn't run, or ended without one.
         public var report: DeliveryReport?
+        /// The time from the delivery of the push until it is shown.
+        package var shownAfter: Duration = .zero
         /// Whether the clock was moved after ``Options/patience``, because code waited for something that the simulated clock
         /// doesn't know, such as a real server. ``report`` names a stage that didn't end.
         public var ranOutOfPatience = false
@@ -31,6 +33,11 @@ extension SimulatedDevice {
         public var failure: FailureClass? { report?.failure }
         /// Whether the extension has restored the text, and this device shows it.
         public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }
+        /// Whether the extension has handed over a push that wasn't sealed, as ``ExtensionConfiguration/UnsealedPolicy/shown``
+        /// asks, and this device shows it.
+        public var isUnsealed: Bool {
+            report.map { $0.failure == nil && !$0.isRestored } == true && presentation?.origin == .handedOver
+        }
     }
 }
 
@@ -45,6 +52,7 @@ extension SimulatedDevice.Reception: CustomStringConvertible, CustomReflectable 
         let shown =
             switch presentation.origin {
             case .handedOver where isRestored: "restored"
+            case .handedOver where isUnsealed: "shown although it isn't sealed"
             case .handedOver: "placeholder is shown"
             default: "\(presentation.origin)"
             }

@@ -110,6 +110,62 @@ import Testing
         expectUsageError(try story.run([try story.push()], options))
     }
 
+    @Test(
+        "a push that isn't sealed is shown with --unsealed shown, and its texts by key are the app's; otherwise it isn't",
+        arguments: [
+            ("shown", "original", nil, "Hallo Zoë", 0), ("refused", "placeholder", "notSealed", "New message", 65),
+        ]
+            as [(String, String, String?, String, Int32)])
+    func unsealed(_ choice: String, outcome: String, failure: String?, title: String, exit: Int32) throws {
+        try story.place.write(Data(#"{"HI":"Hallo %@","COUNT":"%d"}"#.utf8), to: "t.json")
+        func push(_ key: String) -> String {
+            #"{"aps":{"alert":{"title-loc-key":"\#(key)","title-loc-args":["Zoë"]},"badge":2,"mutable-content":1}}"#
+        }
+        let options = ["--unsealed", choice, "--strings", "t.json"]
+        let object = try story.objects([push("HI")], options, exit: exit)[0]
+        #expect(object.text("outcome") == outcome && object.text("failure") == failure, "\(object)")
+        #expect(object["restored"] as? Bool == false && object.object("after").text("title") == title, "\(object)")
+        #expect(object["badge"] as? Int == (choice == "shown" ? 2 : nil))
+        guard choice == "shown" else { return }
+        #expect(object.text("verdict") == "shown although it isn't sealed")
+        #expect(try story.run([push("HI")], options).text.contains("✓ shown although it isn't sealed"))
+        let sealed = try story.run([try story.push()], ["--unsealed", choice])
+        #expect(sealed.exit == 0 && sealed.stderr.contains("--unsealed has no effect"), "\(sealed)")
+        // Without its text it isn't shown: no other text is there.
+        #expect(try story.objects([push("COUNT")], options, exit: 65)[0].text("outcome") == "placeholder")
+    }
+
+    @Test("each push shows the receipt that the phone posts, by push_id, and posting doesn't delay the notification")
+    func receipts() throws {
+        let payload = #"{"aps":{"alert":"Hi"},"push_id":"m-17"}"#
+        let push = try story.push(payload)
+        let form = try story.objects([push, push], ["--receipts", "form", "--slow-network", "3s"], exit: 65)
+        let bodies = form.map { $0.texts("receipts") ?? [] }
+        #expect(bodies.map(\.count) == [1, 1] && bodies[0][0].contains("&push=m-17&outcome=opened&time="), "\(form)")
+        #expect(
+            bodies[1][0].contains("&outcome=replayed&") && form.map { $0["seconds"] as? Double } == [0, 0], "\(form)")
+        let json = try story.objects([push], ["--receipts", "json"])[0].texts("receipts") ?? []
+        let receipt = try JSONSerialization.jsonObject(with: Data(#require(json.first).utf8)) as? [String: Any]
+        #expect(receipt?.text("push") == "m-17" && receipt?.text("outcome") == "opened", "\(json)")
+        let text = try story.run([push], ["--receipts", "form"]).text.split(whereSeparator: \.isWhitespace).joined()
+        #expect(text.contains("thephonepoststhereceiptid=") && text.contains("push=m-17&outcome=opened"), "\(text)")
+        #expect(try story.objects([push])[0]["receipts"] == nil)
+        let unsealed = #"{"aps":{"alert":"Hi","mutable-content":1}}"#
+        let output = try story.run([unsealed], ["--receipts", "form", "--unsealed", "shown"])
+        #expect(output.exit == 0 && output.stderr.contains("--receipts has no effect"), "\(output)")
+    }
+
+    @Test("a receipt that the extension can't post waits, and the app posts it when it comes to the foreground")
+    func waitingReceipt() throws {
+        let lines = [try story.push(), SimulatedStory.event("unlock"), SimulatedStory.event("foreground")]
+        let options = ["--receipts", "json", "--slow-network", "6s", "--kill-at", "5s"]
+        let objects = try story.objects(lines, options)
+        let note = "its receipt waits in the app's store: the app posts it when it is active"
+        #expect(objects[0]["receipts"] == nil && objects[0].texts("notes") == [note], "\(objects)")
+        #expect(objects[1]["receipts"] == nil && objects[2].texts("receipts")?.count == 1, "\(objects)")
+        #expect(objects[2].texts("receipts")?[0].contains(#""outcome":"opened""#) == true, "\(objects)")
+    }
+
     @Test("a category's text stands for a hidden body, with the number of messages")
     func categories() throws {
         try story.place.write(

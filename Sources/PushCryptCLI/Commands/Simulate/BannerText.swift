@@ -63,7 +63,7 @@ extension SimulatedPush {
                     (left.indices.contains(row) ? left[row] : empty)
                         + (right.indices.contains(row) ? "  " + right[row] : "")
                 }
-        let mark = isRestored ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
+        let mark = isComplete ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
         let notes = notes.flatMap { note in
             TerminalText.wrap(TerminalText.harmless(note.utf8), width: columns - 4).map { "  " + $0 }
         }

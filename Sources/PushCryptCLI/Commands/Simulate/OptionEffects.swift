@@ -13,6 +13,9 @@ struct OptionEffects {
     private var hasDied = false
     private var hasSuppressed = false
     private var hasReceived = false
+    private var (hasShownUnsealed, hasReceipt) = (false, false)
+    /// Whether a receipt was left in the store.
+    var hasLeftReceipt = false
     /// Whether a push has another result than it would have with the right clock.
     var hasClockFailure = false
     /// How long the extension has worked for a push at most.
@@ -20,6 +23,8 @@ struct OptionEffects {
 
     mutating func note(_ reception: SimulatedDevice.Reception, _ duration: Duration) {
         hasReceived = true
+        hasShownUnsealed = hasShownUnsealed || reception.isUnsealed
+        hasReceipt = hasReceipt || reception.report.map { $0.isRestored || $0.failure != nil } == true
         hasDied = hasDied || reception.presentation?.origin == .died
         hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
         longestDuration = max(longestDuration, duration)
@@ -47,9 +52,12 @@ struct OptionEffects {
         let hasMemoryLimit =
             settings.options.memoryLimitInBytes != SimulatedDevice.Options().memoryLimitInBytes
         let options: [(isUnused: Bool, option: String, reason: String)] = [
-            (settings.networkDelay > .zero && requested.isEmpty, "--slow-network", "no push has requested a file"),
             (
-                settings.options.endsProcessAfter != nil && !hasDied, "--kill-at",
+                settings.networkDelay > .zero && requested.isEmpty && phone.network.posts.isEmpty, "--slow-network",
+                "no push has requested a file"
+            ),
+            (
+                settings.options.endsProcessAfter != nil && !hasDied && !hasLeftReceipt, "--kill-at",
                 "the extension was ready with each push before"
             ),
             (longestDuration < limit, "--time-limit", "the extension was ready with each push before"),
@@ -64,6 +72,14 @@ struct OptionEffects {
                 "no push was sealed with --quiet or taken back before"
             ),
             (settings.isOffline && !hasKept, "--offline", "APNs has kept no push"),
+            (
+                settings.showsUnsealed && !hasShownUnsealed, "--unsealed",
+                "the extension received no push that isn't sealed"
+            ),
+            (
+                settings.receipts != nil && !hasReceipt, "--receipts",
+                "the extension received no push, or only ones that aren't sealed"
+            ),
             (
                 settings.phoneClock != nil && !hasClockFailure, "--phone-clock",
                 settings.phoneClock == settings.startsAt

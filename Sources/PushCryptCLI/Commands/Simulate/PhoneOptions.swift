@@ -89,8 +89,16 @@ struct AppOptions: ParsableArguments {
     var foreground: ForegroundPresentation?
     @Option(help: .init("The app's categories, a JSON file; see docs/simulator.md.", "FILE")) var categories: String?
     @Flag(help: "The extension has the entitlement for filtering, and may hide a push.") var filtering = false
+    @Option(
+        help: .init(
+            "What a push that isn't sealed shows: itself, or the app's own text. (default: refused)", "shown|refused"))
+    var unsealed: UnsealedChoice?
+    @Option(help: .init("The extension posts receipts in this form; each push shows what is posted.", "json|form"))
+    var receipts: ReceiptForm?
 
     enum Authorization: String, ExpressibleByArgument { case authorized, denied, provisional, notDetermined }
+    enum UnsealedChoice: String, ExpressibleByArgument { case shown, refused }
+    enum ReceiptForm: String, ExpressibleByArgument { case json, form }
 
     func apply(to settings: inout SimulatedPhones.Settings) throws {
         settings.authorization =
@@ -102,6 +110,8 @@ struct AppOptions: ParsableArguments {
             }
         settings.foreground = foreground?.options
         settings.options.hasFilteringEntitlement = filtering
+        settings.showsUnsealed = unsealed == .shown
+        settings.receipts = receipts.map { $0 == .form ? .form : .json }
         guard let categories else { return }
         do {
             settings.categories = try AppCategory.read(FileSystem.readFile(categories))

@@ -14,7 +14,10 @@ struct PushFindings {
 
     private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
-    private var alert: JSONValue? { sealed?.root["aps"]?["alert"] }
+    /// The alert whose texts the extension looks up: the sealed one, or that of a push that is shown although it isn't sealed.
+    private var alert: JSONValue? {
+        (reception.isUnsealed ? (try? JSONText(payload)) : sealed)?.root["aps"]?["alert"]
+    }
 
     /// What is wrong with the texts by key.
     var textFlaws: [TextFlaw] { TextFlaw.all(in: alert, settings.strings) }

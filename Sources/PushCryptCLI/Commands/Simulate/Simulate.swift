@@ -25,7 +25,7 @@ struct Simulate: AsyncParsableCommand {
 
             With --json, each line on stdout is {"version": 1, "number", "line", "bytes", "outcome", "restored", "failure", \
             "refused", "verdict", "before", "after", "seconds", "identifier"?, "places"?, "badge"?, "sound"?, "category"?, \
-            "thread"?, "attachments"?, "interruptionLevel"?, "replaced"?, "missing"?, "missingTexts"?, "notes"?}, and "id", \
+            "thread"?, "attachments"?, "interruptionLevel"?, "replaced"?, "missing"?, "missingTexts"?, "receipts"?, "notes"?}, and "id", \
             "token", "device", "to" and "tag" as they are beside "payload" in the input. "line" is the number of the line in \
             the input. "outcome" is what is shown: "restored" \
             (the sealed text; "restored" is false if an attachment or a text is missing), "placeholder", "original", \
@@ -37,7 +37,7 @@ struct Simulate: AsyncParsableCommand {
             screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
 
             Exit status: 0 every push was restored with all its texts and attachments, or is a quiet one that --filtering \
-            hides; 65 one wasn't, also one that was taken back; 64 also an event that can't happen; anything else: see \
+            hides, or an unsealed one that --unsealed shows; 65 one wasn't, also one that was taken back; 64 also an event that can't happen; anything else: see \
             pushcrypt --help.
 
             Example: pushcrypt simulate --keys Keys/phone --topic com.example.app --picture push.html < sealed.json
@@ -132,7 +132,7 @@ struct Simulate: AsyncParsableCommand {
         noteKept(phones.keptNumbers)
         try writePicture(of: pushes, phones.lockScreens, screenOffset: phones.screenOffset)
         isDrawn = true
-        let lost = pushes.count { !$0.isRestored }
+        let lost = pushes.count { !$0.isComplete }
         guard lost == 0 else {
             let next = pushes.contains(where: \.isUnexplained) ? "; pushcrypt diagnose can say why" : ""
             throw Failure(.dataError, "\(lost) of \(pushes.count) payloads not completely restored\(next)")

@@ -39,6 +39,11 @@ extension SimulatedPhones {
         let tapped = calls.compactMap(\.restoredID).filter(before.sealed.contains)
         let opened = input.event.showsApp(after: before, phone.center) ? await kept?.open() ?? [] : []
         describeOpened(tapped, opened, in: &event)
+        if input.event.showsApp(after: before, phone.center) { try await postWaitingReceipts() }
+        let receipts = takeReceipts()
+        if !receipts.isEmpty {
+            event.add("receipts", receipts, receipts.map(SimulatedPush.note(ofReceipt:)).joined(separator: "; "))
+        }
         describe(calls, in: &event)
         describe(before, Snapshot(phone), presented: presented.map(\.notification.id), in: &event)
         guard case .online = input.event else { return (event, []) }

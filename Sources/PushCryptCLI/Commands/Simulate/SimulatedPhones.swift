@@ -40,6 +40,10 @@ final class SimulatedPhones {
         var calendar: ZoneCalendar?
         /// Whether a time zone was given.
         var hasTimeZone = false
+        /// Whether the app shows pushes that aren't sealed.
+        var showsUnsealed = false
+        /// The form of the receipts that the extension posts; nil if it posts none.
+        var receipts: ReceiptPosting.Encoding?
         var authorization = NotificationSettings.Authorization.authorized
         /// How the app presents notifications, if it is in the foreground at the start.
         var foreground: PresentationOptions?
@@ -54,6 +58,9 @@ final class SimulatedPhones {
     var isInstalled = true
     /// Opens placeholders in the app. The app has one from its start to its end.
     private(set) var kept: KeptNotifications?
+    /// The app's side of the store of receipts; nil if the extension posts none.
+    private var receiptStore: SharedStore?
+    private var (postedCount, waitingReceiptCount) = (0, 0)
     private let opened = OpenedPushes()
     private let attachmentFailures = AttachmentFailures()
     private let folder: String
@@ -93,6 +100,8 @@ final class SimulatedPhones {
             )
             configuration.hasFilteringEntitlement = settings.options.hasFilteringEntitlement
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
+            if settings.showsUnsealed { configuration.unsealed = .shown }
+            configuration.receipts = try settings.receipts.map { try Self.posting($0, device) }
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: path + "/attachments", plainMembers: settings.plainMembers),
                 transport: device.network, onFailure: { failures.add($0, $1) })
@@ -105,6 +114,13 @@ final class SimulatedPhones {
         for device in [plain, phone] { try await begin(device) }
         plain.center.setResponder(plainApp)
         try connectApp()
+    }
+
+    /// The address only stands for the server's: the simulated network keeps what is posted.
+    private static func posting(_ encoding: ReceiptPosting.Encoding, _ device: SimulatedDevice) throws -> ReceiptPosting
+    {
+        try ReceiptPosting(
+            to: "https://receipts.invalid", transport: device.network, encoding: encoding, timer: device.clock)
     }
 
     /// Everything that the app can present.
@@ -136,6 +152,7 @@ final class SimulatedPhones {
     func connectApp() throws {
         kept = try phone.keptNotifications()
         let store = SharedStore(folder: folder + "/store", role: .app)
+        receiptStore = settings.receipts == nil ? nil : store
         let verifier = NotificationVerifier(store: store) { [phone] in phone.time }
         phone.center.setResponder(app, verifier: verifier, kept: kept)
     }
@@ -189,9 +206,10 @@ final class SimulatedPhones {
         let (start, presentedCount) = (phone.clock.elapsed, phone.center.presentations.count)
         let before = banner(await before(), on: plain)
         let reception = await after()
-        let duration = phone.clock.elapsed - start
-        plain.clock.advance(by: duration)
+        let duration = reception.shownAfter
+        plain.clock.advance(by: phone.clock.elapsed - start)
         effects.note(reception, duration)
+        let waitingCount = waitingReceiptCount
         let requested = phone.network.requested.dropFirst(requestedCount)
         requestedCount += requested.count
         // The app's stages receive neither a push without text nor one that is shown before its attachments are there.
@@ -217,7 +235,26 @@ final class SimulatedPhones {
             },
             attachments: reception.content?.attachments.compactMap(attachment) ?? [],
             duration: duration, exceedsMemory: exceedsMemory(after: duration),
-            missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } })
+            missingAddresses: requested.filter { address in !settings.files.contains { $0.address == address } },
+            receipts: takeReceipts(), isReceiptWaiting: waitingReceiptCount > waitingCount)
+    }
+
+    /// The receipts that the phone has posted since the last call.
+    func takeReceipts() -> [String] {
+        waitingReceiptCount = (try? receiptStore?.receiptCount()) ?? 0
+        effects.hasLeftReceipt = effects.hasLeftReceipt || waitingReceiptCount > 0
+        let posts = phone.network.posts.dropFirst(postedCount)
+        postedCount += posts.count
+        return posts.map { String(decoding: $0.body, as: UTF8.self) }
+    }
+
+    /// Posts the receipts that wait, as the app does when it becomes active.
+    func postWaitingReceipts() async throws {
+        guard let receiptStore, let encoding = settings.receipts else { return }
+        let sender = ReceiptSender(store: receiptStore, posting: try Self.posting(encoding, phone)) { [phone] in
+            phone.time
+        }
+        _ = try await phone.clock.run(patience: settings.options.patience) { try await sender.flush() }
     }
 
     /// The pushes that APNs kept until it received this one.

@@ -42,6 +42,10 @@ struct SimulatedPush {
     let exceedsMemory: Bool
     /// The addresses that the extension requested, and that `--serve` doesn't name.
     let missingAddresses: [String]
+    /// The receipts that the phone has posted meanwhile, as it posts them.
+    let receipts: [String]
+    /// Whether its receipt is left in the app's store.
+    let isReceiptWaiting: Bool
 
     /// The body of the request to APNs.
     var payload: [UInt8] { input.payload }
@@ -49,9 +53,10 @@ struct SimulatedPush {
     /// The number of its line in the input, from 1.
     var line: Int { input.line }
 
-    /// Whether the phone shows all that was sealed, or hides it as the extension asks.
-    var isRestored: Bool {
-        (reception.isRestored || isSuppressed) && reception.failure == nil && findings.textFlaws.isEmpty
+    /// Whether the phone shows all that was sent, sealed or not, or hides it as the extension asks.
+    var isComplete: Bool {
+        (reception.isRestored || isSuppressed || reception.isUnsealed) && reception.failure == nil
+            && findings.textFlaws.isEmpty
     }
 
     /// Whether the extension has restored it, and shows nothing of it.
@@ -61,7 +66,9 @@ struct SimulatedPush {
 
     /// Whether its text isn't shown for a reason of which `diagnose` can say more than the verdict.
     var isUnexplained: Bool {
-        guard !reception.isRestored, !reception.isStored, !reception.isDropped else { return false }
+        guard !reception.isRestored, !reception.isUnsealed, !reception.isStored, !reception.isDropped else {
+            return false
+        }
         let explained: [PresentedContent.Origin] = [.died, .notAllowed, .notPresented, .suppressed]
         if let origin = reception.presentation?.origin, explained.contains(origin) { return false }
         switch reception.failure?.defined {
@@ -94,7 +101,7 @@ struct SimulatedPush {
         if reception.isStored { return "stored" }
         if reception.isDropped { return "dropped" }
         guard reception.presentation?.content != nil else { return "nothing" }
-        guard reception.presentation?.origin == .handedOver else { return "original" }
+        guard reception.presentation?.origin == .handedOver, !reception.isUnsealed else { return "original" }
         return reception.isRestored ? "restored" : "placeholder"
     }
 
@@ -108,7 +115,11 @@ struct SimulatedPush {
             }
             + (reception.isRestored && findings.settings.strings == nil && !findings.missingTexts.isEmpty
                 ? ["the phone has no texts of the app: give --strings"] : [])
+            + receipts.map(Self.note(ofReceipt:))
+            + (isReceiptWaiting ? ["its receipt waits in the app's store: the app posts it when it is active"] : [])
     }
+
+    static func note(ofReceipt body: String) -> String { "the phone posts the receipt \(body)" }
 
     /// Where it is, unless it is on the lock screen, and which pushes it replaces at APNs.
     private var placeNotes: [String] {
@@ -153,9 +164,9 @@ struct SimulatedPush {
         }
         guard let failure = reception.failure else {
             if isSuppressed { return "restored and hidden: the app has the entitlement for filtering" }
-            if reception.isRestored {
-                return "restored"
-                    + (textVerdict ?? (after?.isHidden == true ? "; the user's settings hide its text" : ""))
+            if reception.isRestored || reception.isUnsealed {
+                let shown = reception.isRestored ? "restored" : "shown although it isn't sealed"
+                return shown + (textVerdict ?? (after?.isHidden == true ? "; the user's settings hide its text" : ""))
             }
             switch origin {
             case .handedOver: return "not restored: the extension couldn't be configured"
@@ -187,7 +198,7 @@ struct SimulatedPush {
     var json: JSONObject {
         let json: JSONObject = [
             "version": 1, "number": number, "line": line, "bytes": payload.count, "outcome": outcome,
-            "restored": isRestored,
+            "restored": isComplete && !reception.isUnsealed,
             "failure": reception.failure?.rawValue, "refused": reception.refusal?.description,
             "verdict": verdict, "before": before.map(Self.json), "after": after.map(Self.json),
             "seconds": duration.inSeconds,
@@ -201,7 +212,8 @@ struct SimulatedPush {
             "category": content?.category,
             "thread": content?.threadID, "interruptionLevel": content?.interruptionLevel,
             "missing": missingAddresses.isEmpty ? nil : missingAddresses,
-            "missingTexts": missingTexts.isEmpty ? nil : missingTexts, "notes": notes.isEmpty ? nil : notes,
+            "missingTexts": missingTexts.isEmpty ? nil : missingTexts,
+            "receipts": receipts.isEmpty ? nil : receipts, "notes": notes.isEmpty ? nil : notes,
             "attachments": attachments.isEmpty
                 ? nil : attachments.map { ["type": $0.type, "bytes": $0.bytes.count] as JSONObject },
         ])

@@ -132,7 +132,7 @@ extension SimulatedPush {
         let notes = notes.map { "; \($0)" }.joined()
         let verdict = verdict.hasSuffix(".") ? String(verdict.dropLast()) : verdict
         return HTML.foreign(
-            "span", class: isRestored ? "verdict good" : "verdict bad",
-            (isRestored ? "✓ " : "✗ ") + verdict + time + notes)
+            "span", class: isComplete ? "verdict good" : "verdict bad",
+            (isComplete ? "✓ " : "✗ ") + verdict + time + notes)
     }
 }
