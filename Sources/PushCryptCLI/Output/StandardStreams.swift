@@ -1,3 +1,4 @@
+import PushCryptCore
 import PushCryptFiles
 import PushCryptPrimitives
 
@@ -33,11 +34,11 @@ enum StandardStreams {
         try write(text(TerminalText(isColourful: isColourful)))
     }
 
-    /// Writes JSON with the members in alphabetical order.
+    /// Writes JSON with the members in alphabetical order. Control and format characters are escaped.
     static func writeJSON(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = .prettyPrinted) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = formatting.union([.sortedKeys, .withoutEscapingSlashes])
-        let bytes = try Array(encoder.encode(value))
+        let bytes = try JSONWriter.escapingInvisible(Array(encoder.encode(value)))
         // Foundation writes an empty array with an empty line in it.
         try writeLine(bytes == Array("[\n\n]".utf8) ? Array("[]".utf8) : bytes)
     }

@@ -64,11 +64,7 @@ struct TerminalText {
     /// The text with every control character, and every format character that isn't harmless, replaced by U+FFFD.
     static func harmless(_ bytes: some Sequence<UInt8>) -> String {
         let scalars = String(decoding: Array(bytes), as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
-            switch scalar.properties.generalCategory {
-            case .control: "\u{fffd}"
-            case .format where !harmlessFormats.contains(scalar): "\u{fffd}"
-            default: scalar
-            }
+            scalar.isControlOrFormat && !harmlessFormats.contains(scalar) ? "\u{fffd}" : scalar
         }
         var text = ""
         text.unicodeScalars.append(contentsOf: scalars)

@@ -198,6 +198,26 @@ package enum JSONWriter {
     /// - Parameter utf8: valid UTF-8, which isn't checked.
     package static func appendString(utf8: ArraySlice<UInt8>, to output: inout [UInt8]) { append(utf8, to: &output) }
 
+    /// The JSON text with `\u` escapes for the control and format characters (Unicode's Cc and Cf) in its strings, for a text
+    /// that people read. U+202E RIGHT-TO-LEFT OVERRIDE, for instance, changes how a terminal shows the text after it. Bytes below
+    /// 0x20 stay: in a JSON text they are white space between values.
+    package static func escapingInvisible(_ json: [UInt8]) -> [UInt8] {
+        guard json.contains(where: { $0 >= 0x7F }) else { return json }
+        var output: [UInt8] = []
+        output.reserveCapacity(json.count)
+        for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+            guard scalar.isControlOrFormat, scalar.value >= 0x20 else {
+                output += UTF8.encode(scalar)!
+                continue
+            }
+            for unit in UTF16.encode(scalar)! {
+                let digits = String(unit, radix: 16)
+                output += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+            }
+        }
+        return output
+    }
+
     // Private, because a generic function is slow when another module calls it.
     private static func append(_ utf8: some Collection<UInt8>, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))

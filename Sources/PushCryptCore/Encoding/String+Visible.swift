@@ -19,4 +19,7 @@ extension Unicode.Scalar {
         // The last two code points of each plane are noncharacters.
         value & 0xFFFE != 0xFFFE && !Self.invisible.contains { $0.contains(value) }
     }
+
+    /// Whether the character changes how text is shown and has no glyph itself: Unicode's categories Cc and Cf.
+    package var isControlOrFormat: Bool { [.control, .format].contains(properties.generalCategory) }
 }

@@ -241,7 +241,7 @@ package struct BackedUpKeyset: Sendable {
     /// One component of a path, and not hidden. The name of an untrusted file must not lead to another folder.
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && !name.utf8.contains(UInt8(ascii: "/"))
-            && !name.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+            && !name.unicodeScalars.contains(where: \.isControlOrFormat)
     }
 }
 

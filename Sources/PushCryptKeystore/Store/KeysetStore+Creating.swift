@@ -49,8 +49,8 @@ extension KeysetStore {
         return notices
     }
 
-    /// Refuses a name that is taken, and one under which `rotate --all` would not find the keyset: it looks at the folders in a
-    /// keystore, without the hidden ones, and not into them.
+    /// Refuses a name that is taken or that people can't read or type, and one under which `rotate --all` would not find the
+    /// keyset: it looks at the folders in a keystore, without the hidden ones, and not into them.
     ///
     /// - Throws: `KeystoreError` with `invalidName`, `alreadyExists`.
     package func requireNewName() throws(KeystoreError) {
@@ -65,6 +65,10 @@ extension KeysetStore {
         }
         guard !name.hasPrefix("-") else {
             throw refusal("the name of a keyset can't begin with a hyphen, as options do")
+        }
+        // Messages, pages and commands to paste contain the name.
+        guard !name.unicodeScalars.contains(where: { $0.isControlOrFormat || $0.isQuote }) else {
+            throw refusal("the name of a keyset can't have quotes, backslashes, and control or format characters")
         }
         let above = Self.foldersAbove(path)
         for folder in above {
@@ -172,4 +176,8 @@ struct TemporaryKeysetFolders {
         [KeysetFolder.keysetName, KeysetFolder.publicName, KeysetFolder.auditName].contains(name)
             || Folder.isLeftover(name)
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isQuote: Bool { properties.isQuotationMark || self == "`" || self == "\\" }
 }

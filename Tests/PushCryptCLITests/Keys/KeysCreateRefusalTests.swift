@@ -49,6 +49,22 @@ struct KeysCreateRefusalTests {
         #expect(try place.names() == ["Keys"])
     }
 
+    @Test(
+        "keys create and keys import refuse a name with control, format or quote characters",
+        arguments: ["a\nb", "a\u{9B}b", "\u{202E}soi", "a\u{200B}b", "a'b", "a\"b", "a`b", "“a”", "a\\b", "tab\t"])
+    func unreadable(_ name: String) throws {
+        let place = try Workplace()
+        let output = try place.run("keys", "create", "Keys/" + name, "--kind", "shared", "--insecure-plaintext")
+        expectRefusal(output, 64, saying: "can't have quotes, backslashes, and control or format characters")
+        try place.write(Data(repeating: 7, count: 32).base64EncodedData(), to: "key")
+        let imported = try place.run(
+            "keys", "import", "Keys/" + name, "--from", "key", "--kind", "shared", "--insecure-plaintext")
+        expectRefusal(imported, 64, saying: "can't have quotes")
+        #expect(try place.names() == ["key"])
+        let accepted = try place.run("keys", "create", "Keys/équipe iOS", "--kind", "shared", "--insecure-plaintext")
+        #expect(accepted.isSuccess, "\(accepted)")
+    }
+
     @Test("keys create refuses a keyset in the current folder if that is a keyset")
     func below() throws {
         let place = try Workplace()

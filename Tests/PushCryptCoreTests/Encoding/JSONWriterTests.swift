@@ -35,6 +35,21 @@ import Testing
         #expect(String(decoding: output, as: UTF8.self) == "\"k\\\n\":\"ab\\\"cd\\n\"\"\\\"cd\\n\"")
     }
 
+    @Test(
+        "a JSON text for people has its control and format characters as escapes, and means the same",
+        arguments: [
+            ("\u{9B}31m", #"\u009b31m"#), ("\u{202E}cod", #"\u202ecod"#), ("a\u{2066}b", #"a\u2066b"#),
+            ("\u{E0041}", #"\udb40\udc41"#), ("\u{7F}", #"\u007f"#), ("\u{FEFF}", #"\ufeff"#), ("é😀", "é😀"),
+            ("e\u{301}\u{2028}", "e\u{301}\u{2028}"), ("plain", "plain"),
+        ])
+    func escapesForPeople(string: String, expected: String) throws {
+        let json = "{\n  \"\(string)\" : [\"\(string)\"]\n}\n"
+        let escaped = JSONWriter.escapingInvisible(Array(json.utf8))
+        #expect(escaped == Array("{\n  \"\(expected)\" : [\"\(expected)\"]\n}\n".utf8))
+        let member = try #require(try JSONText(escaped).root.members.first)
+        #expect(member.hasName(string) && member.value.elements.first?.isString(string) == true)
+    }
+
     private func written(_ string: String) -> [UInt8] {
         var output: [UInt8] = []
         JSONWriter.appendString(string, to: &output)

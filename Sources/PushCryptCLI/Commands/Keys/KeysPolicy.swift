@@ -99,7 +99,7 @@ struct KeysPolicy: ParsableCommand {
                 text += ", \"writer\": ".utf8
                 JSONWriter.appendString(writer, to: &text)
             }
-            return try StandardStreams.write(text + Array("}\n".utf8))
+            return try StandardStreams.write(JSONWriter.escapingInvisible(text + Array("}\n".utf8)))
         }
         let opens = DurationText.human(policy.opensAfterRetiringInSeconds)
         let rows = [

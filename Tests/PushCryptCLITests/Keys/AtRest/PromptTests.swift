@@ -48,7 +48,7 @@ struct PromptTests {
         try terminal.type("correct horse\r")
         for prompt in ["New passphrase: ", "The same again: "] {
             try terminal.wait(for: prompt)
-            try terminal.type("another\r")
+            try terminal.type("another one\r")
         }
         #expect(try terminal.exitStatus() == 65, "\(terminal.screen)")
         #expect(try place.read("Keys/ios/keyset.json") == plain)
@@ -57,7 +57,7 @@ struct PromptTests {
     @Test("two different new passphrases are refused")
     func different() throws {
         let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")
-        for (prompt, text) in [("New passphrase: ", "one\n"), ("The same again: ", "One\n")] {
+        for (prompt, text) in [("New passphrase: ", "one horse\n"), ("The same again: ", "One horse\n")] {
             try terminal.wait(for: prompt)
             try terminal.type(text)
         }
@@ -168,7 +168,8 @@ struct PromptTests {
 
     @Test("the prompt replaces control characters of a keyset's name")
     func names() throws {
-        try encrypted.create("Keys/a\u{1b}[2Jb", .sender)
+        try encrypted.create("Keys/ab", .sender)
+        try place.move("Keys/ab", to: "Keys/a\u{1b}[2Jb")
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/a*b")
         try terminal.wait(for: "Passphrase of Keys/a\u{fffd}[2Jb: ")
         try terminal.type("\u{4}")
