@@ -22,6 +22,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let symbolicLink = Code(name: "symbolicLink")
         /// More bytes than the caller accepts.
         package static let tooLong = Code(name: "tooLong")
+        /// A text in UTF-16 where UTF-8 is needed.
+        package static let otherEncoding = Code(name: "otherEncoding")
         /// The disk or the user's quota is full.
         package static let noSpace = Code(name: "noSpace")
         package static let busy = Code(name: "busy")

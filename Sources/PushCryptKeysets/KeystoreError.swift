@@ -77,7 +77,7 @@ extension KeystoreError: FileErrorConvertible {
             self.init(Code(name: error.code.name), error.reason, cause: error)
         case .symbolicLink where error.systemError == 0:
             self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders", cause: error)
-        case .notAFile, .tooLong, .symbolicLink: self.init(.notAKeyset, error.reason, cause: error)
+        case .notAFile, .tooLong, .otherEncoding, .symbolicLink: self.init(.notAKeyset, error.reason, cause: error)
         default: self.init(.inputOutput, error.reason, cause: error)
         }
     }

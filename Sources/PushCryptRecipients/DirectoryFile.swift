@@ -4,7 +4,7 @@ import PushCryptFiles
 final class DirectoryFile: Sendable {
     let path: String
     let status: FileStatus
-    private let file: OpenFile
+    let file: OpenFile
 
     /// - Throws: `RecipientDirectoryError` with `notFound`, `noPermission`, `foreignOwner`, `looseMode`, and
     ///   `notADirectory` for anything but a file.

@@ -53,7 +53,7 @@ extension RecipientDirectoryError: FileErrorConvertible {
             case .noPermission, .symbolicLink: .noPermission
             case .foreignOwner: .foreignOwner
             case .looseMode: .looseMode
-            case .notAFile: .notADirectory
+            case .notAFile, .otherEncoding: .notADirectory
             case .busy: .busy
             case .cannotCreate, .alreadyExists: .cannotCreate
             default: .inputOutput

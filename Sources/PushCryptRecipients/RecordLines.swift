@@ -10,6 +10,9 @@ import PushCryptSQLite
 /// visit   reads the lines again in the order of their names; `DuplicateRule` chooses between lines with one name
 /// ```
 final class RecordLines {
+    /// The longest record that is read. It is many times the length of a key.
+    static let limitInBytes = 65_536
+
     private let file: DirectoryFile
     private let progress: (DirectoryProgress) -> Void
     private var lineCount = 0
@@ -32,13 +35,13 @@ final class RecordLines {
             """)
         try database.run("BEGIN")
         let end = file.status.byteCount
-        let lines = LineScanner(file, to: end)
+        let lines = try LineReader(file.file, limitInBytes: Self.limitInBytes, upTo: end)
         var reportedOffset: Int64 = 0
         while let line = try lines.next() {
             try stage(line, in: database)
-            guard lines.offset - reportedOffset >= 1 << 20 else { continue }
-            reportedOffset = lines.offset
-            progress(DirectoryProgress(phase: .reading, done: lines.offset, total: end))
+            guard lines.start - reportedOffset >= 1 << 20 else { continue }
+            reportedOffset = lines.start
+            progress(DirectoryProgress(phase: .reading, done: lines.start, total: end))
         }
         try database.run("COMMIT")
         guard stagedCount > 0 || skippedCount == 0 else {
@@ -47,23 +50,27 @@ final class RecordLines {
         }
     }
 
-    private func stage(_ line: consuming LineScanner.Line, in database: Database) throws {
-        defer { wipe(&line.bytes) }
+    private func stage(_ line: consuming LineReader.Line, in database: Database) throws {
+        var text = Array(line.bytes)
+        defer {
+            wipe(&line.raw)
+            wipe(&text)
+        }
         lineCount += 1
         let name: RecordName
         do {
-            guard !line.isTooLong else {
-                throw RecordFlaw(reason: "longer than \(LineScanner.limitInBytes) bytes")
+            guard !line.isTooLong, text.count <= Self.limitInBytes else {
+                throw RecordFlaw(reason: "longer than \(Self.limitInBytes) bytes")
             }
-            name = try RecordName(try JSONText(line.bytes).root)
+            name = try RecordName(try JSONText(text).root)
         } catch let error as JSONError {
-            return skip(line.number, line.bytes.isEmpty ? "empty" : "not strict JSON: \(error)")
+            return skip(line.number, text.isEmpty ? "empty" : "not strict JSON: \(error)")
         } catch let error as RecordFlaw {
             return skip(line.number, error.reason)
         }
         try database.run(
             "INSERT INTO temp.line VALUES (?, ?, ?, ?, ?)", .text(name.kid.description), .text(name.deviceText),
-            .integer(Int64(line.number)), .integer(line.offset), .integer(Int64(line.byteCount)))
+            .integer(Int64(line.number)), .integer(line.offset), .integer(Int64(text.count)))
         stagedCount += 1
     }
 

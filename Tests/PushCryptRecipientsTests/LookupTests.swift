@@ -63,8 +63,8 @@ struct LookupTests {
     @Test("lines with any line ending and spacing are read")
     func spacing() throws {
         let devices = try (0..<4).map { _ in try Device.make(psk: true) }
-        let place = try Place([devices[0].line + "\r", "  " + devices[1].line + "\t "])
-        try place.append(devices[2].line.replacing(",", with: " , ") + "\n" + devices[3].line)
+        let place = try Place(["\u{FEFF}" + devices[0].line + "\r", "  " + devices[1].line + "\t "])
+        try place.append(devices[2].line.replacing(",", with: " , ") + "\n" + devices[3].line + "\r\n \r\n\n")
         let reader = try place.imported().makeReader()
         for device in devices { #expect(try device.opens(reader.recipient(kid: device.kid))) }
     }

@@ -57,9 +57,9 @@ struct BatchOptions: ParsableArguments {
         last line on stdout without a newline is incomplete.
 
         With --stream, stdout has one line for each line of stdin, in the same order, each written as soon as it is \
-        done. The answer to a refused line is {"error": {"code": CLASS, "reason": TEXT}, OTHER MEMBERS, "pushcrypt": \
-        {"line": NUMBER}}: it has the line's other members and "device", and neither payload nor keys. A line that is no \
-        JSON object, or over 1 MiB, has only "error" and "pushcrypt". Refused lines don't change the exit status: the \
-        end of stdin is 0. A line must not have a member "error" itself.
+        done. The answer to a refused line is {"error": {"code": CLASS, "reason": TEXT}, "pushcrypt": {"line": NUMBER}}, \
+        with "id", "tag", "token", "device" and "campaign" of the line between them, if they are strings or numbers. It \
+        repeats nothing else, because another member may contain plain text or keys. Refused lines don't change the exit \
+        status: the end of stdin is 0. A line must not have a member "error" itself.
         """
 }

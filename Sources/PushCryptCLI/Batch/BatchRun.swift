@@ -84,7 +84,7 @@ struct BatchRun<Worker: LineWorker> {
         if blocks.isPastEnd, let resumption {
             StandardStreams.writeNote("\(reader.name) ends before line \(next) (\(resumption)): nothing is left to do")
         }
-        progress = BatchProgress(of: reader.descriptor)
+        progress = BatchProgress(of: reader.descriptor, skipping: Int(blocks.skippedByteCount))
         let pipeline = OrderedPipeline(blocks, capacity: 2 * workers + 2, lanes: lanes)
         while let results = try pipeline.waitForNext() { try write(results) }
         return blocks.signal
@@ -92,7 +92,7 @@ struct BatchRun<Worker: LineWorker> {
 
     private static func lane(
         _ worker: sending Worker, _ place: RefusalPlace
-    ) -> PipelineLane<LineBlock, Results> {
+    ) -> PipelineLane<LineReader.Block, Results> {
         var worker = worker
         return PipelineLane { block in LineResults(block, place, &worker) }
     }
@@ -140,21 +140,25 @@ struct BatchRun<Worker: LineWorker> {
 struct BatchProgress {
     private let start = ContinuousClock.now
     private let line: ProgressLine
-    /// The length of the input; nil if unknown.
+    /// The length of the input without the skipped lines; nil if unknown.
     private let byteCount: Int?
+    private let skipped: Int
 
-    /// - Parameter descriptor: that of the input.
+    /// - Parameters:
+    ///   - descriptor: that of the input.
+    ///   - skipped: the number of its bytes that aren't processed.
     /// - Returns: nil unless stderr is a terminal and stdout is not, so that progress and data don't mix.
-    init?(of descriptor: Int32) {
+    init?(of descriptor: Int32, skipping skipped: Int) {
         guard isatty(STDOUT_FILENO) == 0, let line = ProgressLine() else { return nil }
         self.line = line
+        self.skipped = skipped
         let status = try? OpenFile(descriptor: descriptor, named: "input").status()
-        byteCount =
-            status?.kind == .file ? status.map { Int($0.byteCount) - Int(lseek(descriptor, 0, SEEK_CUR)) } : nil
+        byteCount = status?.kind == .file ? status.map { Int($0.byteCount) - skipped } : nil
     }
 
+    /// - Parameter position: the number of bytes of the input that were processed or skipped.
     func show(lineCount: Int, position: Int) {
-        let (byteCount, time) = (byteCount, ContinuousClock.now - start)
+        let (byteCount, position, time) = (byteCount, position - skipped, ContinuousClock.now - start)
         line.show(Self.text(lineCount, position: position, of: byteCount, after: time))
     }
 

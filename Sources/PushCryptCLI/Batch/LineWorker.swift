@@ -1,20 +1,14 @@
+import PushCryptFiles
+
 /// Processes the lines of a batch, one after the other. Only one task at a time uses a worker.
 protocol LineWorker: SendableMetatype {
     /// The result of a line that was not refused. The final summary counts the lines of each outcome.
     associatedtype Outcome: LineOutcome
 
-    /// Whether the answer to a refused line of a stream keeps this member. A member that is kept must contain neither plain text
-    /// nor keys.
-    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool
-
     /// Appends the resulting line, without a newline.
     ///
     /// - Throws: `LineRefusal` when the line is refused; its output is discarded. Any other error ends the batch.
     mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome
-}
-
-extension LineWorker {
-    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device }
 }
 
 /// Where refused lines are reported.
@@ -40,48 +34,36 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     let number: Int
     let position: Int
 
-    init<Worker: LineWorker>(_ block: LineBlock, _ place: RefusalPlace, _ worker: inout Worker)
+    init<Worker: LineWorker>(_ block: LineReader.Block, _ place: RefusalPlace, _ worker: inout Worker)
     where Worker.Outcome == Outcome {
         number = block.number
-        position = block.position
+        position = Int(block.end)
         switch (block.content, place) {
         case (.longLine(let piece, let isLast), .record): longLine = (piece, isLast)
         case (.longLine(_, let isLast), .answer):
-            if isLast { answer(.lineTooLong, to: [], number) { _ in false } }
-        case (.lines(let lines), _): processAll(lines, place, &worker)
-        }
-    }
-
-    private mutating func processAll<Worker: LineWorker>(
-        _ lines: [UInt8], _ place: RefusalPlace, _ worker: inout Worker
-    ) where Worker.Outcome == Outcome {
-        // Sealing about doubles the length of a line.
-        output.reserveCapacity(2 * lines.count)
-        var start = 0
-        var number = number
-        while start < lines.count, failure == nil {
-            let end = lines[start...].firstIndex(of: .newline) ?? lines.count
-            process(Array(lines[start..<end]), number, place, &worker)
-            start = end + 1
-            number += 1
+            if isLast { answer(.lineTooLong, to: [], number) }
+        case (.lines(let bytes), _):
+            // Sealing about doubles the length of a line.
+            output.reserveCapacity(2 * bytes.count)
+            for line in block.lines where failure == nil { process(line, place, &worker) }
         }
     }
 
     private mutating func process<Worker: LineWorker>(
-        _ bytes: [UInt8], _ number: Int, _ place: RefusalPlace, _ worker: inout Worker
+        _ line: LineReader.Line, _ place: RefusalPlace, _ worker: inout Worker
     ) where Worker.Outcome == Outcome {
-        let offset = output.count
+        let (bytes, number, offset) = (Array(line.bytes), line.number, output.count)
         do {
             guard bytes.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
-            let line = try QueueLine(bytes)
-            if case .answer = place, line[.error] != nil { throw LineRefusal.reservedError }
-            let outcome = try worker.process(line, number: number, into: &output)
+            let members = try QueueLine(bytes)
+            if case .answer = place, members[.error] != nil { throw LineRefusal.reservedError }
+            let outcome = try worker.process(members, number: number, into: &output)
             output.append(.newline)
             outcomes.append(outcome)
         } catch let refusal as LineRefusal {
             output.removeSubrange(offset...)
-            if case .answer = place { return answer(refusal, to: bytes, number, keeping: Worker.isKeptInRefusal) }
-            let record = RefusedLines.record(of: bytes, number: number, refusal)
+            if case .answer = place { return answer(refusal, to: bytes, number) }
+            let record = RefusedLines.record(of: line.raw, number: number, refusal)
             refusals.append(
                 RefusedLine(number: number, refusal: refusal, record: record, offset: offset, lineCount: outcomes.count)
             )
@@ -89,16 +71,14 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
             output.removeSubrange(offset...)
             // If the recipient directory can't be read now, a batch ends and can be continued later. A stream answers the line.
             if case .answer = place, let refusal = LineRefusal(unavailable: error) {
-                return answer(refusal, to: bytes, number, keeping: Worker.isKeptInRefusal)
+                return answer(refusal, to: bytes, number)
             }
             failure = error
         }
     }
 
-    private mutating func answer(
-        _ refusal: LineRefusal, to line: [UInt8], _ number: Int, keeping isKept: (QueueLine.Field) -> Bool
-    ) {
-        refusal.appendAnswer(to: line, number: number, keeping: isKept, &output)
+    private mutating func answer(_ refusal: LineRefusal, to line: [UInt8], _ number: Int) {
+        output += refusal.answer(to: line, number: number)
         outcomes.append(nil)
     }
 }

@@ -83,22 +83,16 @@ package struct QueueLine {
         do { return try DeviceID(id) } catch { throw .malformedLine(error.reason) }
     }
 
-    /// Appends some members of a line that may have been refused: those that no command reads, and those that `isKept`
-    /// accepts. Appends nothing if the line is no JSON object or is over the limit.
-    ///
-    /// Each is appended with a comma before it. The members `error` and `pushcrypt` aren't appended, because the answer has its
-    /// own. A member whose name is nearly that of a field, such as "Payload", isn't appended either, because it may contain plain
-    /// text or keys.
-    static func appendMembers(of line: [UInt8], keeping isKept: (Field) -> Bool, to output: inout [UInt8]) {
-        guard line.count <= limitInBytes, let root = (try? JSONText(line))?.root,
-            root["payload"] != nil || KeyFile.kind(of: root) == nil
-        else { return }
-        for member in root.members {
-            let field = Field.names.firstIndex { member.hasName($0) }.flatMap(Field.init)
-            guard field != .error, field != .pushcrypt else { continue }
-            let name = member.nameRange
-            let isNear = { Field.allCases.contains { $0.isNear(line[name.lowerBound + 1..<name.upperBound - 1]) } }
-            guard field.map(isKept) ?? !isNear() else { continue }
+    /// The members that the answer to a refused line repeats, if they are strings or numbers. Any other member may contain plain
+    /// text or keys, for instance if its name is misspelt.
+    static let repeatedMembers = ["id", "tag", "token", "device", "campaign"]
+
+    /// Appends the members of a refused line that an answer repeats, each with a comma before it. Appends nothing if the line is
+    /// no JSON object or is over the limit.
+    static func appendRepeatedMembers(of line: [UInt8], to output: inout [UInt8]) {
+        guard line.count <= limitInBytes, let root = (try? JSONText(line))?.root else { return }
+        for member in root.members where [.string, .number].contains(member.value.kind) {
+            guard repeatedMembers.contains(where: member.hasName) else { continue }
             output.append(UInt8(ascii: ","))
             output += line[member.range]
         }

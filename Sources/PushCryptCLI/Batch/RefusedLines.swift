@@ -71,19 +71,18 @@ package struct LineRefusal: Error {
 }
 
 extension LineRefusal {
-    /// Appends the answer of a stream to the refused line.
+    /// The answer of a stream to the refused line. Control and format characters are escaped.
     ///
     /// ```
-    /// {"error": {"code": "<class>", "reason": "<text>"}, <members of the line>, "pushcrypt": {"line": <number, from 1>}}
+    /// {"error": {"code": "<class>", "reason": "<text>"}, <repeated members>, "pushcrypt": {"line": <number, from 1>}}
     /// ```
-    func appendAnswer(
-        to line: [UInt8], number: Int, keeping isKept: (QueueLine.Field) -> Bool, _ output: inout [UInt8]
-    ) {
-        output += #"{"error":{"code":"\#(reason)","reason":"#.utf8
-        JSONWriter.appendString(message, to: &output)
-        output.append(UInt8(ascii: "}"))
-        QueueLine.appendMembers(of: line, keeping: isKept, to: &output)
-        output += ",\"pushcrypt\":{\"line\":\(number)}}\n".utf8
+    func answer(to line: [UInt8], number: Int) -> [UInt8] {
+        var answer = Array(#"{"error":{"code":"\#(reason)","reason":"#.utf8)
+        JSONWriter.appendString(message, to: &answer)
+        answer.append(UInt8(ascii: "}"))
+        QueueLine.appendRepeatedMembers(of: line, to: &answer)
+        answer += ",\"pushcrypt\":{\"line\":\(number)}}\n".utf8
+        return JSONWriter.escapingInvisible(answer)
     }
 }
 
@@ -149,7 +148,7 @@ package struct RefusedLines {
         if line.count <= QueueLine.limitInBytes, Array(String(decoding: line, as: UTF8.self).utf8) == line {
             record += #""input":"#.utf8
             JSONWriter.appendString(utf8: line[...], to: &record)
-            record += "}\n".utf8
+            record = JSONWriter.escapingInvisible(record + Array("}\n".utf8))
         } else {
             record += #""inputBase64":""#.utf8 + base64(line[...]) + end
         }

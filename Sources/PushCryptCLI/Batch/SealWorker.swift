@@ -77,8 +77,6 @@ struct SealWorker: LineWorker {
     var counter: SealCounter?
     let lookup: RecipientLookup?
 
-    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field == .device || field == .campaign }
-
     mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
         guard line[.pushcrypt] == nil else {
             throw LineRefusal.malformedLine("the line already has a member \"pushcrypt\": was it sealed before?")

@@ -53,14 +53,33 @@ struct DeviceExportTests {
     func refused() throws {
         let long = String(repeating: "a", count: 65)
         let huge = String(repeating: "b", count: 3 << 20)
-        let text = "a\nb c\n\n\(long)\n\(huge)\ncarriage\r\nd"
+        let text = "a\nb c\n\n\(long)\n\(huge)\ncarriage\rreturn\nd"
         let output = try export("-", stdin: Data(text.utf8))
         #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)")
         #expect(try lines(output).map(\.device) == ["a", "d"])
         #expect(output.stderr.hasPrefix("pushcrypt: -: exported the keys of 2 devices; no device id"), "\(output)")
         #expect(output.stderr.hasSuffix(" in line 2, 3, 4, 5, 6\n"), "\(output)")
-        let many = try export("-", stdin: Data(String(repeating: " \n", count: 500).utf8))
+        let many = try export("-", stdin: Data(String(repeating: "?\n", count: 500).utf8))
         #expect(many.stderr.hasSuffix(" in line 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 490 more\n"), "\(many)")
+    }
+
+    @Test(
+        "a file from Windows or an editor has the same devices",
+        arguments: [
+            "phone-1\r\nphone-2\r\n", "\u{FEFF}phone-1\nphone-2\n", "phone-1 \nphone-2\t\n\n",
+            "phone-1\nphone-2\r\n \r\n",
+        ])
+    func windows(_ text: String) throws {
+        try place.write(Data(text.utf8), to: "ids")
+        let output = try export("ids")
+        #expect(output.isSuccess, "\(output)")
+        #expect(try lines(output).map(\.device) == ["phone-1", "phone-2"])
+    }
+
+    @Test("a file in UTF-16 is refused by name, exit status 65")
+    func utf16() throws {
+        try place.write(Data("phone-1\n".utf16.flatMap { [UInt8($0 & 0xFF), 0] }), to: "ids")
+        expectRefusal(try export("ids"), 65, saying: "ids is UTF-16: save it as UTF-8")
     }
 
     @Test("only keys that open are exported")

@@ -8,7 +8,7 @@ struct ResealErrorsTests {
     @Test(
         "a refused line has its reason in the errors file",
         arguments: [
-            ("", "malformedLine", "empty"), (" ", "malformedLine", "JSON"), ("{", "malformedLine", "JSON"),
+            ("", "malformedLine", "empty"), (" ", "malformedLine", "empty"), ("{", "malformedLine", "JSON"),
             ("null", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
             (#"{"payload":"{}"}"#, "malformedLine", "payload"), (#"{"payload":null}"#, "malformedLine", "payload"),
             (#"{"payload":{},"payload":{}}"#, "malformedLine", "a name occurs twice"),

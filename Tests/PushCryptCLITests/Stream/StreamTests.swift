@@ -19,7 +19,7 @@ struct StreamTests {
     @Test("sealed lines are those of --batch, and refused ones have an error; the exit status is 0")
     func answers() throws {
         let batch = try BatchPlace()
-        let lines = [BatchPlace.line(0), "{", BatchPlace.line(2), #"{"device":"d3","n":3,"payload":{"aps":{}}}"#]
+        let lines = [BatchPlace.line(0), "{", BatchPlace.line(2), #"{"device":"d3","tag":3,"payload":{"aps":{}}}"#]
         let stream = try batch.place.run(Self.seal + ["--id-from", "spring"], stdin: BatchPlace.data(lines))
         #expect(stream.exit == 0, "\(stream)")
         #expect(stream.stderr == "pushcrypt: 4 lines: 2 sealed, 2 refused\n")
@@ -35,37 +35,50 @@ struct StreamTests {
                 == #"{"error":{"code":"malformedLine","reason":"the line is not strict JSON: JSON refused at byte 1: "#
                 + #"the text ends before its JSON value does"},"pushcrypt":{"line":2}}"#)
         #expect(answers[3].hasPrefix(#"{"error":{"code":"invalidPayload","reason":"aps.alert has no title"#))
-        #expect(answers[3].hasSuffix(#"},"device":"d3","n":3,"pushcrypt":{"line":4}}"#), "\(answers[3])")
+        #expect(answers[3].hasSuffix(#"},"device":"d3","tag":3,"pushcrypt":{"line":4}}"#), "\(answers[3])")
         let opened = try batch.place.run(Self.open, stdin: stream.stdout)
         #expect(opened.exit == 0 && opened.stderr == "pushcrypt: 4 lines: 2 opened, 2 refused\n", "\(opened)")
         #expect(try Self.answer(opened, 3)["device"] as? String == "d3")
         #expect((try Self.answer(opened, 3)["error"] as? [String: String])?["code"] == "malformedLine")
     }
 
-    @Test("the answer to a refused line keeps its other members byte for byte, and neither payload nor keys")
+    @Test(
+        "the answer to a refused line repeats five members byte for byte if they are strings or numbers, and no other")
     func members() throws {
         let batch = try BatchPlace()
         let to = try BatchPlace.jwk("shared")
         let line =
-            #" { "id" : 1.50, "to":\#(to), "tags":[ "\u0041" ] , "payload":{"aps":{},"secret":1},"#
-            + #""placeholder":{"title":"t"},"campaign":"c","expires":"1h" }"#
+            #" { "id" : 1.50, "to":\#(to), "tag": "\u0041" , "payload":{"aps":{},"secret":1},"token":{"payload":"x"},"#
+            + #""placeholder":{"title":"t"},"campaign":"c","expires":"1h","note":"x" }"#
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line]))
         let text = try #require(output.text.linesWithNewline.first)
         #expect(
-            text.hasSuffix(#"},"id" : 1.50,"tags":[ "\u0041" ],"campaign":"c","pushcrypt":{"line":1}}"#), "\(text)")
-        let opened = try batch.place.run(Self.open, stdin: BatchPlace.data([#"{"to":"k","payload":{"a":1},"n":7}"#]))
+            text.hasSuffix(#"},"id" : 1.50,"tag": "\u0041","campaign":"c","pushcrypt":{"line":1}}"#), "\(text)")
+        let opened = try batch.place.run(Self.open, stdin: BatchPlace.data([#"{"to":"k","payload":{"a":1},"tag":7}"#]))
         let answer = try #require(opened.text.linesWithNewline.first)
         #expect(answer.hasPrefix(#"{"error":{"code":"notSealed","#), "\(answer)")
-        #expect(answer.hasSuffix(#"},"to":"k","n":7,"pushcrypt":{"line":1}}"#), "\(answer)")
+        #expect(answer.hasSuffix(#"},"tag":7,"pushcrypt":{"line":1}}"#), "\(answer)")
     }
 
-    @Test("the answer to a line with a misspelt payload doesn't repeat it")
-    func misspelt() throws {
+    @Test(
+        "the answer to a line with a misspelt member repeats neither its content nor a key",
+        arguments: ["Payload", "paloy", "pyld", "message", "recipient", "key"])
+    func misspelt(_ name: String) throws {
         let batch = try BatchPlace()
-        let line = #"{"device":"d1","Payload":{"aps":{"alert":"secret"}},"n":1}"#
+        let line = #"{"device":"d1","\#(name)":{"aps":{"alert":"secret"},"k":"secret"},"tag":1}"#
+        let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line, #"{"\#(name)":"secret"}"#]))
+        #expect(!output.text.contains("secret") && !output.stderr.contains("secret"), "\(output)")
+        #expect(
+            output.text.linesWithNewline.first?.hasSuffix(#"},"device":"d1","tag":1,"pushcrypt":{"line":1}}"#) == true,
+            "\(output)")
+    }
+
+    @Test("control and format characters that an answer repeats are escapes")
+    func formatCharacters() throws {
+        let batch = try BatchPlace()
+        let line = "{\"tag\":\"a\u{202E}\u{9B}b\u{E0041}\"}"
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line]))
-        #expect(output.text.contains("nearly") && !output.text.contains("secret"), "\(output)")
-        #expect(output.text.hasSuffix(#"},"device":"d1","n":1,"pushcrypt":{"line":1}}"# + "\n"), "\(output)")
+        #expect(output.text.contains(#""tag":"a\u202e\u009bb\udb40\udc41""#), "\(output)")
     }
 
     @Test("a line that is no JSON object, is empty or is over the limit has an error and its number only")
@@ -104,12 +117,12 @@ struct StreamTests {
         let batch = try BatchPlace()
         let lines = (0..<300).map { number in
             let filling = String(repeating: "x", count: number % 50 == 7 ? 150_000 : number % 97)
-            let line = String(BatchPlace.line(number).dropLast()) + #","x":"\#(filling)"}"#
+            let line = String(BatchPlace.line(number).dropLast()) + #","tag":\#(number),"x":"\#(filling)"}"#
             return number % 10 == 9 ? line.replacing("payload", with: "paid") : line
         }
         let output = try batch.place.run(Self.seal + ["--jobs", jobs], stdin: BatchPlace.data(lines))
         #expect(output.exit == 0 && output.stderr == "pushcrypt: 300 lines: 270 sealed, 30 refused\n", "\(output)")
-        let numbers = output.text.linesWithNewline.map { $0.firstMatch(of: /"n":(\d+),/).flatMap { Int($0.1) } }
+        let numbers = output.text.linesWithNewline.map { $0.firstMatch(of: /"tag":(\d+),/).flatMap { Int($0.1) } }
         #expect(numbers == Array(0..<300))
         let counted = output.text.matches(of: /"pushcrypt":\{"line":(\d+)/).compactMap { Int($0.1) }
         #expect(counted == Array(1...300))

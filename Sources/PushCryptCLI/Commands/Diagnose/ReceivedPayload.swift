@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 import PushCryptPrimitives
 
 /// A payload as somebody has it. The layers that transport added are removed as far as possible, so that further faults are
@@ -63,12 +64,14 @@ struct ReceivedPayload {
     }
 
     private mutating func removeEncoding() {
-        if let decoded = Self.decodedUTF16(text) {
-            wrappings.append(.utf16)
-            text = decoded
-        } else if text.starts(with: [0xef, 0xbb, 0xbf]) {
+        switch TextEncoding(of: text.bytes) {
+        case nil: return
+        case .utf8WithByteOrderMark?:
             wrappings.append(.byteOrderMark)
             text = Array(text.dropFirst(3))
+        case let encoding?:
+            wrappings.append(.utf16)
+            text = Self.decodedUTF16(text, isBig: encoding == .bigEndianUTF16)
         }
     }
 
@@ -92,12 +95,8 @@ struct ReceivedPayload {
         return inner
     }
 
-    /// UTF-16 has a byte order mark or, for JSON, a zero in every second byte at its beginning.
-    private static func decodedUTF16(_ bytes: [UInt8]) -> [UInt8]? {
-        let isBig = bytes.starts(with: [0xfe, 0xff]) || bytes.count > 3 && bytes[0] == 0 && bytes[2] == 0
-        let isLittle = bytes.starts(with: [0xff, 0xfe]) || bytes.count > 3 && bytes[1] == 0 && bytes[3] == 0
-        guard isBig || isLittle, bytes.count.isMultiple(of: 2) else { return nil }
-        let units = stride(from: 0, to: bytes.count, by: 2).map { index in
+    private static func decodedUTF16(_ bytes: [UInt8], isBig: Bool) -> [UInt8] {
+        let units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
             let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
             return isBig ? first << 8 | second : second << 8 | first
         }

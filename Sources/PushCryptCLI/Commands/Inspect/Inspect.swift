@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptExtension
+import PushCryptFiles
 
 struct Inspect: ParsableCommand {
     static let configuration = CommandConfiguration(

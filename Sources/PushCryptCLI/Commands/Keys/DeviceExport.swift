@@ -33,7 +33,7 @@ struct DeviceExport: Sendable {
         let width = BatchOptions.coreCount
         let lanes = (0..<width).map { _ in
             let export = self
-            return PipelineLane<LineBlock, Lines> { block in Lines(block, export) }
+            return PipelineLane<LineReader.Block, Lines> { block in Lines(block, export) }
         }
         let pipeline = OrderedPipeline(blocks, capacity: 2 * width + 2, lanes: lanes)
         var (exported, refused) = (0, [Int]())
@@ -63,23 +63,20 @@ struct DeviceExport: Sendable {
         private(set) var refused: [Int] = []
         private(set) var failure: (any Error)?
 
-        init(_ block: LineBlock, _ export: DeviceExport) {
+        init(_ block: LineReader.Block, _ export: DeviceExport) {
             switch block.content {
             case .longLine(_, let isLast): if isLast { refused = [block.number] }
-            case .lines(let bytes):
-                do { try append(bytes, from: block.number, export) } catch { failure = error }
+            case .lines:
+                do { try append(Array(block.lines), export) } catch { failure = error }
             }
         }
 
-        private mutating func append(_ bytes: [UInt8], from first: Int, _ export: DeviceExport) throws {
-            let lines = bytes.split(separator: .newline, omittingEmptySubsequences: false)
+        private mutating func append(_ lines: [LineReader.Line], _ export: DeviceExport) throws {
             // An array that grows would leave copies of secrets in memory.
             output.reserveCapacity(lines.count * (128 + export.keyset.entries.count * 512))
-            for (index, line) in lines.enumerated() {
-                // After the last newline.
-                if line.isEmpty, index == lines.count - 1 { break }
-                guard let device = try? DeviceID(String(decoding: line, as: UTF8.self)) else {
-                    refused.append(first + index)
+            for line in lines {
+                guard let device = try? DeviceID(String(decoding: line.bytes, as: UTF8.self)) else {
+                    refused.append(line.number)
                     continue
                 }
                 var set = try export.set(of: device)

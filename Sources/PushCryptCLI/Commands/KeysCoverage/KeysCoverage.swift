@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
@@ -42,11 +43,11 @@ struct KeysCoverage: ParsableCommand {
 extension DeviceReports {
     init(file: String) throws {
         self.init()
-        let reader = try LineReader(file, limitInBytes: 65_536)
+        let lines = try InputLines(file, limitInBytes: 65_536)
         do {
-            while let line = try reader.next() { try add(line: line) }
+            while let line = try lines.next() { try add(line: Array(line.bytes)) }
         } catch let error as KeystoreError {
-            throw Failure(.dataError, "\(reader.name): \(error.reason)")
+            throw Failure(.dataError, "\(lines.name): \(error.reason)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptExtension
+import PushCryptFiles
 
 struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -165,8 +166,6 @@ struct OpenWorker: LineWorker {
     let senders: @Sendable () -> TrustedSenders?
     /// nil: the time at which each line is opened.
     let time: UnixTime?
-
-    static func isKeptInRefusal(_ field: QueueLine.Field) -> Bool { field != .payload }
 
     mutating func process(_ line: QueueLine, number: Int, into output: inout [UInt8]) throws -> Outcome {
         let opener = try PayloadOpener(topic: topic, keys: keys(), device: line.device, senders: senders())

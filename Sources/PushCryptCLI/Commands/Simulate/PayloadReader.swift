@@ -1,4 +1,5 @@
 import PushCryptCore
+import PushCryptFiles
 
 /// Reads one payload, which may be indented, or a payload or an event on each line.
 ///
@@ -47,21 +48,21 @@ final class PayloadReader {
     /// The members of a line that are repeated in the output.
     static let originMembers = ["id", "token", "device", "to", "tag"]
 
-    private let lines: LineReader
+    private let lines: InputLines
     private let name: String
     private var waiting: [[UInt8]]
     private var lineNumber = 0
 
     init(_ input: PayloadInput) throws {
         name = input.name
-        lines = try LineReader(input.path, limitInBytes: Self.limitInBytes)
+        lines = try InputLines(input.path, limitInBytes: Self.limitInBytes)
         waiting = []
         // A payload on several lines has a first line that isn't JSON.
         var whole: [UInt8] = []
         while whole.count <= Self.limitInBytes, let line = try lines.next() {
-            waiting.append(line)
-            whole += (whole.isEmpty ? [] : [.newline]) + line
-            if waiting.count == 1, Self.isJSON(line) { return }
+            waiting.append(Array(line.bytes))
+            whole += (whole.isEmpty ? [] : [.newline]) + line.raw
+            if waiting.count == 1, Self.isJSON(waiting[0]) { return }
         }
         guard waiting.count > 1, whole.count <= Self.limitInBytes else { return }
         guard !hasMore(whole) else {
@@ -81,7 +82,7 @@ final class PayloadReader {
     /// The next payload or event; nil after the last one.
     func next() throws -> Line? {
         while true {
-            let line = try waiting.isEmpty ? lines.next() : waiting.removeFirst()
+            let line = try waiting.isEmpty ? lines.next().map { Array($0.bytes) } : waiting.removeFirst()
             guard let line else { return nil }
             lineNumber += 1
             guard !line.isEmpty else { continue }

@@ -5,7 +5,7 @@ import PushCryptPrimitives
 final class PieceReader {
     var name: String { file.path }
     var descriptor: Int32 { file.descriptor }
-    private let file: OpenFile
+    let file: OpenFile
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
     /// - Parameter path: `-` is stdin.
@@ -25,56 +25,41 @@ final class PieceReader {
         return count == 0 ? nil : chunk[..<count]
     }
 
-    /// Every error of reading is `noInput`, except missing permission.
-    private static func reporting<Value>(_ body: () throws(FileError) -> Value) throws(Failure) -> Value {
+    /// Every error of reading is `noInput`, except missing permission and another encoding.
+    static func reporting<Value>(_ body: () throws(FileError) -> Value) throws(Failure) -> Value {
         do throws(FileError) {
             return try body()
         } catch {
-            throw Failure(error.code == .noPermission ? .noPermission : .noInput, error.reason)
+            let statuses: [FileError.Code: ExitStatus] = [.noPermission: .noPermission, .otherEncoding: .dataError]
+            throw Failure(statuses[error.code] ?? .noInput, error.reason)
         }
     }
 }
 
-/// Reads the lines of a file or stdin one at a time, in constant memory. A last line without a newline counts; a line
-/// doesn't include its newline.
-final class LineReader {
-    private let reader: PieceReader
+/// The lines of a file or stdin, one at a time.
+final class InputLines {
+    let name: String
+    private let reader: LineReader
     private let limitInBytes: Int
-    private var unread: ArraySlice<UInt8> = []
-    private var lineCount = 0
 
     /// - Parameter path: `-` is stdin.
     init(_ path: String, limitInBytes: Int) throws(Failure) {
-        reader = try PieceReader(path)
+        let file = try PieceReader(path).file
+        name = file.path
         self.limitInBytes = limitInBytes
+        reader = try PieceReader.reporting { () throws(FileError) in
+            try LineReader(file, limitInBytes: limitInBytes)
+        }
     }
-
-    var name: String { reader.name }
 
     /// Returns the next line; nil after the last line.
     ///
     /// - Throws: `Failure` if the line is longer than the limit.
-    func next() throws(Failure) -> [UInt8]? {
-        if unread.isEmpty { unread = try reader.next() ?? [] }
-        guard !unread.isEmpty else { return nil }
-        lineCount += 1
-        var line = [UInt8]()
-        while !unread.isEmpty {
-            let end = unread.firstIndex(of: .newline)
-            line += unread[..<(end ?? unread.endIndex)]
-            guard line.count <= limitInBytes else {
-                throw Failure(.dataError, "\(name): line \(lineCount) is longer than \(limitInBytes) bytes")
-            }
-            if let end {
-                unread = unread[(end + 1)...]
-                return line
-            }
-            unread = try reader.next() ?? []
+    func next() throws(Failure) -> LineReader.Line? {
+        let line = try PieceReader.reporting { () throws(FileError) in try reader.next() }
+        if let line, line.isTooLong || line.raw.count > limitInBytes {
+            throw Failure(.dataError, "\(name): line \(line.number) is longer than \(limitInBytes) bytes")
         }
         return line
     }
-}
-
-extension UInt8 {
-    static let newline = UInt8(ascii: "\n")
 }
