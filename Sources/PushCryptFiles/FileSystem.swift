@@ -15,6 +15,13 @@ package enum FileSystem {
         return try file.readAll(limitInBytes: limit)
     }
 
+    /// Reads a whole file that a search found, and follows links. It refuses a pipe, which may never end, and a device.
+    package static func readFoundFile(_ path: String) throws(FileError) -> [UInt8] {
+        let file = try OpenFile(path)
+        try file.requireFile()
+        return try file.readAll()
+    }
+
     /// Whether anything exists at the path, including a dangling symbolic link.
     package static func exists(_ path: String) -> Bool { FileStatus(path) != nil }
 

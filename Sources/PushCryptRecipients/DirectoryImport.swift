@@ -72,6 +72,7 @@ package struct DirectoryImport: Hashable, Sendable {
     private mutating func add(_ records: Records, to file: String) throws {
         let database = try Database(path: file, busyTimeout: RecipientTable.busyTimeout)
         try database.script("PRAGMA cache_size = -32768; PRAGMA trusted_schema = OFF")
+        database.limitValues(toBytes: RecipientTable.rowLimitInBytes)
         if case .lines(let lines) = records { try lines.stage(in: database) }
         try database.run("BEGIN IMMEDIATE")
         do {
@@ -111,11 +112,12 @@ package struct DirectoryImport: Hashable, Sendable {
             addedCount += 1
             return
         }
+        // One that is longer than any key is another record.
         var present =
-            try database.first(
+            (try? database.first(
                 "SELECT record FROM recipients WHERE kid = ? AND device = ?", .text(name.kid.description),
                 .text(name.deviceText)
-            ) { $0.bytes(0) ?? [] } ?? []
+            ) { $0.bytes(0) ?? [] }) ?? []
         defer { wipe(&present) }
         guard let other = try? StoredRecord(present, named: name)?.result.get(), other.isSameRecipient(as: record)
         else {

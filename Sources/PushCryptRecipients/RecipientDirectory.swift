@@ -61,6 +61,7 @@ package final class RecipientReader {
         // SQLite opens the file for writing too, so that it can roll back the transaction of a killed writer.
         database = try Database(path: path, busyTimeout: RecipientTable.busyTimeout)
         guard !file.hasMoved else { throw RecipientDirectory.replaced(path) }
+        database.limitValues(toBytes: RecipientTable.rowLimitInBytes)
         try database.script(
             "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0")
         try RecipientTable.require(in: database, path)
@@ -83,21 +84,28 @@ package final class RecipientReader {
     }
 
     private func record(_ name: RecordName) throws(RecipientDirectoryError) -> KeyRecord? {
-        var texts: [[UInt8]]
-        do throws(SQLiteError) {
-            texts = try database.rows(
-                "SELECT record FROM recipients WHERE kid = ? AND device = ? LIMIT 2",
-                [.text(name.kid.description), .text(name.deviceText)]
-            ) { $0.bytes(0) ?? [] }
-        } catch {
-            throw RecipientDirectoryError(error, path)
-        }
+        var texts = try texts(of: name)
         defer { for index in texts.indices { wipe(&texts[index]) } }
         // A table without the primary key (kid, device) can have several.
         guard texts.count < 2 else {
             throw RecipientDirectoryError(.collision, "\(path): several records of key \(name); none is used")
         }
         return try texts.first.map { text throws(RecipientDirectoryError) in try record(name, text) }
+    }
+
+    /// The first two records with a name. The caller wipes them.
+    private func texts(of name: RecordName) throws(RecipientDirectoryError) -> [[UInt8]] {
+        do throws(SQLiteError) {
+            return try database.rows(
+                "SELECT record FROM recipients WHERE kid = ? AND device = ? LIMIT 2",
+                [.text(name.kid.description), .text(name.deviceText)]
+            ) { $0.bytes(0) ?? [] }
+        } catch {
+            guard error.isTooLong else { throw RecipientDirectoryError(error, path) }
+            throw RecipientDirectoryError(
+                .invalidRecord,
+                "\(path): the record of key \(name) has more than \(RecipientTable.rowLimitInBytes) bytes")
+        }
     }
 
     private func record(_ name: RecordName, _ text: [UInt8]) throws(RecipientDirectoryError) -> KeyRecord {
@@ -108,33 +116,52 @@ package final class RecipientReader {
         return try stored.result.mapError { RecipientDirectoryError(flaw: $0, in: path) }.get()
     }
 
-    /// Reads all records in the order of their names. Reports the progress for each 1,024 records.
+    /// Reads the records in the order of their names, at most two of each name. Reports the progress for each 1,024 records.
     func visitAll(_ progress: (DirectoryProgress) -> Void, _ body: (Row) throws -> Void) throws {
-        let rows = try database.cursor("SELECT kid, device, record FROM recipients ORDER BY kid, device")
+        // A lookup finds only texts. The records are read one by one, so that a very long one is only its own fault.
+        let names = try database.cursor(
+            """
+            SELECT kid, device, typeof(kid) = 'text' AND typeof(device) = 'text' FROM recipients ORDER BY kid, device
+            """)
         var done: Int64 = 0
-        while let row = try rows.next() {
-            var text = row.bytes(2) ?? []
-            defer { wipe(&text) }
-            try body(self.row(row.text(0) ?? "", row.text(1) ?? "", text))
+        var last: RecordName?
+        func visit(_ row: Row) throws {
+            try body(row)
             done += 1
             if done & 0x3ff == 0 { progress(DirectoryProgress(phase: .visiting, done: done, total: nil)) }
+        }
+        while let row = try names.next() {
+            let name = row.integer(2) == 1 ? RecordName(kid: row.text(0) ?? "", device: row.text(1) ?? "") : nil
+            guard let name else {
+                let error = RecipientDirectoryError(
+                    .invalidRecord, "\(path): a row's kid or device is invalid, or not stored as text")
+                try visit(Row(text: [], outcome: .failure(error)))
+                continue
+            }
+            guard name != last else { continue }
+            last = name
+            var rows = try rows(of: name)
+            defer { for index in rows.indices { wipe(&rows[index].text) } }
+            for row in rows { try visit(row) }
+        }
+    }
+
+    /// The caller wipes the texts.
+    private func rows(of name: RecordName) throws(RecipientDirectoryError) -> [Row] {
+        do throws(RecipientDirectoryError) {
+            return try texts(of: name).map { text in
+                let outcome = Result { () throws(RecipientDirectoryError) in try record(name, text) }
+                return Row(text: text, outcome: outcome.map { (name: name, record: $0) })
+            }
+        } catch {
+            guard error.code == .invalidRecord else { throw error }
+            return [Row(text: [], outcome: .failure(error))]
         }
     }
 
     struct Row {
-        let text: [UInt8]
+        var text: [UInt8]
         let outcome: Result<(name: RecordName, record: KeyRecord), RecipientDirectoryError>
-    }
-
-    private func row(_ kid: String, _ device: String, _ text: [UInt8]) -> Row {
-        Row(
-            text: text,
-            outcome: Result { () throws(RecipientDirectoryError) in
-                guard let name = RecordName(kid: kid, device: device) else {
-                    throw RecipientDirectoryError(.invalidRecord, "\(path): a row's kid or device is invalid")
-                }
-                return (name, try record(name, text))
-            })
     }
 }
 
@@ -144,6 +171,9 @@ enum RecipientTable {
         CREATE TABLE IF NOT EXISTS recipients (kid TEXT NOT NULL, device TEXT NOT NULL DEFAULT '', record TEXT NOT NULL,
             PRIMARY KEY (kid, device)) WITHOUT ROWID
         """
+
+    /// The longest row that is read. It is many times the length of a key.
+    static let rowLimitInBytes = RecordLines.limitInBytes + 1_024
 
     /// The longest time that one statement waits for another process's lock.
     static let busyTimeout: Duration = .seconds(60)

@@ -60,6 +60,11 @@ import CPushCryptSQLite
     private static let protection: Int32 = 0
     #endif
 
+    /// Limits each text, blob and row that is read or written. SQLite refuses a longer one before it reads all of it.
+    package func limitValues(toBytes limit: Int) {
+        _ = unsafe sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(clamping: limit))
+    }
+
     /// Limits the waits of all further statements for other connections to the time until `end`. It replaces `busyTimeout`,
     /// which limits each statement.
     package func wait(until end: ContinuousClock.Instant) {

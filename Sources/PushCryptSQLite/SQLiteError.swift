@@ -37,6 +37,9 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { reason }
 
+    /// Whether a value exceeds the limit of ``Database/limitValues(toBytes:)``.
+    package var isTooLong: Bool { extendedCode & 0xff == SQLITE_TOOBIG }
+
     // Swift doesn't import macros that are expressions of macros.
     private static let shortRead = SQLITE_IOERR | 2 << 8
     private static let corruptFileSystem = SQLITE_IOERR | 33 << 8

@@ -103,6 +103,56 @@ struct TableTests {
         #expect(check.badCount == 1 && !check.isClean)
     }
 
+    @Test(
+        "a record of any length over the limit is refused with its key, and the other records are found",
+        arguments: [false, true])
+    func long(_ isBlob: Bool) throws {
+        let devices = try (0..<3).map { _ in try Device.make() }
+        let database = try create()
+        for device in devices { try insert(device.line, "\(device.kid)", database) }
+        try database.run(
+            isBlob
+                ? "UPDATE recipients SET record = zeroblob(2000000) WHERE kid = ?"
+                : "UPDATE recipients SET record = record || printf('%70000s', ' ') WHERE kid = ?",
+            .text("\(devices[1].kid)"))
+        let opened = try place.open()
+        let error = #expect(throws: RecipientDirectoryError.self) {
+            try opened.makeReader().recipient(kid: devices[1].kid)
+        }
+        #expect(error?.code == .invalidRecord && error?.reason.contains("\(devices[1].kid) has more than") == true)
+        #expect(try devices[2].opens(opened.makeReader().recipient(kid: devices[2].kid)))
+        let check = try DirectoryCheck(opened.directory)
+        #expect(check.badCount == 1 && check.recipientCounts == [.x25519: 2], "\(check.problems)")
+        let copy = #expect(throws: RecipientDirectoryError.self) {
+            try DirectoryImport(from: place.path, into: place.databasePath)
+        }
+        #expect(copy?.code == .invalidRecord)
+    }
+
+    @Test(
+        "a row whose kid or device is stored as a blob can't be found, and a check reports it",
+        arguments: [false, true])
+    func blobName(_ isDevice: Bool) throws {
+        let devices = try [Device.make(), Device.make(.shared).of("phone")]
+        let database = try create()
+        for device in devices {
+            try database.run(
+                isDevice
+                    ? "INSERT INTO recipients VALUES (?, CAST(? AS BLOB), ?)"
+                    : "INSERT INTO recipients VALUES (CAST(? AS BLOB), ?, ?)",
+                .text("\(device.kid)"), .text(device.id?.description ?? ""), .utf8(Array(device.line.utf8)))
+        }
+        let opened = try place.open()
+        #expect(try opened.makeReader().recipient(kid: devices[0].kid) == nil)
+        let check = try DirectoryCheck(opened.directory)
+        #expect(check.badCount == 2 && check.recipientCounts.isEmpty, "\(check.problems)")
+        #expect(check.problems.allSatisfy { $0.reason.contains("not stored as text") })
+        let copy = #expect(throws: RecipientDirectoryError.self) {
+            try DirectoryImport(from: place.path, into: place.databasePath)
+        }
+        #expect(copy?.code == .invalidRecord)
+    }
+
     /// The journal of the killed writer undoes its transaction before the first read.
     @Test("a database whose writer was killed has its previous content")
     func hotJournal() throws {

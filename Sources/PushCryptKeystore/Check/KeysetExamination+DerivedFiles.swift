@@ -49,7 +49,8 @@ extension KeysetExamination {
         return context.others.first { other in
             let path = "\(other.path)/\(KeysetFolder.publicName)"
             return keys.hasKey(of: other.metadata.timeline)
-                && (try? FileSystem.readFile(path)).flatMap(PublicKeyList.init(json:))?.hasKey(of: metadata.timeline)
+                && (try? FileSystem.readFoundFile(path)).flatMap(PublicKeyList.init(json:))?.hasKey(
+                    of: metadata.timeline)
                     == true
         }?.path
     }

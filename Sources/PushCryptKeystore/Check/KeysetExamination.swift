@@ -57,7 +57,7 @@ package struct KeysetExamination {
                 guard let metadata = try? KeysetFolder(path).file().metadata, metadata.kind == .publisher else {
                     continue
                 }
-                let bytes = try? FileSystem.readFile(path + "/" + KeysetFolder.publicName)
+                let bytes = try? FileSystem.readFoundFile(path + "/" + KeysetFolder.publicName)
                 let keys = bytes.flatMap { try? Keyset(json: $0) }?.entries ?? []
                 let keyset = PublisherKeyset(path: path, timeline: metadata.timeline)
                 publishers.append(Publisher(keyset: keyset, records: keys.map(\.record), isExamined: areExamined))

@@ -34,6 +34,60 @@ struct DiagnoseFolderTests {
         #expect(project.checked.contains("the targets of the app's project"), "\(project.text)")
     }
 
+    @Test("links that lead back to a folder are followed once, and a folder is named by its own path")
+    func links() async throws {
+        let app = try await InstalledApp()
+        let folder = try ProjectFolder().write(to: app.place)
+        let plain = try diagnose(app, folder)
+        _ = try app.place.shell(
+            """
+            cd \(folder) && for name in 0a b c d e f g h; do ln -s . $name; ln -s .. $name$name; done
+            ln -s NotificationService 0alias
+            """)
+        let looped = try diagnose(app, folder)
+        #expect(looped.checked.contains("the targets of the app's project"), "\(looped.text)")
+        #expect(looped.found == plain.found, "\(looped.text)")
+    }
+
+    @Test("a pipe in place of a property list is reported as unreadable, and nothing waits for it")
+    func pipe() async throws {
+        let app = try await InstalledApp()
+        try ProjectFiles.healthy.write(to: app.place)
+        _ = try app.place.shell("mkdir Project/Other; mkfifo Project/Other/Info.plist Project/Other/a.entitlements")
+        let diagnosed = try diagnose(app)
+        #expect(diagnosed.text.contains("Other/Info.plist"), "\(diagnosed.text)")
+    }
+
+    @Test(
+        "a property list that is nested too deeply is reported as unreadable",
+        arguments: [
+            "<array>", "<array </array>", "<array><!-- </array> -->", "<dict><key>a</key>",
+            "<array><?a </array> ?>",
+        ])
+    func deep(_ start: String) async throws {
+        let app = try await InstalledApp()
+        try ProjectFiles.healthy.write(to: app.place)
+        let list = "<plist version=\"1.0\">" + String(repeating: start, count: 10_000) + "</plist>"
+        try app.place.makeFolder("Project/Other")
+        try app.place.write(Data(list.utf8), to: "Project/Other/Info.plist")
+        let diagnosed = try diagnose(app)
+        #expect(diagnosed.text.contains("Other/Info.plist"), "\(diagnosed.text)")
+        let strings = try app.place.run("simulate", "--strings", "Project/Other/Info.plist", stdin: app.seal())
+        expectRefusal(strings, 65, saying: "is not a .strings file")
+    }
+
+    @Test("a property list with comments, empty elements and many entries is read")
+    func shallow() async throws {
+        let app = try await InstalledApp()
+        try ProjectFiles.healthy.write(to: app.place)
+        let entries = String(repeating: "<array/><dict><!-- <array> --></dict><array ></array>", count: 90)
+        let list = Self.plist("<key>a</key><array>\(entries)</array>" + Self.otherGroup)
+        try app.place.makeFolder("Project/Widget")
+        try app.place.write(list, to: "Project/Widget/Widget.entitlements")
+        let diagnosed = try diagnose(app)
+        #expect(!diagnosed.text.contains("Widget.entitlements"), "\(diagnosed.text)")
+    }
+
     @Test("the entitlements of another extension aren't the notification service's", arguments: [true, false])
     func widget(hasProject: Bool) async throws {
         let app = try await InstalledApp()

@@ -1,11 +1,5 @@
 import PushCryptFiles
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The property lists of an app's project or product: what each target is, and what it may use.
 struct AppFolder {
     /// A target with an Info.plist, or an app whose Info.plist the build generates.
@@ -62,8 +56,7 @@ struct AppFolder {
 
     /// - Throws: `Failure` if the folder has no property list; `FileError` if it can't be read.
     init(_ folder: String) throws {
-        var found = Files()
-        try found.collect(folder, "", FileSystem.names(in: folder))
+        let found = try Files(in: folder)
         let files = found.paths.sorted()
         unreadable = found.unreadable
         isProduct = Self.isIn(bundle: ".appex/", folder + "/") || files.contains { Self.isIn(bundle: ".appex/", $0) }
@@ -77,10 +70,12 @@ struct AppFolder {
                 guard let text = read(folder, path, { String(decoding: $0, as: UTF8.self) }) else { continue }
                 sources.add(text, path)
             } else if !path.hasSuffix(".plist") {
-                guard let list = read(folder, path, { try Self.decode(EntitlementList.self, $0) }) else { continue }
+                guard let list = read(folder, path, { try PropertyList.decode(EntitlementList.self, $0) }) else {
+                    continue
+                }
                 lists.append((path, list))
             } else if FileSystem.name(of: path) == "Info.plist" || named.contains(path) {
-                guard let info = read(folder, path, { try Self.decode(InfoList.self, $0) }) else { continue }
+                guard let info = read(folder, path, { try PropertyList.decode(InfoList.self, $0) }) else { continue }
                 targets.append(Target(path, info))
             }
         }
@@ -101,7 +96,7 @@ struct AppFolder {
     }
 
     private mutating func read<Value>(_ folder: String, _ path: String, _ decode: ([UInt8]) throws -> Value) -> Value? {
-        do { return try decode(FileSystem.readFile(folder + "/" + path)) } catch {
+        do { return try decode(FileSystem.readFoundFile(folder + "/" + path)) } catch {
             unreadable.append(path)
             return nil
         }
@@ -154,10 +149,6 @@ struct AppFolder {
     }
 
     private static func isIn(bundle suffix: String, _ path: String) -> Bool { path.contains(suffix) }
-
-    private static func decode<List: Decodable>(_ type: List.Type, _ bytes: [UInt8]) throws -> List {
-        try PropertyListDecoder().decode(type, from: Data(bytes))
-    }
 }
 
 /// The files below an app's folder that are read.
@@ -175,8 +166,40 @@ private struct Files {
         ".framework", ".xcframework", ".xctest", ".bundle", ".xcworkspace",
     ]
 
-    mutating func collect(_ root: String, _ folder: String, _ names: [String], depth: Int = 0) {
-        guard depth < 12, paths.count < 20_000 else { return }
+    /// A project has fewer files and folders.
+    private static let entryLimit = 200_000
+    private static let depthLimit = 12
+
+    private let root: String
+    private var entryCount = 0
+    private var visited: Set<FileStatus.Identity> = []
+    /// Links to folders, which are followed last, so that a folder is named by its own path.
+    private var links: [(path: String, depth: Int)] = []
+
+    /// - Throws: `Failure` for a folder with too many files; `FileError` if it can't be read.
+    init(in root: String) throws {
+        self.root = root
+        if let identity = FileStatus(root, followingLinks: true)?.identity { visited.insert(identity) }
+        try collect("", FileSystem.names(in: root), depth: 0)
+        while let link = links.popLast() { try collect(link.path, depth: link.depth) }
+    }
+
+    /// Each folder is read once: links can make circles.
+    private mutating func collect(_ folder: String, depth: Int) throws {
+        guard let identity = FileStatus(root + "/" + folder, followingLinks: true)?.identity,
+            visited.insert(identity).inserted, depth < Self.depthLimit
+        else { return }
+        guard let names = try? FileSystem.names(in: root + "/" + folder) else { return unreadable.append(folder) }
+        try collect(folder, names, depth: depth)
+    }
+
+    private mutating func collect(_ folder: String, _ names: [String], depth: Int) throws {
+        entryCount += names.count
+        guard entryCount <= Self.entryLimit else {
+            throw Failure(
+                .dataError,
+                "\(root) has more than \(Self.entryLimit) files and folders: give the folder of the app's project only")
+        }
         for name in names where !name.hasPrefix(".") {
             let child = folder.isEmpty ? name : folder + "/" + name
             if name.hasSuffix(".xcodeproj") {
@@ -186,11 +209,11 @@ private struct Files {
                 let isForeign =
                     Self.foreignFolders.contains(name) || Self.foreignSuffixes.contains(where: name.hasSuffix)
                 guard !isForeign else { continue }
-                guard let names = try? FileSystem.names(in: root + "/" + child) else {
-                    unreadable.append(child)
-                    continue
+                if FileStatus(root + "/" + child)?.kind == .symbolicLink {
+                    links.append((child, depth + 1))
+                } else {
+                    try collect(child, depth: depth + 1)
                 }
-                collect(root, child, names, depth: depth + 1)
             } else if Self.suffixes.contains(where: name.hasSuffix) {
                 paths.append(child)
             }

@@ -1,11 +1,5 @@
 import PushCryptFiles
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The targets of `NAME.xcodeproj/project.pbxproj`, a property list of objects that name each other by their ids.
 ///
 /// ```
@@ -40,7 +34,7 @@ struct XcodeProject {
     /// - Throws: `DecodingError` if the file isn't a project.
     init(_ path: String, _ bytes: [UInt8]) throws {
         self.path = path
-        let list = try PropertyListDecoder().decode(List.self, from: Data(bytes))
+        let list = try PropertyList.decode(List.self, bytes)
         let project = list.objects.values.first { $0.isa == "PBXProject" }
         let common = project.map { list.settings(of: $0) } ?? [:]
         targets = list.objects.values.filter { $0.isa == "PBXNativeTarget" }.map { Target($0, list, common) }

@@ -62,7 +62,7 @@ extension KeysetView {
     fileprivate func thumbprint(of kid: KeyID) -> String? {
         guard metadata.kind != .shared else { return nil }
         let file = folder.map { $0.path + "/" + KeysetFolder.publicName } ?? path
-        guard let bytes = try? FileSystem.readFile(file), let keyset = try? Keyset(json: bytes) else { return nil }
+        guard let bytes = try? FileSystem.readFoundFile(file), let keyset = try? Keyset(json: bytes) else { return nil }
         return (try? keyset.entry(kid)?.record.thumbprint()).map { Base64URL.encode($0) }
     }
 }

@@ -19,7 +19,7 @@ enum LocalizedStrings {
         let texts =
             bytes.first == UInt8(ascii: "{") && (try? JSONText(bytes)) != nil
             ? try? JSONDecoder().decode([String: String].self, from: Data(bytes))
-            : try? PropertyListDecoder().decode([String: Entry].self, from: Data(bytes)).mapValues(\.text)
+            : try? PropertyList.decode([String: Entry].self, bytes).mapValues(\.text)
         guard let texts else {
             throw Failure(.dataError, "\(path) is not a .strings file, a string catalog or a JSON object of texts")
         }

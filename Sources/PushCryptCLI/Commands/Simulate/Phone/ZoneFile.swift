@@ -39,7 +39,7 @@ struct ZoneCalendar: NotificationCalendar {
         guard FileSystem.isFolder(folder) else {
             throw Failure(.noInput, "this machine has no time zones in \(folder): install tzdata")
         }
-        return (try? FileSystem.readFile(folder + name)).flatMap { ZoneFile($0) }
+        return (try? FileSystem.readFoundFile(folder + name)).flatMap { ZoneFile($0) }
     }
 }
 
