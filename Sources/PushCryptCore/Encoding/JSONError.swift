@@ -1,3 +1,5 @@
+import PushCryptPrimitives
+
 /// Why a JSON text was refused, and where. It contains nothing of the text, which may contain secrets.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     package let code: Code
@@ -29,6 +31,8 @@ extension JSONError {
         case invalidUTF8
         /// The text begins with U+FEFF.
         case byteOrderMark
+        /// The text is UTF-16, with a byte order mark or without.
+        case utf16
         /// A `\u` escape is half of a surrogate pair; the offset is that of its backslash.
         case loneSurrogate
         /// Arrays and objects nest deeper than ``JSONText/maximumDepth``; the offset is that of the opening bracket.
@@ -52,7 +56,8 @@ extension JSONError.Code {
         case .truncated: "the text ends before its JSON value does"
         case .duplicateName: "a name occurs twice in an object"
         case .invalidUTF8: "not UTF-8"
-        case .byteOrderMark: "a byte order mark"
+        case .byteOrderMark: "the text is \(TextEncoding.utf8WithByteOrderMark.flaw)"
+        case .utf16: "the text is \(TextEncoding.bigEndianUTF16.flaw)"
         case .loneSurrogate: "half of a surrogate pair"
         case .tooDeep: "arrays and objects nested too deeply"
         case .trailingBytes: "more text after the JSON value"

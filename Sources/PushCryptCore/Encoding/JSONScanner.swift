@@ -1,5 +1,7 @@
 #if DEBUG
 package import PushCryptPrimitives
+#else
+import PushCryptPrimitives
 #endif
 
 /// Scans a text in one pass, checks every rule and writes the tape.
@@ -24,7 +26,9 @@ struct JSONScanner {
 
     //  JSON-text = ws value ws
     mutating func scanText() throws(JSONError) {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw JSONError(.byteOrderMark, at: 0) }
+        if let encoding = TextEncoding(of: bytes.bytes) {
+            throw JSONError(encoding == .utf8WithByteOrderMark ? .byteOrderMark : .utf16, at: 0)
+        }
         skipWhiteSpace()
         var isValueComplete = try scanValue()
         while !isValueComplete || depth > 0 {

@@ -14,21 +14,28 @@ package import PushCryptPrimitives
 /// Other members are ignored, as RFC 7517 section 4 requires. The role isn't part of the thumbprint, so the same key pair
 /// has the same kid in both roles.
 extension KeyRecord {
+    /// - Parameter isForeign: whether another tool may have written the JWK, without `alg` or with its own name of the algorithm,
+    ///   and without `kid` or with one of its own. Both are computed then.
     /// - Throws: `KeyError`.
-    package init(_ jwk: JSONValue, backend: any CryptoBackend) throws {
+    package init(_ jwk: JSONValue, isForeign: Bool = false, backend: any CryptoBackend) throws {
         guard let kty = jwk["kty"], kty.kind == .string else {
             throw KeyError(.malformed, "the JSON is not a JWK: it has no kty")
         }
-        guard let kid = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:)) else {
+        let named = jwk["kid"]?.utf8.flatMap(KeyID.init(utf8:))
+        guard named != nil || isForeign && jwk["device"] == nil else {
             throw KeyError(.malformed, "kid is missing or not \(KeyID.characterCount) characters of base64url")
         }
-        let material = try JWKReader(jwk: jwk, kid: kid, backend: backend).material(kty: kty)
-        self.init(kid: kid, material: material, backend: backend)
-        guard !isDeviceKey else { return }
-        let computed = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
-        guard computed == kid else {
-            throw KeyError(.kidMismatch, "kid is \(kid), but the key's thumbprint gives \(computed)")
+        let reader = JWKReader(jwk: jwk, kid: named, isForeign: isForeign, backend: backend)
+        let material = try reader.material(kty: kty)
+        if case .shared(_, .some) = material, let named {
+            self.init(kid: named, material: material, backend: backend)
+            return
         }
+        let computed = KeyID(thumbprint: try Self.thumbprint(of: material, backend: backend))
+        if let named, named != computed {
+            throw KeyError(.kidMismatch, "kid is \(named), but the key's thumbprint gives \(computed)")
+        }
+        self.init(kid: computed, material: material, backend: backend)
     }
 
     /// Whether this is the key of one device. Its `kid` is that of its master, and can't be computed from the key.
@@ -39,16 +46,20 @@ extension KeyRecord {
 
 private struct JWKReader {
     let jwk: JSONValue
-    let kid: KeyID
+    let kid: KeyID?
+    let isForeign: Bool
     let backend: any CryptoBackend
+
+    /// The key in errors.
+    private var name: String { kid.map { "key \($0)" } ?? "the key" }
 
     func material(kty: JSONValue) throws -> KeyRecord.Material {
         guard let type = KeyAlgorithm.allCases.first(where: { kty.isString($0.kty) && hasCurve($0.crv) }) else {
             throw KeyError(.unsupportedKey, "pushcrypt doesn't support keys with this kty and crv")
         }
         let algorithm = try type == .ed25519 && isPublisher() ? .publisher : type
-        guard jwk["alg"]?.isString(algorithm.alg) == true else {
-            throw KeyError(.unsupportedKey, "key \(kid): alg must be \"\(algorithm.alg)\" for a key of this kind")
+        guard jwk["alg"]?.isString(algorithm.alg) == true || isForeign && hasForeignAlgorithm(for: algorithm) else {
+            throw KeyError(.unsupportedKey, "\(name): alg must be \"\(algorithm.alg)\" for a key of this kind")
         }
         return switch algorithm {
         case .p256: try recipient(.p256, [4] + coordinate("x") + coordinate("y"))
@@ -63,11 +74,22 @@ private struct JWKReader {
     /// A key without a curve may have any `crv`, like any other member that it doesn't need.
     private func hasCurve(_ crv: String?) -> Bool { crv.map { jwk["crv"]?.isString($0) == true } ?? true }
 
+    /// Whether the JWK has no `alg`, as Node and WebCrypto write it, or that of RFC 7518 section 4.6 or RFC 8037 for its key.
+    private func hasForeignAlgorithm(for algorithm: KeyAlgorithm) -> Bool {
+        guard let alg = jwk["alg"] else { return algorithm != .xWing }
+        return switch algorithm {
+        case .p256, .x25519: alg.string?.hasPrefix("ECDH-ES") == true
+        case .shared: alg.isString("A256GCM")
+        case .xWing: false
+        default: alg.isString("EdDSA")
+        }
+    }
+
     /// A role that this version doesn't know must not make the key a sender's.
     private func isPublisher() throws -> Bool {
         guard let role = jwk["role"] else { return false }
         guard role.isString(KeyAlgorithm.publisherRole) else {
-            throw KeyError(.unsupportedKey, "key \(kid): role must be \"\(KeyAlgorithm.publisherRole)\" or absent")
+            throw KeyError(.unsupportedKey, "\(name): role must be \"\(KeyAlgorithm.publisherRole)\" or absent")
         }
         return true
     }
@@ -94,6 +116,7 @@ private struct JWKReader {
         _ type: KeyPairType, _ serialized: [UInt8], privateMember: String = "d"
     ) throws -> KeyRecord.Material {
         try refuse("device")
+        try refuse(privateMember == "d" ? "priv" : "d")
         let publicKey = try reportingInvalidKey { try backend.publicKey(type, serialized.bytes) }
         let privateKey = try secret(privateMember).map { secret in
             let key = try reportingInvalidKey { try backend.privateKey(type, secret.bytes) }
@@ -124,46 +147,52 @@ private struct JWKReader {
     }
 
     private func shared() throws -> KeyRecord.Material {
-        try refuse("psk")
-        guard let k = try secret("k") else { throw KeyError(.malformed, "key \(kid): k is missing") }
+        for member in ["psk", "d", "priv"] { try refuse(member) }
+        guard let k = try secret("k") else { throw KeyError(.malformed, "\(name): k is missing") }
         guard let device = jwk["device"] else { return .shared(k, device: nil) }
-        guard let id = device.string else { throw KeyError(.malformed, "key \(kid): device is not a string") }
+        guard let id = device.string else { throw KeyError(.malformed, "\(name): device is not a string") }
         return .shared(k, device: try DeviceID(id))
     }
 
     private func refuse(_ member: String) throws {
-        guard jwk[member] == nil else { throw KeyError(.malformed, "key \(kid): a key of this kind has no \(member)") }
+        guard jwk[member] == nil else { throw KeyError(.malformed, "\(name): a key of this kind has no \(member)") }
     }
 
     private func coordinate(_ member: String) throws -> [UInt8] { try publicBytes(member, count: 32) }
 
     private func publicBytes(_ member: String, count: Int) throws -> [UInt8] {
-        guard let text = jwk[member]?.utf8, let bytes = Base64URL.decode(text), bytes.count == count else {
-            throw KeyError(.malformed, "key \(kid): \(member) is missing or not \(count) bytes of base64url")
-        }
+        guard let text = jwk[member]?.utf8 else { throw KeyError(.malformed, "\(name): \(member) is missing") }
+        guard let bytes = Base64URL.decode(text), bytes.count == count else { throw malformed(member, text, count) }
         return bytes
     }
 
     /// A secret of a record, 32 bytes; nil if there is no such member.
     private func secret(_ member: String) throws -> SecretBytes? {
         guard let value = jwk[member] else { return nil }
-        guard let text = value.utf8, let secret = Base64URL.decodeSecret(text),
-            secret.count == KeyRecord.secretByteCount
-        else {
-            throw KeyError(.malformed, "key \(kid): \(member) is not \(KeyRecord.secretByteCount) bytes of base64url")
+        let (text, count) = (value.utf8 ?? [], KeyRecord.secretByteCount)
+        guard let secret = Base64URL.decodeSecret(text), secret.count == count else {
+            throw malformed(member, text, count)
         }
         return secret
     }
 
-    private func invalid(_ reason: String) -> KeyError { KeyError(.invalidKey, "key \(kid): \(reason)") }
+    private func malformed(_ member: String, _ text: ArraySlice<UInt8>, _ count: Int) -> KeyError {
+        let isStandard = text.contains { $0.isOne(of: "+/=") } && Base64.decode(text.bytes, .any)?.count == count
+        return KeyError(
+            .malformed,
+            "\(name): \(member) is not \(count) bytes of base64url"
+                + (isStandard ? " but standard or padded base64: write - for +, _ for /, and no =" : ""))
+    }
+
+    private func invalid(_ reason: String) -> KeyError { KeyError(.invalidKey, "\(name): \(reason)") }
 
     private func reportingInvalidKey<Key>(_ body: () throws -> Key) throws -> Key {
         do {
             return try body()
         } catch let error as CryptoError {
             switch error.code {
-            case .backendFailure: throw KeyError(.backendFailure, "key \(kid): \(error.reason)")
-            case .unsupportedAlgorithm: throw KeyError(.unsupportedSuite, "key \(kid): \(error.reason)")
+            case .backendFailure: throw KeyError(.backendFailure, "\(name): \(error.reason)")
+            case .unsupportedAlgorithm: throw KeyError(.unsupportedSuite, "\(name): \(error.reason)")
             default: throw invalid(error.reason)
             }
         }

@@ -18,7 +18,8 @@ extension Keyset {
         try self.init(json: Array(json), backend: DefaultBackend.shared)
     }
 
-    package init(json: [UInt8], backend: any CryptoBackend) throws {
+    /// - Parameter isForeign: whether another tool may have written the keys; see ``KeyRecord``.
+    package init(json: [UInt8], isForeign: Bool = false, backend: any CryptoBackend) throws {
         guard !json.starts(with: "-----BEGIN".utf8) else {
             throw KeyError(
                 .malformed, "this is PEM, and a key is read as a JWK: import PEM with `pushcrypt keys import`")
@@ -40,18 +41,18 @@ extension Keyset {
         guard root["sealed"] == nil else {
             throw KeyError(.malformed, "the private keys are encrypted: give the keyset's folder, not its file")
         }
-        try self.init(root, backend: backend)
+        try self.init(root, isForeign: isForeign, backend: backend)
     }
 
     /// - Parameter root: a JWK or a JWK set.
     /// - Throws: `KeyError`.
-    init(_ root: JSONValue, backend: any CryptoBackend) throws {
+    init(_ root: JSONValue, isForeign: Bool = false, backend: any CryptoBackend) throws {
         guard let keys = root["keys"] else {
-            try self.init([Entry(try KeyRecord(root, backend: backend), .always)])
+            try self.init([Entry(try KeyRecord(root, isForeign: isForeign, backend: backend), .always)])
             return
         }
         guard keys.kind == .array else { throw KeyError(.malformed, "the set's keys member is not an array") }
-        let records = try keys.elements.map { try KeyRecord($0, backend: backend) }
+        let records = try keys.elements.map { try KeyRecord($0, isForeign: isForeign, backend: backend) }
         guard let member = root["pushcrypt"] else {
             guard records.count == 1 else {
                 throw KeyError(

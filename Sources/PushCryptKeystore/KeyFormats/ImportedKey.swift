@@ -2,7 +2,8 @@ package import PushCryptCore
 import PushCryptKeysets
 package import PushCryptPrimitives
 
-/// Reads keys of other tools: a JWK or JWK set, PEM or DER, or the raw 32 bytes of a private key or a secret.
+/// Reads keys of other tools: a JWK or JWK set, PEM or DER, or the raw 32 bytes of a private key or a secret. A JWK needs neither
+/// `alg` nor `kid`.
 package enum ImportedKey {
     /// The kind of a raw key. The bytes of a raw key don't contain it.
     package enum RawKind: Sendable {
@@ -20,9 +21,12 @@ package enum ImportedKey {
     ///   - passphrase: for an encrypted PKCS#8 container.
     /// - Throws: `KeyError`; `KeystoreError` with `secretNeeded` or `wrongSecret` for an encrypted container.
     package static func read(_ bytes: [UInt8], rawKind: RawKind?, passphrase: SecretBytes?) throws -> Keyset {
+        if let encoding = TextEncoding(of: bytes.bytes) {
+            throw KeyError(.malformed, "the file is \(encoding.flaw)")
+        }
         let keyset =
             if bytes.first(where: { !$0.isWhiteSpace }) == UInt8(ascii: "{") {
-                try Keyset(json: bytes)
+                try Keyset(json: bytes, isForeign: true, backend: DefaultBackend.shared)
             } else if bytes.isBase64Line {
                 try raw(bytes, rawKind)
             } else {

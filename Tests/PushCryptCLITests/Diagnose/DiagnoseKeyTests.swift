@@ -219,6 +219,21 @@ struct DiagnoseKeyTests {
     }
 
     @Test(
+        "a record whose psk was written in padded base64, or that begins with a byte order mark: the evidence names it")
+    func recordEncoding() async throws {
+        let app = try await InstalledApp()
+        let push = try app.seal()
+        var record = Relay.object(try app.record())
+        record["psk"] = (record["psk"] as? String ?? "") + "="
+        let padded = try app.write(Relay.data(record), to: "padded.json")
+        let diagnosed = try app.diagnose(push, "--registration", padded)
+        #expect(diagnosed.errors == ["registration-unreadable"])
+        #expect(diagnosed.text.contains("psk is not 32 bytes of base64url but standard or padded base64"))
+        let marked = try app.write(Data([0xEF, 0xBB, 0xBF]) + app.record(), to: "marked.json")
+        #expect(try app.diagnose(push, "--registration", marked).text.contains("with a byte order mark"))
+    }
+
+    @Test(
         "a backend that seals for another topic", arguments: ["com.example.app.beta", "com.example", "com.Example.App"])
     func otherTopic(_ topic: String) async throws {
         let app = try await InstalledApp()

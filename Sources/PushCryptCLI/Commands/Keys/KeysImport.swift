@@ -10,7 +10,8 @@ struct KeysImport: ParsableCommand {
         commandName: "import", abstract: "Import a private or shared key into a keyset.",
         discussion: """
             The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
-            base64 with the 32 bytes of a private key or a secret. In a new keyset the key is primary. In an existing \
+            base64 with the 32 bytes of a private key or a secret. A JWK of another tool may lack kid and alg, or have its \
+            own: they are computed. In a new keyset the key is primary. In an existing \
             keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
             refused, even if it is revoked or destroyed.
 
