@@ -19,6 +19,30 @@ public struct KeysetSecret: Sendable {
         if case .passphrase(let bytes) = kind { bytes } else { nil }
     }
 
+    /// Refuses a new passphrase that a person couldn't type in an emergency, or that is short. What an earlier one has encrypted
+    /// still opens with it. Commands are accepted.
+    ///
+    /// - Throws: `KeystoreError` with `secretNeeded`.
+    package func asNew() throws(KeystoreError) -> KeysetSecret {
+        guard let passphrase = passphraseBytes else { return self }
+        let bytes = passphrase.bytes
+        var (controls, characterCount) = ([UInt8](), 0)
+        for index in bytes.indices {
+            if bytes[index] < 0x20 || bytes[index] == 0x7F { controls.append(bytes[index]) }
+            // Each byte but 10xxxxxx begins a character.
+            if bytes[index] & 0xC0 != 0x80 { characterCount += 1 }
+        }
+        let flaws = [
+            (controls.contains(UInt8(ascii: "\n")), "has a second line: write it in one line"),
+            (controls.contains(UInt8(ascii: "\r")), "contains a carriage return, as lines from Windows have it"),
+            (!controls.isEmpty, "contains a NUL or another control character, which nobody can type"),
+            (characterCount < 8, "has fewer than 8 characters"),
+        ]
+        let flaw = TextEncoding(of: bytes).map { "is \($0.flaw)" } ?? flaws.first { $0.0 }?.1
+        if let flaw { throw KeystoreError(.secretNeeded, "the new passphrase \(flaw)") }
+        return self
+    }
+
     package func hasSamePassphrase(as other: KeysetSecret) -> Bool {
         passphraseBytes != nil && passphraseBytes == other.passphraseBytes
     }

@@ -19,6 +19,8 @@ struct KeyAccess {
     let allowsDemoKeys: Bool
     /// Whether an operator has confirmed a clock that seems wrong.
     var confirmsClock = false
+    /// Whether an operator allows a set whose newest key ranks below an older one.
+    var allowsLowerSuite = false
     var expected = ExpectedState.anything
 }
 
@@ -158,7 +160,7 @@ struct NewSecretOptions {
             try requireNoSecret()
             return (.plaintext, nil)
         }
-        if let given = try replaces ? options.named() : options.given() {
+        if let given = try (replaces ? options.named() : options.given())?.asNew() {
             return (given.isCommand ? .command : .passphrase(.standard), given)
         }
         guard let terminal = Terminal() else { throw Failure(.usage, advice) }

@@ -27,7 +27,7 @@ final class Terminal {
     }
 
     func newPassphrase() throws -> KeysetSecret {
-        let first = try passphrase("New passphrase: ")
+        let first = try passphrase("New passphrase: ").asNew()
         guard try passphrase("The same again: ").hasSamePassphrase(as: first) else {
             throw Failure(.usage, "the two passphrases differ; nothing was written")
         }

@@ -194,7 +194,7 @@ struct NextStepsTests {
     @Test("an encrypted keyset: the commands repeat the passphrase file")
     func encrypted() throws {
         let place = try Workplace()
-        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.write(Data("secret horse\n".utf8), to: "pass")
         let created = try place.run(
             "keys", "create", "Keys/app", "--kind", "shared", "--passphrase-file", "pass", "--at", Workplace.newYear)
         let revoked = try place.run(
@@ -234,7 +234,7 @@ struct NextStepsTests {
     @Test("an encrypted and a plain keyset in one command: the refusal names a way that works")
     func mixed() throws {
         let place = try Workplace()
-        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.write(Data("secret horse\n".utf8), to: "pass")
         try place.create("Keys/push", "sender")
         _ = try place.run(
             "keys", "create", "Keys/ios", "--kind", "recipient", "--passphrase-file", "pass", "--at", Workplace.now)

@@ -68,7 +68,7 @@ struct KeysBackup: ParsableCommand {
     }
 
     private func secret(of backup: Backup) throws -> KeysetSecret? {
-        if let named = try backupSecret.named() { return named }
+        if let named = try backupSecret.named() { return try named.asNew() }
         guard backup.needsSecret else { return nil }
         guard let terminal = Terminal() else {
             let names = backup.keysets.filter { $0.file.protection == .plaintext }.map(\.name)

@@ -9,8 +9,9 @@ struct KeysCreate: ParsableCommand {
         commandName: "create", abstract: "Create a keyset with one primary key; prints its kid.",
         discussion: """
             The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
-            or environment variable that names one, you type a passphrase on the terminal. The policy determines when \
-            `pushcrypt rotate` adds and erases keys. Publisher keys have no policy.
+            or environment variable that names one, you type a passphrase on the terminal. A new passphrase is one line of \
+            at least 8 characters without control characters. The policy determines when `pushcrypt rotate` adds and \
+            erases keys. Publisher keys have no policy.
 
             Example: pushcrypt keys create Keys/backend --kind sender --rotate-every 90d
             """)

@@ -172,7 +172,9 @@ struct KeysExport: ParsableCommand {
                 .usage,
                 "a private \((format ?? .jwk).rawValue) can't be encrypted: to print it, add --insecure-plaintext")
         }
-        if let exportPassphraseFile { return try KeysetSecret.passphraseFile(exportPassphraseFile).passphraseBytes }
+        if let exportPassphraseFile {
+            return try KeysetSecret.passphraseFile(exportPassphraseFile).asNew().passphraseBytes
+        }
         guard let terminal = Terminal() else {
             throw Failure(.usage, "a private key needs --export-passphrase-file or --insecure-plaintext")
         }

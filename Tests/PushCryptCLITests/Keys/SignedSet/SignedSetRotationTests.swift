@@ -51,7 +51,7 @@ struct SignedSetRotationTests {
     func published() throws {
         let place = try SignedSetPlace(secrets: (publisher: "p", sender: "s")).place
         try place.write(Data("#!/bin/sh\n".utf8), to: "hook", mode: 0o700)
-        try place.write(Data("t".utf8), to: "safe.pass")
+        try place.write(Data("the second".utf8), to: "safe.pass")
         let secret = ["--passphrase-file", "sender.pass"]
         let added = try place.run(
             ["keys", "secrets", "add", "Keys/senders", "--name", "safe", "--new-passphrase-file", "safe.pass", "--at"]

@@ -152,7 +152,7 @@ struct KeysImportTests {
     func encryptedPEM() throws {
         let place = try Workplace()
         try place.create("Keys/old", "recipient")
-        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.write(Data("secret horse\n".utf8), to: "pass")
         try place.export("Keys/old", to: "key.pem", "--private", "--format", "pem", "--export-passphrase-file", "pass")
         let output = try place.run("keys", "import", "Keys/new", "--from", "key.pem", "--insecure-plaintext")
         expectRefusal(output, 64, saying: "it needs its passphrase (--key-passphrase-file FILE)")
@@ -164,7 +164,7 @@ struct KeysImportTests {
     func uselessPassphrase() throws {
         let place = try Workplace()
         try place.create("Keys/old", "recipient")
-        try place.write(Data("secret\n".utf8), to: "pass")
+        try place.write(Data("secret horse\n".utf8), to: "pass")
         try place.export("Keys/old", to: "file", "--private", "--insecure-plaintext")
         let output = try place.run(
             "keys", "import", "Keys/new", "--from", "file", "--insecure-plaintext", "--key-passphrase-file", "pass")
