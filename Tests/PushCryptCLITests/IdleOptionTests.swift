@@ -61,6 +61,14 @@ struct IdleOptionTests {
             try place.seal(to: "Keys/ios", "--expose", "nonsense"), 65, saying: "aps.nonsense can't be exposed")
     }
 
+    @Test("seal --allow-lower-suite to a set whose newest key ranks below no other says that it has no effect")
+    func lowerSuite() throws {
+        try place.create("Keys/ios", "recipient")
+        expectNote(
+            try place.seal(to: "Keys/ios", "--allow-lower-suite"),
+            "--allow-lower-suite has no effect: no older key of Keys/ios ranks above the newest one")
+    }
+
     @Test("seal --minimum-suite of a suite that no suite ranks below", arguments: ["p256", "x25519"])
     func minimumSuite(_ suite: String) throws {
         try place.create("Keys/ios", "recipient")

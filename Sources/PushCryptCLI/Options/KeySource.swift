@@ -9,7 +9,7 @@ import PushCryptSender
 /// Keys that the command line names: a FILE (one JWK, a JWK set or a keyset.json) or a keyset of a keystore, Keys/NAME.
 struct KeySource: Sendable {
     private let path: String
-    private let unlocked: UnlockedKeyset
+    private var unlocked: UnlockedKeyset
     private let isKeyset: Bool
     private let requiresEncryption: Bool
     /// As in `SecretSource.arguments`.
@@ -26,6 +26,7 @@ struct KeySource: Sendable {
             .expecting(access.expected)
         try self.init(path, secret, allowsPublic: allowsPublic)
         confirmsClock = access.confirmsClock
+        unlocked.keyset.allowsLowerSuite = access.allowsLowerSuite
         try refuseDemoKeys(unless: access.allowsDemoKeys)
     }
 

@@ -42,6 +42,8 @@ public struct Keyset: Sendable {
     /// When the set was last written. States are evaluated no earlier than this, so that they only move forward.
     package var updatedAt: UnixTime?
     package private(set) var entries: [Entry]
+    /// Whether an operator allows a newest key whose suite ranks below that of an older one.
+    package var allowsLowerSuite = false
 
     /// - Throws: `KeyError` with `malformed` for no keys, `wrongKind` for mixed kinds, `duplicateKey`.
     package init(_ entries: [Entry], sequence: Int64 = 0, updatedAt: UnixTime? = nil) throws {
@@ -96,6 +98,18 @@ public struct Keyset: Sendable {
 extension Keyset {
     package var timeline: KeyTimeline {
         KeyTimeline(entries.map { KeyTimeline.Key($0.record.kid, $0.lifecycle) }, updatedAt: updatedAt)
+    }
+
+    /// The newest key, if its suite ranks below that of an older key (PROTOCOL section 3), and that key; nil otherwise.
+    package var lowerNewestKey: (newest: KeyRecord, older: KeyRecord)? {
+        let dated = entries.filter { $0.lifecycle.activatesAt != nil }
+        let newest = dated.max { left, right in
+            KeyTimeline.Key(left.record.kid, left.lifecycle).rank
+                < KeyTimeline.Key(right.record.kid, right.lifecycle).rank
+        }
+        guard let newest, let suite = newest.record.algorithm.suite else { return nil }
+        let older = dated.first { $0.record.algorithm.suite.map { !suite.isAtLeast($0) } ?? false }
+        return older.map { (newest.record, $0.record) }
     }
 
     /// The key that seals.

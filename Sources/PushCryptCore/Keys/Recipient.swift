@@ -102,8 +102,14 @@ extension Recipient {
 extension Keyset {
     /// The recipient to seal to at `time`: the primary key, which must not be private.
     ///
-    /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `pskMissing`.
-    public func recipient(at time: UnixTime) throws -> Recipient { try Recipient(try sealingEntry(at: time)) }
+    /// - Parameter allowsLowerSuite: whether the newest key's suite may rank below that of an older key. Pass true only if an
+    ///   operator has decided it: someone who can change the set could otherwise make all further pushes easier to open.
+    /// - Throws: `KeyError` with `noKeySeals`, `wrongKind`, `pskMissing`, `suiteTooLow`.
+    public func recipient(at time: UnixTime, allowsLowerSuite: Bool = false) throws -> Recipient {
+        var keyset = self
+        keyset.allowsLowerSuite = keyset.allowsLowerSuite || allowsLowerSuite
+        return try Recipient(keyset.sealingEntry(at: time))
+    }
 
     /// The key of a set with one key.
     /// - Throws: `KeyError` with `malformed` for several keys or one whose end is set.
@@ -118,7 +124,14 @@ extension Keyset {
         return entries[0]
     }
 
+    /// - Throws: `KeyError` with `noKeySeals`, `suiteTooLow`.
     package func sealingEntry(at time: UnixTime) throws -> Entry {
+        if !allowsLowerSuite, let (newest, older) = lowerNewestKey {
+            throw KeyError(
+                .suiteTooLow,
+                "the newest key of the set, \(newest.kid), has \(newest.algorithm), which ranks below \(older.algorithm) of "
+                    + "key \(older.kid): a set never goes back unless an operator allows it")
+        }
         guard let entry = primary(at: time) else {
             throw KeyError(.noKeySeals, "none of the \(keyIDs.count) keys seals at \(time)")
         }

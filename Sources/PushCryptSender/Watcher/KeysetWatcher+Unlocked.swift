@@ -13,7 +13,8 @@ extension KeysetWatcher {
         logger: Logger, clock: @escaping @Sendable () -> UnixTime
     ) throws {
         let watched = WatchedKeyset(
-            place: place, secret: unlocked.secret, allowsDemoKeys: allowsDemoKeys, known: unlocked)
+            place: place, secret: unlocked.secret, allowsDemoKeys: allowsDemoKeys,
+            allowsLowerSuite: unlocked.keyset.allowsLowerSuite, known: unlocked)
         try self.init(watched, pollInterval, logger: logger, clock: clock)
     }
 }

@@ -72,16 +72,20 @@ public final class KeysetWatcher: Sendable {
     /// Watches a file: one JWK, a JWK set, or the `keyset.json` of a keystore. Replace it with a rename, so that no process
     /// reads a part of it. Links are followed, and a new target is a change.
     ///
-    /// - Parameters: as for ``init(folder:secret:allowsDemoKeys:pollInterval:logger:clock:)``.
+    /// - Parameters:
+    ///   - allowsLowerSuite: as for `Keyset.recipient(at:allowsLowerSuite:)`, now and later.
+    ///   - file: the path. The others are as for ``init(folder:secret:allowsDemoKeys:pollInterval:logger:clock:)``.
     /// - Throws: as `Keyset.init(file:secret:allowsDemoKeys:)`; `KeyError` with `noKeySeals`, `wrongKind` for private keys
-    ///   of a recipient or public ones of a sender, `pskMissing`.
+    ///   of a recipient or public ones of a sender, `pskMissing`, `suiteTooLow`.
     public convenience init(
-        file: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false,
+        file: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false, allowsLowerSuite: Bool = false,
         pollInterval: Duration = .seconds(1), logger: Logger = Logger(label: "pushcrypt"),
         clock: @escaping @Sendable () -> UnixTime = { .now }
     ) throws {
         try self.init(
-            WatchedKeyset(place: KeysetPlace(file: file), secret: secret, allowsDemoKeys: allowsDemoKeys),
+            WatchedKeyset(
+                place: KeysetPlace(file: file), secret: secret, allowsDemoKeys: allowsDemoKeys,
+                allowsLowerSuite: allowsLowerSuite),
             pollInterval, logger: logger, clock: clock)
     }
 

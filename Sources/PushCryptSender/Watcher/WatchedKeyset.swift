@@ -6,13 +6,15 @@ struct WatchedKeyset: Sendable {
     let place: KeysetPlace
     let secret: KeysetSecret?
     let allowsDemoKeys: Bool
+    var allowsLowerSuite = false
     /// A keyset that was unlocked before.
     var known: UnlockedKeyset?
 
     /// Parses the keyset and drops the private halves of recipient keys, which a sender doesn't need.
     func keyset(_ text: RawKeyset) throws -> Keyset {
         if let known, known.version == text.version { return known.keyset }
-        let keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
+        var keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
+        keyset.allowsLowerSuite = allowsLowerSuite
         guard place.folder != nil, keyset.kind == .recipient else { return keyset }
         return try keyset.publicKeyset(keepingPSK: true)
     }

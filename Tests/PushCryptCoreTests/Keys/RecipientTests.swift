@@ -1,3 +1,4 @@
+import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
@@ -27,6 +28,66 @@ import Testing
         let jwk = TestJWK.named(name)
         expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
         expectKeyError(.wrongKind) { try jwk.keyset().recipient(at: UnixTime(0)) }
+    }
+
+    @Test(
+        "a recipient's record with a private member of any suite is refused",
+        arguments: ["p256", "p256 psk", "x25519", "shared", "device"], ["d", "priv"])
+    func privateMember(name: String, member: String) throws {
+        let jwk = TestJWK.named(name).withoutPrivateKey
+        _ = try Recipient(jwk: jwk.json.utf8)
+        for value in [#""\#(jwk.text("x"))""#, "\"\"", "null"] {
+            let error = #expect(throws: KeyError.self) { try Recipient(jwk: jwk.with(member, value).json.utf8) }
+            #expect(error.map { [.malformed, .invalidKey, .wrongKind].contains($0.code) } == true, "\(value)")
+        }
+    }
+
+    @Test(
+        "a record of suite 3 with a private member is refused", arguments: Backends.supporting(.xWing), ["d", "priv"])
+    func privateMemberOfXWing(_ named: NamedBackend, member: String) throws {
+        let record = try KeyRecord.generate(.recipient, type: .xWing, psk: true, backend: named.backend)
+        let jwk = try TestJWK(generated: record)
+        let changed = jwk.withoutPrivateKey.with(member, jwk.members["priv"])
+        expectKeyError(member == "d" ? .malformed : .wrongKind) {
+            try Recipient(jwk: changed.json.utf8, backend: named.backend)
+        }
+    }
+
+    private static func set(_ named: NamedBackend, _ types: [(KeyPairType, KeyLifecycle)]) throws -> Keyset {
+        let entries = try types.map { type, lifecycle in
+            let record = try KeyRecord.generate(.recipient, type: type, psk: false, backend: named.backend)
+            return Keyset.Entry(record.publicRecord(keepingPSK: false), lifecycle)
+        }
+        let published = try Keyset(entries, sequence: 3).jwkSet(withHistory: false)
+        return try Keyset(json: published, backend: named.backend)
+    }
+
+    @Test(
+        "a published set whose newest key ranks below an older one is refused unless an operator allows it",
+        arguments: Backends.supporting(.xWing), [KeyPairType.p256, .x25519])
+    func lowerNewestKey(_ named: NamedBackend, _ low: KeyPairType) throws {
+        for older in [KeyLifecycle.at(0), .at(0, retires: 5, expires: 900), .at(0, revoked: 5)] {
+            let set = try Self.set(named, [(.xWing, older), (low, .at(10))])
+            for time in [UnixTime(10), UnixTime(500)] {
+                expectKeyError(.suiteTooLow) { try set.recipient(at: time) }
+                #expect(try set.recipient(at: time, allowsLowerSuite: true).suite == PushCryptCore.Suite(low))
+            }
+        }
+        // It is refused before the new key seals, so that an operator has time.
+        expectKeyError(.suiteTooLow) {
+            try Self.set(named, [(low, .at(10)), (.xWing, .at(0))]).recipient(at: UnixTime(1))
+        }
+    }
+
+    @Test("a set that goes to a higher rank or stays in one is accepted", arguments: Backends.supporting(.xWing))
+    func higherNewestKey(_ named: NamedBackend) throws {
+        for types in [[KeyPairType.p256, .xWing], [.xWing, .xWing], [.p256, .x25519], [.x25519, .p256, .xWing]] {
+            let dated = types.enumerated().map { ($1, KeyLifecycle.at(Int64($0))) }
+            let set = try Self.set(named, dated)
+            #expect(try set.recipient(at: UnixTime(20)).suite == PushCryptCore.Suite(types[types.count - 1]))
+        }
+        // A key that waits to be promoted has no place in the order yet.
+        #expect(try Self.set(named, [(.xWing, .at(0)), (.p256, .at(nil))]).recipient(at: UnixTime(1)).suite == .xWing)
     }
 
     @Test("a sender's key neither seals nor opens")

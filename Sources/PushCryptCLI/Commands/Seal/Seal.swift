@@ -54,6 +54,10 @@ struct Seal: ParsableCommand {
             a shared key. The other suites are equal, so that p256 and x25519 refuse none.
             """, "p256|x25519|xwing"))
     var minimumSuite: KeyPairType?
+    @Flag(
+        name: .customLong("allow-lower-suite"),
+        help: "Seal to the newest key of a set although its suite ranks below that of an older key.")
+    var allowsLowerSuite = false
     @Option(help: .init("Sign with the primary key of this keyset.", "FILE|Keys/NAME")) var signWith: String?
     @OptionGroup(title: "Placeholder") var placeholder: PlaceholderOptions
     @OptionGroup(title: "Attachments and self-test") var extras: ExtrasOptions
@@ -123,7 +127,7 @@ struct Seal: ParsableCommand {
     var keyAccess: KeyAccess {
         KeyAccess(
             secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed,
-            expected: expected.state)
+            allowsLowerSuite: allowsLowerSuite, expected: expected.state)
     }
 
     func run() throws {
@@ -154,6 +158,12 @@ struct Seal: ParsableCommand {
             "--minimum-suite \(KeyAlgorithm(minimumSuite).rawValue) has no effect: no suite ranks below it")
     }
 
+    func noteIdlePermission(_ source: KeySource, of path: String) {
+        guard allowsLowerSuite, source.keyset.lowerNewestKey == nil else { return }
+        StandardStreams.writeNote(
+            "--allow-lower-suite has no effect: no older key of \(path) ranks above the newest one")
+    }
+
     /// Checks the recipient of --to before the payloads are read.
     func checkRecipient(_ recipient: Recipient, of path: String) throws {
         try KeySource.naming(path) {
@@ -167,6 +177,7 @@ struct Seal: ParsableCommand {
         let topic = try Topic(option: topic).description
         let source = try KeySource(to, keyAccess, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
+        noteIdlePermission(source, of: to)
         guard bare || !recipient.isBareSharedKey else {
             throw Failure(
                 .usage,

@@ -143,6 +143,8 @@ def _load(jwk: Any, require_kid: bool) -> Key:
     kind = _kind(jwk, require_kid)
     if ("device" in jwk and (kind != "oct" or not require_kid)) or ("psk" in jwk and kind not in RECIPIENT_KINDS):
         raise Flaw("only a recipient's key has a psk, and only a shared key has a device")
+    if any(member in jwk for member in {"d", "priv"} - ({_private_member(kind)} if kind != "oct" else set())):
+        raise Flaw("it has a private member that a key of its kind doesn't have")
     role = jwk.get("role") if kind == "ed25519" else None
     if kind == "ed25519" and "role" in jwk and role != "publisher":
         raise KeyRecordError("unsupportedKey", "the key record has a role that isn't \"publisher\"")
