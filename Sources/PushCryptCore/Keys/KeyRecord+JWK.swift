@@ -131,8 +131,7 @@ private struct JWKReader {
     private func signing(
         _ material: (any VerificationKey, (any SigningKey)?) -> KeyRecord.Material
     ) throws -> KeyRecord.Material {
-        try refuse("psk")
-        try refuse("device")
+        for member in ["psk", "device", "priv"] { try refuse(member) }
         let x = try coordinate("x")
         guard !Ed25519Points.hasSmallOrder(x), Field25519.isCanonical(Ed25519Points.withoutSign(x)) else {
             throw invalid("x is a point of small order or not canonical")

@@ -223,7 +223,7 @@ struct DiagnoseKeyTests {
     func recordEncoding() async throws {
         let app = try await InstalledApp()
         let push = try app.seal()
-        var record = Relay.object(try app.record())
+        var record = try Relay.object(app.record())
         record["psk"] = (record["psk"] as? String ?? "") + "="
         let padded = try app.write(Relay.data(record), to: "padded.json")
         let diagnosed = try app.diagnose(push, "--registration", padded)
