@@ -43,7 +43,18 @@ final class XWingPublicKey: EncapsulationKey {
         }
     }
 
+    /// The drafts of X-Wing don't demand this check, and CryptoKit's documentation doesn't mention it. PROTOCOL section 3 does.
+    ///
+    /// - Parameter u: the last 32 bytes of a public key or a ciphertext, a public key of X25519.
+    /// - Throws: `CryptoError` with `degenerateSharedSecret` if X25519's secret with it is zero.
+    fileprivate static func checkX25519(_ u: [UInt8]) throws {
+        guard !X25519Points.hasSmallOrder(u) else {
+            throw CryptoError(.degenerateSharedSecret, "X25519")
+        }
+    }
+
     func encapsulate(into sharedSecret: inout MutableSpan<UInt8>, appendingTo output: inout [UInt8]) throws {
+        try Self.checkX25519(Array(serialized.suffix(32)))
         guard let result = try? key.encapsulate() else {
             throw CryptoError(.backendFailure, "X-Wing's encapsulation failed")
         }
@@ -86,11 +97,15 @@ final class XWingPrivateKey: DecapsulationKey {
         throw CryptoError(.keyMismatch, "an X-Wing key agrees on no secret with another key")
     }
 
-    /// - Throws: `CryptoError` with `invalidPublicKey` for a ciphertext of another length.
+    /// - Throws: `CryptoError` with `invalidPublicKey` for a ciphertext of another length, `degenerateSharedSecret`.
     func decapsulate(_ ciphertext: Span<UInt8>, into sharedSecret: inout MutableSpan<UInt8>) throws {
-        guard ciphertext.count == KeyPairType.xWing.encapsulatedByteCount,
-            let secret = try? key.decapsulate(Data(Array(ciphertext)))
-        else { throw CryptoError(.invalidPublicKey, "an X-Wing ciphertext has 1,120 bytes") }
+        guard ciphertext.count == KeyPairType.xWing.encapsulatedByteCount else {
+            throw CryptoError(.invalidPublicKey, "an X-Wing ciphertext has 1,120 bytes")
+        }
+        try XWingPublicKey.checkX25519(Array(ciphertext.extracting(last: 32)))
+        guard let secret = try? key.decapsulate(Data(Array(ciphertext))) else {
+            throw CryptoError(.backendFailure, "X-Wing's decapsulation failed")
+        }
         sharedSecret.write(SecretBytes(copying: secret).bytes)
     }
 }

@@ -3,7 +3,8 @@ import PushCryptPrimitives
 
 // X-Wing (draft-connolly-cfrg-xwing-kem), the hybrid of ML-KEM-768 and X25519. It needs OpenSSL 3.5 at run time.
 //
-// The draft says nothing about an X25519 secret of zeros. Here it is refused, as in DHKEM (RFC 9180 section 7.1.4).
+// The draft says nothing about an X25519 secret of zeros. Here it is refused, as in DHKEM (RFC 9180 section 7.1.4; PROTOCOL
+// section 3).
 
 /// draft-connolly-cfrg-xwing-kem sections 5.2 to 5.5.
 ///

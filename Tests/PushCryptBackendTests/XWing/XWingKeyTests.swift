@@ -57,6 +57,34 @@ import Testing
         }
     }
 
+    /// The points of small order: 0, 1, -1, two of order 8, and the encodings p and p + 1 of 0 and 1.
+    private static let pointsOfSmallOrder = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+        "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ]
+
+    @Test(
+        "a ciphertext or a public key whose X25519 half makes a secret of zeros throws degenerateSharedSecret",
+        arguments: Backends.supporting(.xWing), pointsOfSmallOrder)
+    func zeroShare(_ named: NamedBackend, _ point: String) throws {
+        let backend = named.backend
+        let key = try backend.generateKeyPair(.xWing)
+        let ciphertext = try backend.encapsulated(to: key.publicKey).ciphertext
+        var u = [UInt8](hex: point)
+        for highestBit: UInt8 in [0, 0x80] {
+            u[31] |= highestBit
+            let code = try cryptoErrorCode { try backend.decapsulated(ciphertext.dropLast(32) + u, with: key) }
+            #expect(code == .degenerateSharedSecret, "\(highestBit)")
+            let recipient = try backend.publicKey(.xWing, (key.publicKey.serialized.dropLast(32) + u).bytes)
+            #expect(try cryptoErrorCode { try backend.encapsulated(to: recipient) } == .degenerateSharedSecret)
+        }
+    }
+
     @Test("a ciphertext of another length throws invalidPublicKey", arguments: Backends.supporting(.xWing))
     func ciphertextLength(_ named: NamedBackend) throws {
         let key = try named.backend.generateKeyPair(.xWing)
