@@ -1,12 +1,15 @@
 public import PushCryptCore
 import PushCryptFiles
+import PushCryptPrimitives
 
 /// Fetches the picture of a message's sender, ``OpenedPush/avatar``, and keeps it: a picture is fetched once, because the
 /// message names it by its digest (PROTOCOL section 11).
 ///
 /// ```
-/// FOLDER/DIGEST    the opened picture; DIGEST is the blob's SHA-256, base64url
+/// FOLDER/NAME    the opened picture; NAME is the SHA-256 of all that was verified when it was fetched, base64url:
+///                the blob's key, size and digest, and the type
 /// ```
+/// So a reference gets a kept picture only if it would get the same one from the server.
 /// The server learns when a device fetches a picture for the first time, and its address. So only hosts that the app lists
 /// are asked, whatever the message says.
 public struct AvatarFetcher: Sendable {
@@ -36,12 +39,13 @@ public struct AvatarFetcher: Sendable {
     /// - Throws: `TransferError` with `addressRefused`, `tooLarge`, `wrongType` for a file that isn't an image, `damaged`, an
     ///   error of the transport, or `cancelled` as soon as the task is cancelled. A picture that can't be kept is no error.
     public func picture(_ reference: AttachmentReference) async throws -> [UInt8] {
-        let name = Base64URL.encode(reference.blob.sha256)
+        // First, so that a message learns nothing of what is kept by naming a host that the app doesn't ask.
+        try policy.check(reference.url)
+        let name = try Self.name(of: reference)
         if let kept = try? Folder(folder, followingLinks: true).read(name, limitInBytes: Self.limitInBytes).bytes {
             return kept
         }
         guard reference.blob.size <= Self.limitInBytes else { throw TransferError.tooLarge(Self.limitInBytes) }
-        try policy.check(reference.url)
         let sink = PayloadSink(reference.blob)
         try await transport.get(reference.url) { piece in try sink.receive(piece) }
         let picture = try sink.finish()
@@ -51,6 +55,14 @@ public struct AvatarFetcher: Sendable {
         }
         try? keep(picture, as: name)
         return picture
+    }
+
+    private static func name(of reference: AttachmentReference) throws -> String {
+        var verified: [UInt8] = []
+        defer { wipe(&verified) }
+        reference.blob.appendMembers(to: &verified)
+        verified += reference.type.utf8
+        return Base64URL.encode(try DefaultBackend.shared.sha256(verified.bytes))
     }
 
     private func keep(_ picture: [UInt8], as name: String) throws(FileError) {
