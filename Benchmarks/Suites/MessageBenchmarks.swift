@@ -64,7 +64,7 @@ struct ReceivedMessage {
         sealed = try Envelope.seal(
             message, to: parties.keys.recipient, signer: parties.sender?.key, topic: parties.topic)
         signer = try parties.sender.map { sender in
-            (sender.key.kid, try sender.trusted.verificationKey(sender.key.kid, at: TestMessage.time))
+            (sender.key.kid, try sender.trusted.verificationKey(sender.key.kid, at: TestMessage.time).key)
         }
     }
 }

@@ -37,7 +37,8 @@ extension Sealer {
         ///
         /// Like ``isQuiet``, ``badgeIncrement`` and an avatar it requires a signed push, or a recipient with a psk or a
         /// shared key. Otherwise sealing throws `notAuthenticated`, because everyone with the public key could do the same.
-        /// The push takes back only pushes that had no proof that it lacks: an unsigned one can't take back a signed one.
+        /// The push takes back only pushes that had no proof that it lacks, and that a key of the same set has signed: an
+        /// unsigned one can't take back a signed one, nor one sender another's.
         public var retractedIDs: [String]
         /// Whether the push isn't shown where the app may suppress notifications, and is shown passively and silently
         /// elsewhere. It can't have attachments or an offloaded payload, and exposes no sound.

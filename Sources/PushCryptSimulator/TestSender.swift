@@ -1,4 +1,4 @@
-import PushCryptCore
+public import PushCryptCore
 public import PushCryptExtension
 
 #if canImport(FoundationEssentials)
@@ -19,8 +19,10 @@ public struct TestSender: Sendable {
     public let privateKey: Data
     /// The public key, a JWK, UTF-8 JSON.
     public let publicKey: Data
+    /// The keys that a phone pins. Join those of several senders with `SenderTrust.pinned`.
+    public let senders: TrustedSenders
     /// Opens only the pushes that this sender signs.
-    public let trust: SenderTrust
+    public var trust: SenderTrust { .pinned(senders) }
 
     /// Makes a key pair (Ed25519).
     ///
@@ -30,7 +32,8 @@ public struct TestSender: Sendable {
         var (secret, published) = ([UInt8](), [UInt8]())
         try record.appendJWK(to: &secret)
         try record.publicRecord(keepingPSK: false).appendJWK(to: &published)
-        trust = .pinned(try TrustedSenders(json: published))
+        // The id of the key is a name that no other sender has.
+        senders = try TrustedSenders(json: published, name: record.kid.description)
         (privateKey, publicKey) = (Data(secret), Data(published))
     }
 }

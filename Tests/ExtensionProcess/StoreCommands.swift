@@ -10,7 +10,7 @@ enum StoreClaim {
         let store = SharedStore(folder: arguments[0], role: .extension, configuration: .patient)
         let time = UnixTime(1_800_000_000)
         for number in 0..<count {
-            let message = MessageStamp(id: "\(number)", issuedAt: time, expiresAt: time + 86_400)
+            let message = MessageStamp(name: "\(number)", issuedAt: time, expiresAt: time + 86_400)
             if try store.claimInFile(message, at: time.seconds).refusal == nil { say("\(number)") }
         }
     }
@@ -35,7 +35,7 @@ enum StoreHammer {
         for number in 0... {
             let id = "\(arguments[1])-\(number)"
             let time = UnixTime(1_800_000_000 + Int64(number))
-            let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
+            let message = MessageStamp(name: id, issuedAt: time, expiresAt: time + 86_400)
             if let failure = try store.claimInFile(message, at: time.seconds).refusal { throw failure }
             say("claimed \(id)")
             if number % 3 != 0 {
@@ -84,7 +84,7 @@ enum StoreShow {
         let time = UnixTime(1_800_000_000)
         for argument in arguments.dropFirst() {
             let (releases, id) = (argument.hasPrefix("release:"), argument.replacing("release:", with: ""))
-            let message = MessageStamp(id: id, issuedAt: time, expiresAt: time + 86_400)
+            let message = MessageStamp(name: id, issuedAt: time, expiresAt: time + 86_400)
             let isReserved = store.reserve(message, at: time)
             let isGranted = try store.claim(message, isReserved: isReserved, at: time).refusal == nil
             if isGranted {
@@ -107,7 +107,7 @@ enum StoreTry {
         let time = UnixTime(1_800_000_000)
         do {
             let issuedAt = time + (arguments.count > 2 ? Int64(arguments[2]) ?? 0 : 0)
-            let message = MessageStamp(id: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
+            let message = MessageStamp(name: arguments[1], issuedAt: issuedAt, expiresAt: issuedAt + 86_400)
             let isGranted = try store.claimInFile(message, at: time.seconds).refusal == nil
             if isGranted { _ = try store.recordInFile(DeliveryRecord(claim: message.claim, isShown: true)) }
             say("\(isGranted)")

@@ -121,7 +121,10 @@ struct KeySource: Sendable {
         return .watched(watcher, clock: clock)
     }
 
-    func trustedSenders() throws -> TrustedSenders { try Self.naming(path) { try TrustedSenders(keyset) } }
+    /// - Parameter sender: the name of the sender, which distinguishes it from others.
+    func trustedSenders(of sender: String) throws -> TrustedSenders {
+        try Self.naming(path) { try TrustedSenders(keyset, name: sender) }
+    }
 
     /// The keys to open with. Refuses a set in which no key can open.
     func openingKeyset(device: DeviceID?) throws -> Keyset {

@@ -22,19 +22,31 @@ public struct OpenedPush: Sendable {
     /// What the sender proved: bit 0, that it has the psk or the shared key; bit 1, that it has the signing key. A retraction
     /// acts on a message only if the message's bits are a subset of the retracting message's bits.
     package let profile: UInt8
+    /// The name under which a recipient remembers the message, 43 characters of base64url: the id is the sender's own.
+    package let name: String
+    /// The names of the messages that the sender takes back.
+    package let retractedNames: [String]
 
     private let message: JSONText
     private let header: MessageHeader
     /// Whether ``payload`` was fetched and isn't part of the message.
     private var isOffloaded = false
 
-    init(_ inner: InnerPayload, _ header: MessageHeader, proof: SenderProof, key: RecipientKey, signedBy: KeyID?) {
+    /// - Throws: `FailureClass.internalError` if the backend fails.
+    init(
+        _ inner: InnerPayload, _ header: MessageHeader, proof: SenderProof, key: RecipientKey, signedBy: KeyID?,
+        sender: MessageSender
+    ) throws(FailureClass) {
         payload = inner.withoutHeader
         paddingByteCount = inner.paddingByteCount
         kid = key.kid
         suite = key.suite
         self.signedBy = signedBy
         profile = proof.rawValue
+        name = try sender.name(ofMessage: Base64URL.encode(header.id))
+        var names: [String] = []
+        for id in header.extras.retractedIDs { names.append(try sender.name(ofMessage: id)) }
+        retractedNames = names
         message = inner.text
         self.header = header
     }

@@ -22,7 +22,8 @@ extension Opener {
         let host = try HostName(host)
         let challenge = try PossessionChallengeText(json: challenge)
         let (key, signer) = try keys(challenge.kid, challenge.skid, at: time, highestIssuedAt: { nil })
-        var nonce = try Envelope.open(challenge.sealed, with: key, signedBy: signer, topic: topic, as: .challenge)
+        var nonce = try Envelope.open(
+            challenge.sealed, with: key, signedBy: signer.map { ($0.skid, $0.key) }, topic: topic, as: .challenge)
         defer { wipe(&nonce) }
         guard nonce.count == Possession.nonceByteCount else { throw FailureClass.malformed }
         let backend = DefaultBackend.shared

@@ -61,11 +61,13 @@ public struct Opener: Sendable {
         Result { () throws(FailureClass) in
             let outer = try Self.outerPayload(payload)
             let (key, signer) = try keys(outer.kid, outer.skid, at: time, highestIssuedAt: highestIssuedAt)
-            let message = try Envelope.open(outer.sealed, with: key, signedBy: signer, topic: topic)
+            let message = try Envelope.open(
+                outer.sealed, with: key, signedBy: signer.map { ($0.skid, $0.key) }, topic: topic)
             let inner = try InnerPayload(message: message)
             let proof = key.proof(isSigned: signer != nil)
             guard let header = inner.header(proof: proof) else { throw .malformed }
-            return OpenedPush(inner, header, proof: proof, key: key, signedBy: outer.skid)
+            return try OpenedPush(
+                inner, header, proof: proof, key: key, signedBy: outer.skid, sender: signer?.sender ?? .unnamed)
         }
     }
 
@@ -73,7 +75,7 @@ public struct Opener: Sendable {
     /// determines the failure class.
     func keys(
         _ kid: KeyID, _ skid: KeyID?, at time: UnixTime, highestIssuedAt: () -> UnixTime?
-    ) throws(FailureClass) -> (RecipientKey, (skid: KeyID, key: any VerificationKey)?) {
+    ) throws(FailureClass) -> (RecipientKey, (skid: KeyID, key: any VerificationKey, sender: MessageSender)?) {
         let key = try keyring.key(kid, at: time)
         return (key, try senders.verificationKey(skid, at: time, highestIssuedAt: highestIssuedAt))
     }

@@ -1,7 +1,7 @@
 public import PushCryptCore
 
-/// The sender keys that the app trusts: a set that a publisher has signed. `FOLDER/sender-set.json`, which the app shares with
-/// its extension, has the last accepted set.
+/// The keys of a sender that the app trusts: a set that a publisher has signed. `FOLDER/sender-set-SET.json`, which the app
+/// shares with its extension, has the last accepted set; SET is the id of the pinned set.
 ///
 /// The app's bundle pins the publishers, the set and an epoch (`SenderSetPins`), so only an app update changes whom the app
 /// trusts. Who answers for the app's server, and who has a sender's key, can't. A publisher's key stays off the backends that
@@ -24,9 +24,9 @@ public import PushCryptCore
 ///
 /// Two devices could be served two different sets that a publisher has signed. Report ``version()`` to the backend with the
 /// app's registration, so that it can see that.
-public struct SenderPins: Sendable {
-    private static let name = "sender-set.json"
+public struct SenderPins: PinnedSender {
     private let folder: String
+    private let name: String
     private let pins: SenderSetPins
     private let topic: Topic
     private let graceInSeconds: Int64
@@ -46,6 +46,7 @@ public struct SenderPins: Sendable {
         self.topic = try Topic(topic)
         self.graceInSeconds = max(graceInSeconds, 0)
         pins = publishers
+        name = "sender-set-\(Base64URL.encode(publishers.set)).json"
     }
 
     /// Accepts a signed set, as the tool publishes it, or throws and keeps the last one.
@@ -68,7 +69,7 @@ public struct SenderPins: Sendable {
         }
         let folder = try KeyFolder(folder, creating: true)
         try folder.lock()
-        let stored = try Self.read(folder)
+        let stored = try read(folder)
         let current = try stored.flatMap { stored throws(DeviceKeyError) in try usable(stored) }
         let state: SenderSetState
         do {
@@ -80,7 +81,7 @@ public struct SenderPins: Sendable {
         }
         // The same set may be stored with signatures of publishers that the app no longer pins.
         if current != nil, state == stored?.state { return false }
-        try folder.replace(Self.name, with: StoredSenderSet(state: state, document: document).json)
+        try folder.replace(name, with: StoredSenderSet(state: state, document: document).json)
         return true
     }
 
@@ -89,7 +90,7 @@ public struct SenderPins: Sendable {
     /// - Throws: `DeviceKeyError` with `locked`, `damaged`, `insecure`, `failed`.
     public func version() throws(DeviceKeyError) -> SenderSetVersion? {
         let stored: StoredSenderSet?
-        do throws(DeviceKeyError) { stored = try Self.read(KeyFolder(folder)) } catch  where error.code == .notFound {
+        do throws(DeviceKeyError) { stored = try read(KeyFolder(folder)) } catch  where error.code == .notFound {
             return nil
         }
         guard let stored, try usable(stored) != nil else { return nil }
@@ -107,10 +108,10 @@ public struct SenderPins: Sendable {
             let folder = try KeyFolder(folder)
             try folder.lock()
             do throws(DeviceKeyError) {
-                if let stored = try Self.read(folder) { _ = try usable(stored) }
+                if let stored = try read(folder) { _ = try usable(stored) }
                 return false
             } catch  where error.code == .damaged {
-                try folder.remove(Self.name)
+                try folder.remove(name)
                 return true
             }
         } catch  where error.code == .notFound { return false }
@@ -126,7 +127,7 @@ public struct SenderPins: Sendable {
     public func trustedSenders() throws(FailureClass) -> TrustedSenders {
         let found: (stored: StoredSenderSet, set: SignedSenderSet)?
         do throws(DeviceKeyError) {
-            let stored = try Self.read(KeyFolder(folder))
+            let stored = try read(KeyFolder(folder))
             found = if let stored, let set = try usable(stored) { (stored, set) } else { nil }
         } catch {
             throw error.failureClass
@@ -140,7 +141,7 @@ public struct SenderPins: Sendable {
         }
     }
 
-    private static func read(_ folder: KeyFolder) throws(DeviceKeyError) -> StoredSenderSet? {
+    private func read(_ folder: KeyFolder) throws(DeviceKeyError) -> StoredSenderSet? {
         do throws(DeviceKeyError) {
             return try StoredSenderSet(folder.read(name))
         } catch  where error.code == .notFound {
@@ -166,11 +167,11 @@ public struct SenderPins: Sendable {
             return nil
         } catch {
             // A lack of memory says nothing about the file.
-            let error = DeviceKeyError(error, doing: "\(folder)/\(Self.name) can't be verified")
+            let error = DeviceKeyError(error, doing: "\(folder)/\(name) can't be verified")
             guard error.code != .failed else { throw error }
         }
         throw DeviceKeyError(
-            .damaged, "\(folder)/\(Self.name) was changed: discard it, and accept a signed set of sender keys again")
+            .damaged, "\(folder)/\(name) was changed: discard it, and accept a signed set of sender keys again")
     }
 }
 

@@ -1,6 +1,19 @@
 public import PushCryptCore
 import PushCryptPrimitives
 
+/// The keys of one sender, which an app pins: ``SenderPins``, ``UnsignedSenderPins`` or `TrustedSenders`.
+public protocol PinnedSender: Sendable {
+    /// Returns the keys at the time of the call.
+    ///
+    /// - Throws: `FailureClass`: `unknownKey` if there is no usable set, `keyLocked`, `internalError`.
+    func trustedSenders() throws(FailureClass) -> TrustedSenders
+}
+
+extension TrustedSenders: PinnedSender {
+    /// Returns these keys.
+    public func trustedSenders() -> TrustedSenders { self }
+}
+
 /// The pushes that an opener accepts: signed by pinned senders, or unsigned. The app chooses; there is no default.
 ///
 /// With pinned senders, unsigned payloads are refused, and all payloads are refused if the pinned keys can't be read. A
@@ -17,19 +30,23 @@ public struct SenderTrust: Sendable {
     /// Everyone who can seal to this device can then send it pushes; in the base profile, everyone with its public key.
     public static let unsigned = SenderTrust(source: nil)
 
-    /// Opens payloads that are signed by one of these keys.
-    public static func pinned(_ senders: TrustedSenders) -> SenderTrust {
-        SenderTrust { () throws(FailureClass) in senders }
-    }
+    /// Opens payloads that are signed by a key of these senders, of the sets that are pinned when the push is received.
+    ///
+    /// If you trust several senders, pin one set for each: then none of them can take back another's messages.
+    public static func pinned(_ senders: any PinnedSender...) -> SenderTrust { pinned(senders) }
 
-    /// Opens payloads that are signed by a key of the signed set that was accepted last when the push is received.
-    public static func pinned(_ pins: SenderPins) -> SenderTrust {
-        SenderTrust { () throws(FailureClass) in try pins.trustedSenders() }
-    }
-
-    /// Opens payloads that are signed by a key of an unsigned set: the one that is pinned when the push is received.
-    public static func pinned(_ pins: UnsignedSenderPins) -> SenderTrust {
-        SenderTrust { () throws(FailureClass) in try pins.trustedSenders() }
+    /// Opens payloads that are signed by a key of these senders. A sender without a set is left out if another has one.
+    public static func pinned(_ senders: [any PinnedSender]) -> SenderTrust {
+        SenderTrust { () throws(FailureClass) in
+            var found: [TrustedSenders] = []
+            for sender in senders {
+                do throws(FailureClass) {
+                    found.append(try sender.trustedSenders())
+                } catch  where error == .unknownKey {}
+            }
+            guard !found.isEmpty else { throw .unknownKey }
+            return TrustedSenders(found)
+        }
     }
 
     /// Opens payloads that are signed by a key from the app's own source, for apps that don't use ``SenderPins``.
@@ -45,7 +62,7 @@ public struct SenderTrust: Sendable {
     ///   that a key that has expired doesn't verify again when the clock is set back.
     func verificationKey(
         _ skid: KeyID?, at time: UnixTime, highestIssuedAt: () -> UnixTime?
-    ) throws(FailureClass) -> (skid: KeyID, key: any VerificationKey)? {
+    ) throws(FailureClass) -> (skid: KeyID, key: any VerificationKey, sender: MessageSender)? {
         guard let source else {
             guard skid == nil else { throw .unknownKey }
             return nil
@@ -53,7 +70,8 @@ public struct SenderTrust: Sendable {
         let senders = try source()
         guard let skid else { throw .undecryptable }
         let now = Freshness.now(clock: time, highestIssuedAt: highestIssuedAt())
-        return (skid, try senders.verificationKey(skid, at: now))
+        let (key, sender) = try senders.verificationKey(skid, at: now)
+        return (skid, key, sender)
     }
 
     /// Which senders are trusted, for a report.

@@ -1,6 +1,6 @@
 public import PushCryptCore
 
-/// The sender keys that the app trusts, in `FOLDER/senders.json`, which it shares with its extension: a published JWK set
+/// The keys of a sender that the app trusts, in `FOLDER/senders.json`, which it shares with its extension: a published JWK set
 /// without a signature, which an older set can't replace, and all keys that were ever revoked.
 ///
 /// Only TLS protects such a set: any server that answers in the name of the app's server decides who may sign pushes. Use
@@ -12,12 +12,18 @@ public import PushCryptCore
 /// Revocation is final. A key that an accepted set revokes never verifies again, even if the clock is set back, a later set
 /// lists the key as valid, or ``forget()`` is called. Only the deletion of the file, for example with the app, removes the
 /// revocation.
-public struct UnsignedSenderPins: Sendable {
+public struct UnsignedSenderPins: PinnedSender {
     private static let name = "senders.json"
     private let folder: String
+    private let sender: String
 
     /// Creates pins in a folder of the app group's container; it may be the folder of a ``FileKeyring``.
-    public init(folder: String) { self.folder = folder }
+    ///
+    /// - Parameters:
+    ///   - folder: another one for each sender.
+    ///   - sender: the name of the sender, at most 65,535 bytes, see `TrustedSenders.init(json:name:)`. If you trust several
+    ///     senders, give each its name, the same in app and extension.
+    public init(folder: String, sender: String = "") { (self.folder, self.sender) = (folder, sender) }
 
     /// Pins a first published JWK set, UTF-8. A set that is already pinned stays.
     ///
@@ -103,9 +109,9 @@ public struct UnsignedSenderPins: Sendable {
     public func trustedSenders() throws(FailureClass) -> TrustedSenders {
         let state: PinnedSenders
         do throws(DeviceKeyError) { state = try read() } catch { throw error.failureClass }
-        guard let set = state.set, let senders = try? TrustedSenders(set.keyset, revoked: state.revoked) else {
-            throw .unknownKey
-        }
+        guard let set = state.set,
+            let senders = try? TrustedSenders(set.keyset, revoked: state.revoked, name: sender)
+        else { throw .unknownKey }
         return senders
     }
 

@@ -94,16 +94,16 @@ package struct RecordAnswer: Sendable {
 
 /// The right to show a message. Only one session has it at a time.
 package struct MessageClaim: Hashable, Sendable {
-    /// 22 characters of base64url.
-    package let messageID: String
+    /// The message's name, see ``OpenedPush/name``.
+    package let name: String
     /// The message's `iat`.
     package let issuedAt: UnixTime
     /// Distinguishes this claim from other claims of the message.
     package let token: Int64
 
     /// Creates a claim; the default token is random.
-    package init(messageID: String, issuedAt: UnixTime, token: Int64 = .random(in: .min ... .max)) {
-        self.messageID = messageID
+    package init(name: String, issuedAt: UnixTime, token: Int64 = .random(in: .min ... .max)) {
+        self.name = name
         self.issuedAt = issuedAt
         self.token = token
     }
@@ -201,12 +201,12 @@ extension SharedStore {
         let result = Result { () throws(StoreError) in
             try inFile { memory, unwritten throws(SQLiteError) in
                 // This message is checked before anything else is written, because writing may fail.
-                try unwritten.write(memory) { $0.messageID == message.id }
+                try unwritten.write(memory) { $0.name == message.name }
                 let failure = try memory.admit(message, at: clock) { failure in
                     refusal.withLock { $0 = $0 ?? failure }
                 }
                 if let failure { refusal.withLock { $0 = failure } }
-                try unwritten.write(memory) { $0.messageID != message.id }
+                try unwritten.write(memory) { $0.name != message.name }
                 try unwritten.spool(memory)
                 return ClaimAnswer(
                     refusal: failure, badge: try memory.badge(for: message),

@@ -13,7 +13,7 @@ final class InMemoryReplayStore: Sendable {
     private let role: SharedStore.Role
     private let limit: Int
     private let database = Locked<Database?>(nil)
-    /// The messages by id whose effects weren't applied in the file.
+    /// The messages by name whose effects weren't applied in the file.
     private let stamps = Locked<[String: MessageStamp]>([:])
 
     init(role: SharedStore.Role, limit: Int) {
@@ -28,7 +28,7 @@ final class InMemoryReplayStore: Sendable {
                 dueRequestIDs: try memory.dueRequestIDs(at: clock, except: message.requestID))
         }
         if answer.refusal == nil || answer.refusal == .retracted {
-            stamps.withLock { $0[message.id] = $0[message.id] ?? message }
+            stamps.withLock { $0[message.name] = $0[message.name] ?? message }
         }
         return answer
     }
@@ -43,7 +43,7 @@ final class InMemoryReplayStore: Sendable {
     ///
     /// - Parameter message: the message, for its effects.
     func markSeen(_ claim: MessageClaim, _ message: MessageStamp? = nil) throws(StoreError) {
-        if let message { stamps.withLock { $0[message.id] = $0[message.id] ?? message } }
+        if let message { stamps.withLock { $0[message.name] = $0[message.name] ?? message } }
         try withMemory { memory throws(SQLiteError) in
             try memory.adopt([RememberedMessage(claim: claim, time: nil, stamp: message)])
         }
@@ -57,10 +57,10 @@ final class InMemoryReplayStore: Sendable {
     var messages: [RememberedMessage] {
         let stamps = stamps.withLock { $0 }
         return database.withLock { database in
-            let rows = try? database?.rows("SELECT id, iat, claimed, token FROM message") { row in
+            let rows = try? database?.rows("SELECT name, iat, claimed, token FROM message") { row in
                 RememberedMessage(
                     claim: MessageClaim(
-                        messageID: row.text(0) ?? "", issuedAt: UnixTime(row.integer(1) ?? 0),
+                        name: row.text(0) ?? "", issuedAt: UnixTime(row.integer(1) ?? 0),
                         token: row.integer(3) ?? 0),
                     time: row.integer(2), stamp: row.text(0).flatMap { stamps[$0] })
             }
@@ -74,11 +74,11 @@ final class InMemoryReplayStore: Sendable {
         database.withLock { database in
             for message in messages {
                 _ = try? database?.run(
-                    "DELETE FROM message WHERE id = ? AND iat = ? AND claimed IS ? AND token = ?",
-                    .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds), SQLiteValue(message.time),
+                    "DELETE FROM message WHERE name = ? AND iat = ? AND claimed IS ? AND token = ?",
+                    .text(message.claim.name), .integer(message.claim.issuedAt.seconds), SQLiteValue(message.time),
                     .integer(message.claim.token))
             }
-            stamps.withLock { stamps in for message in messages { stamps[message.claim.messageID] = nil } }
+            stamps.withLock { stamps in for message in messages { stamps[message.claim.name] = nil } }
             if let count = try? database?.integer("SELECT count(*) FROM message"), count == 0 { database = nil }
         }
     }
@@ -111,11 +111,11 @@ final class ClaimedMessages: Sendable {
 
     private struct State {
         var claims: [String: Claimed] = [:]
-        /// The ids in the order of their claims. Over the limit the first one is removed.
+        /// The names in the order of their claims. Over the limit the first one is removed.
         var order: [String] = []
 
-        mutating func append(_ messageID: String) {
-            order.append(messageID)
+        mutating func append(_ name: String) {
+            order.append(name)
             if order.count > ClaimedMessages.limit { claims[order.removeFirst()] = nil }
         }
     }
@@ -129,16 +129,16 @@ final class ClaimedMessages: Sendable {
     /// - Returns: false if the message was seen or another session of the process is showing it.
     func add(_ claim: MessageClaim, at clock: Int64) -> Bool {
         state.withLock { state in
-            if let known = state.claims[claim.messageID] {
+            if let known = state.claims[claim.name] {
                 guard let time = known.time, ReplayMemory.hasLapsed(time, at: clock) else {
                     let latest = max(known.claim.issuedAt, claim.issuedAt)
-                    state.claims[claim.messageID]?.claim = known.claim.with(issuedAt: latest)
+                    state.claims[claim.name]?.claim = known.claim.with(issuedAt: latest)
                     return false
                 }
             } else {
-                state.append(claim.messageID)
+                state.append(claim.name)
             }
-            state.claims[claim.messageID] = Claimed(claim: claim, time: clock)
+            state.claims[claim.name] = Claimed(claim: claim, time: clock)
             return true
         }
     }
@@ -149,10 +149,10 @@ final class ClaimedMessages: Sendable {
     @discardableResult
     func markSeen(_ claim: MessageClaim) -> MessageClaim {
         state.withLock { state in
-            let known = state.claims[claim.messageID]
+            let known = state.claims[claim.name]
             let latest = claim.with(issuedAt: max(known?.claim.issuedAt ?? claim.issuedAt, claim.issuedAt))
-            if known == nil { state.append(claim.messageID) }
-            state.claims[claim.messageID] = Claimed(
+            if known == nil { state.append(claim.name) }
+            state.claims[claim.name] = Claimed(
                 claim: known?.claim.with(issuedAt: latest.issuedAt) ?? claim, time: nil)
             return latest
         }
@@ -162,11 +162,11 @@ final class ClaimedMessages: Sendable {
     @discardableResult
     func remove(_ claim: MessageClaim) -> MessageClaim {
         state.withLock { state in
-            guard let known = state.claims[claim.messageID], known.claim.token == claim.token, known.time != nil else {
+            guard let known = state.claims[claim.name], known.claim.token == claim.token, known.time != nil else {
                 return claim
             }
-            state.claims[claim.messageID] = nil
-            state.order.removeAll { $0 == claim.messageID }
+            state.claims[claim.name] = nil
+            state.order.removeAll { $0 == claim.name }
             return claim
         }
     }
@@ -174,6 +174,6 @@ final class ClaimedMessages: Sendable {
 
 extension MessageClaim {
     fileprivate func with(issuedAt: UnixTime) -> MessageClaim {
-        MessageClaim(messageID: messageID, issuedAt: issuedAt, token: token)
+        MessageClaim(name: name, issuedAt: issuedAt, token: token)
     }
 }

@@ -10,27 +10,27 @@ package struct MessageEffects: Hashable, Sendable {
         case set(Int)
     }
 
-    /// The ids of the messages that it takes back, each 22 characters of base64url.
-    package var retractedIDs: [String] = []
+    /// The names of the messages that it takes back, see ``OpenedPush/name``.
+    package var retractedNames: [String] = []
     package var badge: BadgeChange?
 
-    package init(retractedIDs: [String] = [], badge: BadgeChange? = nil) {
-        self.retractedIDs = retractedIDs
+    package init(retractedNames: [String] = [], badge: BadgeChange? = nil) {
+        self.retractedNames = retractedNames
         self.badge = badge
     }
 
     /// A message of the base profile has none, because everyone with the public key could have sealed it.
     init(_ push: OpenedPush) {
         guard push.profile != 0 else { return }
-        retractedIDs = push.retractedMessageIDs
+        retractedNames = push.retractedNames
         badge = push.badgeIncrement.map { .add($0) } ?? push.content.badge.map { .set($0) }
     }
 
-    var isEmpty: Bool { retractedIDs.isEmpty && badge == nil }
+    var isEmpty: Bool { retractedNames.isEmpty && badge == nil }
 }
 
 extension ReplayMemory {
-    /// Applies the effects of a claimed message, once for its id: a claim that has lapsed may be granted again.
+    /// Applies the effects of a claimed message, once for its name: a claim that has lapsed may be granted again.
     ///
     /// The effects of a retracted message are applied too, so that the order in which two messages are received doesn't
     /// matter: it may itself retract a message that is on the screen, or count for a badge that the other message lowers.
@@ -39,10 +39,10 @@ extension ReplayMemory {
     func apply(_ message: MessageStamp, latest: Int64?) throws(SQLiteError) {
         guard role == .extension, !message.effects.isEmpty else { return }
         let changedCount = try database.run(
-            "UPDATE message SET applied = 1 WHERE role = ? AND id = ? AND applied = 0", .integer(role.number),
-            .text(message.id))
+            "UPDATE message SET applied = 1 WHERE role = ? AND name = ? AND applied = 0", .integer(role.number),
+            .text(message.name))
         guard changedCount > 0 else { return }
-        for id in message.effects.retractedIDs { try retract(id, by: message) }
+        for name in message.effects.retractedNames { try retract(name, by: message) }
         if let change = message.effects.badge {
             var badge = try BadgeCounter.read(database)
             badge.apply(change, issuedAt: message.issuedAt.seconds, latest: latest)
@@ -50,23 +50,22 @@ extension ReplayMemory {
         }
     }
 
-    private func retract(_ id: String, by message: MessageStamp) throws(SQLiteError) {
-        let digest = try Self.digest(id)
+    private func retract(_ name: String, by message: MessageStamp) throws(SQLiteError) {
         try database.run(
             """
-            INSERT INTO tombstone (id, profile, iat) VALUES (?, ?, ?)
-            ON CONFLICT (id, profile) DO UPDATE SET iat = max(iat, excluded.iat)
-            """, .text(digest), .integer(Int64(message.profile)), .integer(message.issuedAt.seconds))
+            INSERT INTO tombstone (name, profile, iat) VALUES (?, ?, ?)
+            ON CONFLICT (name, profile) DO UPDATE SET iat = max(iat, excluded.iat)
+            """, .text(name), .integer(Int64(message.profile)), .integer(message.issuedAt.seconds))
         try database.run(
-            "UPDATE shown SET expires = 0 WHERE id = ? AND (profile & ?) = profile", .text(digest),
+            "UPDATE shown SET expires = 0 WHERE name = ? AND (profile & ?) = profile", .text(name),
             .integer(Int64(message.profile)))
     }
 
-    /// Whether a message was retracted by one whose sender proved at least as much.
+    /// Whether a message was retracted by one of its sender, with at least its proof.
     func isRetracted(_ message: MessageStamp) throws(SQLiteError) -> Bool {
         guard role == .extension else { return false }
         return try database.integer(
-            "SELECT 1 FROM tombstone WHERE id = ?1 AND (profile & ?2) = ?2", .text(Self.digest(message.id)),
+            "SELECT 1 FROM tombstone WHERE name = ?1 AND (profile & ?2) = ?2", .text(message.name),
             .integer(Int64(message.profile))) != nil
     }
 
@@ -87,15 +86,5 @@ extension ReplayMemory {
         guard let last else { return }
         try database.run("DELETE FROM tombstone WHERE iat <= ?", .integer(last))
         state.floor = max(state.floor ?? last, last)
-    }
-
-    /// SHA-256 of a message id, base64url: the tables of section 11 have no id that a receipt or a retraction names.
-    static func digest(_ id: String) throws(SQLiteError) -> String {
-        let characters = Array(id.utf8)
-        do {
-            return Base64URL.encode(try DefaultBackend.shared.sha256(characters.bytes))
-        } catch {
-            throw SQLiteError(.failed, "no digest can be computed")
-        }
     }
 }

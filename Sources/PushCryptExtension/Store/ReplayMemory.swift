@@ -1,13 +1,13 @@
 package import PushCryptCore
 import PushCryptSQLite
 
-/// The messages that a role has claimed (PROTOCOL section 5), within a transaction.
+/// The messages that a role has claimed (PROTOCOL section 5), by their names M, within a transaction.
 ///
 /// ```
-/// keep     (id, iat) until iat + window + 10 min < H; for a message that was sealed again, the latest received iat
+/// keep     (M, iat) until iat + window + 10 min < H; for a message that was sealed again, the latest received iat
 /// full     remove messages ahead of L and the clock first, then the smallest iat; refuse everything at or below it
 /// lapse    a claim lapses after 60 s
-/// effects  applied with the claim, once for an id; see ``MessageEffects``
+/// effects  applied with the claim, once for an M; see ``MessageEffects``
 /// ```
 struct ReplayMemory {
     static let claimLifetimeInSeconds: Int64 = 60
@@ -62,7 +62,7 @@ struct ReplayMemory {
     ) throws(SQLiteError) -> Bool {
         let issuedAt = claim.issuedAt.seconds
         let known = try database.first(
-            "SELECT claimed FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(claim.messageID)
+            "SELECT claimed FROM message WHERE role = ? AND name = ?", .integer(role.number), .text(claim.name)
         ) { $0.integer(0) }
         // An inner nil: the message was seen.
         if let claimed = known {
@@ -71,8 +71,8 @@ struct ReplayMemory {
             try prolong(claim)
             guard isGranted else { return false }
             try database.run(
-                "UPDATE message SET claimed = ?, token = ? WHERE role = ? AND id = ?", .integer(clock),
-                .integer(claim.token), .integer(role.number), .text(claim.messageID))
+                "UPDATE message SET claimed = ?, token = ? WHERE role = ? AND name = ?", .integer(clock),
+                .integer(claim.token), .integer(role.number), .text(claim.name))
             return true
         }
         if let floor = state.floor, issuedAt <= floor { return false }
@@ -84,7 +84,7 @@ struct ReplayMemory {
     /// Whether the message was claimed or seen, and its effects were applied.
     func knows(_ claim: MessageClaim) throws(SQLiteError) -> Bool {
         try database.integer(
-            "SELECT 1 FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(claim.messageID)) != nil
+            "SELECT 1 FROM message WHERE role = ? AND name = ?", .integer(role.number), .text(claim.name)) != nil
     }
 
     /// Remembers a message until the time for its latest `iat`.
@@ -94,8 +94,8 @@ struct ReplayMemory {
     /// everyone can send, writes nothing.
     func prolong(_ claim: MessageClaim) throws(SQLiteError) {
         try database.run(
-            "UPDATE message SET iat = ?1 WHERE role = ?2 AND id = ?3 AND iat < ?1", .integer(claim.issuedAt.seconds),
-            .integer(role.number), .text(claim.messageID))
+            "UPDATE message SET iat = ?1 WHERE role = ?2 AND name = ?3 AND iat < ?1", .integer(claim.issuedAt.seconds),
+            .integer(role.number), .text(claim.name))
     }
 
     /// Ends a claim. A message whose effects were applied is kept, so that they aren't applied again, with a claim that has
@@ -103,11 +103,11 @@ struct ReplayMemory {
     func release(_ claim: MessageClaim) throws(SQLiteError) {
         try database.run(
             """
-            DELETE FROM message WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL AND applied = 0
-            """, .integer(role.number), .text(claim.messageID), .integer(claim.token))
+            DELETE FROM message WHERE role = ? AND name = ? AND token = ? AND claimed IS NOT NULL AND applied = 0
+            """, .integer(role.number), .text(claim.name), .integer(claim.token))
         try database.run(
-            "UPDATE message SET claimed = ? WHERE role = ? AND id = ? AND token = ? AND claimed IS NOT NULL",
-            .integer(-Self.claimLifetimeInSeconds), .integer(role.number), .text(claim.messageID),
+            "UPDATE message SET claimed = ? WHERE role = ? AND name = ? AND token = ? AND claimed IS NOT NULL",
+            .integer(-Self.claimLifetimeInSeconds), .integer(role.number), .text(claim.name),
             .integer(claim.token))
     }
 
@@ -118,10 +118,10 @@ struct ReplayMemory {
         for message in messages {
             try database.run(
                 """
-                INSERT INTO message (role, id, iat, claimed, token) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (role, id) DO UPDATE
+                INSERT INTO message (role, name, iat, claimed, token) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (role, name) DO UPDATE
                 SET iat = max(iat, excluded.iat), claimed = max(claimed, excluded.claimed), token = excluded.token
-                """, .integer(role.number), .text(message.claim.messageID), .integer(message.claim.issuedAt.seconds),
+                """, .integer(role.number), .text(message.claim.name), .integer(message.claim.issuedAt.seconds),
                 SQLiteValue(message.time), .integer(message.claim.token))
             database.rowBounds[role.number]? += 1
             guard let stamp = message.stamp else { continue }
@@ -154,16 +154,17 @@ struct ReplayMemory {
         excess -= Int64(
             try database.run(
                 """
-                DELETE FROM message WHERE role = ?1 AND id IN
-                (SELECT id FROM message WHERE role = ?1 AND iat > ?2 ORDER BY iat DESC, id LIMIT ?3)
+                DELETE FROM message WHERE role = ?1 AND name IN
+                (SELECT name FROM message WHERE role = ?1 AND iat > ?2 ORDER BY iat DESC, name LIMIT ?3)
                 """, .integer(role.number),
                 .integer(max(clock, state.latest ?? clock) + Freshness.toleranceInSeconds), .integer(excess)))
         let oldest = try database.rows(
-            "SELECT id, iat FROM message WHERE role = ? ORDER BY iat, id LIMIT ?",
+            "SELECT name, iat FROM message WHERE role = ? ORDER BY iat, name LIMIT ?",
             [.integer(role.number), .integer(excess)]
-        ) { (id: $0.text(0) ?? "", issuedAt: $0.integer(1) ?? 0) }
+        ) { (name: $0.text(0) ?? "", issuedAt: $0.integer(1) ?? 0) }
         for message in oldest {
-            try database.run("DELETE FROM message WHERE role = ? AND id = ?", .integer(role.number), .text(message.id))
+            try database.run(
+                "DELETE FROM message WHERE role = ? AND name = ?", .integer(role.number), .text(message.name))
             state.floor = max(state.floor ?? message.issuedAt, message.issuedAt)
         }
     }
@@ -179,17 +180,17 @@ package struct MessageStamp: Hashable, Sendable {
     /// The system's name of the notification that shows it, if it is known.
     package var requestID: String?
 
-    var id: String { claim.messageID }
+    var name: String { claim.name }
     var issuedAt: UnixTime { claim.issuedAt }
 
-    /// - Parameter id: 22 characters of base64url.
-    package init(id: String, issuedAt: UnixTime, expiresAt: UnixTime) {
-        claim = MessageClaim(messageID: id, issuedAt: issuedAt)
+    /// - Parameter name: see ``OpenedPush/name``.
+    package init(name: String, issuedAt: UnixTime, expiresAt: UnixTime) {
+        claim = MessageClaim(name: name, issuedAt: issuedAt)
         self.expiresAt = expiresAt
     }
 
-    init(_ push: OpenedPush, requestID: String?) {
-        self.init(id: push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt)
+    package init(_ push: OpenedPush, requestID: String?) {
+        self.init(name: push.name, issuedAt: push.issuedAt, expiresAt: push.expiresAt)
         profile = push.profile
         effects = MessageEffects(push)
         self.requestID = requestID

@@ -13,11 +13,6 @@ import PushCryptSQLite
 enum RestoredNotifications {
     static let limit = 512
 
-    static let creation: StaticString = """
-        CREATE TABLE IF NOT EXISTS restored (number INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE,
-            message TEXT NOT NULL, expires INTEGER NOT NULL);
-        """
-
     /// base64url; nil if the backend fails.
     static func digest(requestID: String, userInfo: [UInt8]) -> String? {
         var input = Array("pushcrypt/1 restored\0".utf8)

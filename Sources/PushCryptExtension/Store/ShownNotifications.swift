@@ -23,8 +23,8 @@ extension ReplayMemory {
     func register(_ message: MessageStamp, isRetracted: Bool, at clock: Int64) throws(SQLiteError) {
         guard role == .extension, let requestID = message.requestID else { return }
         try database.run(
-            "INSERT OR REPLACE INTO shown (request, id, profile, time, expires) VALUES (?, ?, ?, ?, ?)",
-            .text(requestID), .text(Self.digest(message.id)), .integer(Int64(message.profile)), .integer(clock),
+            "INSERT OR REPLACE INTO shown (request, name, profile, time, expires) VALUES (?, ?, ?, ?, ?)",
+            .text(requestID), .text(message.name), .integer(Int64(message.profile)), .integer(clock),
             .integer(isRetracted ? 0 : message.expiresAt.seconds))
         try database.run(
             "DELETE FROM shown WHERE number IN (SELECT number FROM shown ORDER BY number DESC LIMIT -1 OFFSET ?)",
@@ -35,7 +35,7 @@ extension ReplayMemory {
     func registerIfMissing(_ message: MessageStamp, isRetracted: Bool, at clock: Int64) throws(SQLiteError) {
         guard let requestID = message.requestID else { return }
         let row = try database.first(
-            "SELECT 1 FROM shown WHERE request = ? AND id = ?", .text(requestID), .text(Self.digest(message.id))
+            "SELECT 1 FROM shown WHERE request = ? AND name = ?", .text(requestID), .text(message.name)
         ) { _ in true }
         if row == nil { try register(message, isRetracted: isRetracted, at: clock) }
     }

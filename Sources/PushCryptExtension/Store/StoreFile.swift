@@ -68,7 +68,6 @@ struct StoreFile: Sendable {
             if known == nil { try database.script(StoreSchema.settings) }
             return try database.transaction { () throws(SQLiteError) in
                 try StoreSchema.check(database)
-                if known == nil { try database.script(RestoredNotifications.creation) }
                 return try body(database)
             }
         }

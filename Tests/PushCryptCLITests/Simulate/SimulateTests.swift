@@ -355,6 +355,9 @@ import Testing
         #expect(try verdict(signed).contains("signed by key \(sender)"))
         let stranger = try verdict(signed, "--trust", "stranger.json")
         #expect(stranger.contains("The push is signed by a key that --trust doesn't have") && stranger.contains(sender))
+        try place.export("backend", to: "backend.json")
+        let twice = ["--trust", "backend.json", "--trust", "backend.json"]
+        #expect(try verdict(signed, twice[0], twice[1], twice[2], twice[3]).contains("two files of --trust have"))
         #expect(try verdict(place.sealed(to: "phone"), "--trust", "stranger.json").contains("The push isn't signed"))
         let kid = try place.create("other", "recipient", "--psk")
         #expect(

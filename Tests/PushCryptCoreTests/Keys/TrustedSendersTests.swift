@@ -30,7 +30,7 @@ import Testing
         let record = try TestJWK.named("sender").withoutPrivateKey.record()
         let senders = try TrustedSenders(Keyset([Keyset.Entry(record, testCase.lifecycle)]))
         let found = Result { () throws(FailureClass) in
-            try senders.verificationKey(record.kid, at: UnixTime(1_000)).serialized
+            try senders.verificationKey(record.kid, at: UnixTime(1_000)).key.serialized
         }
         switch found {
         case .success(let key):

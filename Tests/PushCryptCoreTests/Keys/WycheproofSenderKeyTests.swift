@@ -50,7 +50,7 @@ import Testing
     func verdict(_ vector: Vector, _ named: NamedBackend) throws {
         let jwk = try TestJWK.named("sender").withoutPrivateKey.with("x", "\"\(vector.x)\"").withOwnKeyID()
         let trusted = try TrustedSenders(jwk.keyset(named.backend))
-        let key = try trusted.verificationKey(try #require(KeyID(jwk.text("kid"))), at: UnixTime(1_800_000_000))
+        let key = try trusted.verificationKey(try #require(KeyID(jwk.text("kid"))), at: UnixTime(1_800_000_000)).key
         #expect(try key.isValid(vector.signature.bytes, for: vector.message.bytes) == vector.isValid)
     }
 

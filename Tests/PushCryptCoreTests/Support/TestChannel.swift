@@ -30,7 +30,7 @@ struct TestChannel: Sendable, CustomStringConvertible {
         guard isSigned else { return nil }
         let keyset = try TestJWK.named("sender").withoutPrivateKey.keyset(backend)
         let kid = keyset.keyIDs[0]
-        return (kid, try TrustedSenders(keyset).verificationKey(kid, at: UnixTime(0)))
+        return (kid, try TrustedSenders(keyset).verificationKey(kid, at: UnixTime(0)).key)
     }
 
     func seal(_ message: [UInt8], _ backend: any CryptoBackend, topic: String = "com.example.app") throws -> [UInt8] {

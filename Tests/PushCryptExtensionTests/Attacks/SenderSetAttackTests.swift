@@ -243,7 +243,7 @@ import Testing
     func changedState(_ old: String, _ new: String) async throws {
         try accept(Set(keys: ["sender": Set.always, "other sender": .revoked(at: UnixTime(1))], sequence: 5))
         expectSecretShown(try await show(signedBy: "sender"))
-        let file = folder.file("pins/sender-set.json")
+        let file = folder.file("pins/\(TestSenderSet.file)")
         let stored = try String(contentsOf: file, encoding: .utf8)
         let changed = stored.replacing(try Regex(old), with: new)
         try #require(changed != stored)
@@ -262,7 +262,7 @@ import Testing
     @Test("an attacker deletes the stored set: every push is refused, and none counts as unsigned")
     func deletedState() async throws {
         try accept(Set())
-        try FileManager.default.removeItem(at: folder.file("pins/sender-set.json"))
+        try FileManager.default.removeItem(at: folder.file("pins/\(TestSenderSet.file)"))
         let unsigned = try TestPush(json: AttackedPhone.secret).sealed()
         expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
         expectOwnTextShown(try await phone.show(unsigned, senders: .pinned(pins())), .unknownKey)

@@ -10,12 +10,11 @@ import Testing
 /// ```
 /// keychain/KID.jwks.json      two keys: one that was replaced 20 days later, and the present one
 /// group/registration.json     the digest of the last upload, and when the set of sender keys was fetched
-/// group/sender-set.json       the second signed set, which revokes "other sender"
+/// group/sender-set-SET.json   the second signed set, which revokes "other sender"
 /// group/senders.json          the same keys as an unsigned set, pinned after a first set without "other sender"
 /// push.json                   signed by "sender", to the present key; earlier-push.json to the replaced key
 /// revoked-sender-push.json    signed by "other sender", to the present key
 /// ```
-/// Tests/Vectors/Store has the stores.
 @Suite struct ExistingInstallTests {
     private static let now = TestPush.now
     private static let token = Data([0x0a, 0xff])

@@ -306,8 +306,8 @@ private final class Installation: Sendable {
     func damagedSenders() async throws {
         let app = try phone.registration(withSenders: true)
         try await app.register(deviceToken: Self.token, account: "a")
-        try Data("{}".utf8).write(to: phone.folder.file("group/sender-set.json"))
-        try phone.folder.setMode(0o600, of: "group/sender-set.json")
+        try Data("{}".utf8).write(to: phone.folder.file("group/\(TestSenderSet.file)"))
+        try phone.folder.setMode(0o600, of: "group/\(TestSenderSet.file)")
         #expect(try await app.register(deviceToken: Self.token, account: "a").senderSetFailure == nil)
         #expect(try phone.pins().version() != nil && phone.fetchCount.withLock { $0 } == 2)
     }

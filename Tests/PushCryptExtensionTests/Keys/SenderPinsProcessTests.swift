@@ -50,7 +50,7 @@ import Testing
             _ = try pins.trustedSenders()
         }
         #expect(try pins.accept(TestSenderSet(sequence: highest + 1).document(), at: TestPush.now))
-        #expect(try folder.names(in: "keys") == ["sender-set.json"])
+        #expect(try folder.names(in: "keys") == [TestSenderSet.file])
         print("\(Self.killCount) kills, \(midway) of them while the state was written, \(highest) sets")
     }
 

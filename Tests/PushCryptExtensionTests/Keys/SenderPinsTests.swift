@@ -36,14 +36,14 @@ import Testing
         let second = TestSenderSet(keys: ["other sender": TestSenderSet.always], sequence: 2)
         #expect(try pins.accept(second.document(by: .next), at: TestPush.now))
         _ = try result(of: TestPush(signer: "other sender").sealed()).get()
-        #expect(try folder.names(in: "keys") == ["sender-set.json"])
-        #expect(try folder.mode(of: "keys/sender-set.json") == 0o600)
+        #expect(try folder.names(in: "keys") == [TestSenderSet.file])
+        #expect(try folder.mode(of: "keys/\(TestSenderSet.file)") == 0o600)
     }
 
     @Test("an app update with a higher epoch accepts its set although the stored one of the earlier epoch was damaged")
     func damagedBeforeTheUpdate() throws {
         try pins.accept(TestSenderSet().document(), at: TestPush.now)
-        let file = folder.file("keys/sender-set.json")
+        let file = folder.file("keys/\(TestSenderSet.file)")
         var text = try String(contentsOf: file, encoding: .utf8)
         let document = try #require(text.range(of: "\"document\": \""))
         text.replaceSubrange(document.upperBound..., with: "AAAA\"}\n")
@@ -62,7 +62,7 @@ import Testing
         let path = folder.path + "/keys"
         let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
         try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
-        let file = folder.file("keys/sender-set.json")
+        let file = folder.file("keys/\(TestSenderSet.file)")
         let text = try String(contentsOf: file, encoding: .utf8)
         try Data(text.replacing("\"epoch\": 2", with: "\"epoch\": 9").utf8).write(to: file)
         let pins = try SenderPins(folder: path, publishers: .test(epoch: pinned), topic: TestPush.topic)
@@ -118,7 +118,7 @@ import Testing
     func largestState() throws {
         try pins.accept(TestSenderSet().document(), at: TestPush.now)
         var random = SplitMix64(seed: 3)
-        let file = folder.file("keys/sender-set.json")
+        let file = folder.file("keys/\(TestSenderSet.file)")
         let thumbprints = (0..<4_096).map { _ in "\"\(Base64URL.encode(random.bytes(32)))\"" }
         let stored = try String(contentsOf: file, encoding: .utf8)
         try Data(stored.replacing("[]", with: "[\(thumbprints.joined(separator: ", "))]").utf8).write(to: file)

@@ -193,8 +193,10 @@ import Testing
 extension StoreFolder {
     /// Retracts a message as another process does.
     fileprivate func retract(_ id: String) throws {
-        var stamp = MessageStamp(id: "retraction", issuedAt: TestPush.now, expiresAt: TestPush.now + 60)
-        (stamp.profile, stamp.effects) = (3, MessageEffects(retractedIDs: [id]))
+        var stamp = MessageStamp(name: "retraction", issuedAt: TestPush.now, expiresAt: TestPush.now + 60)
+        (stamp.profile, stamp.effects) = (
+            3, MessageEffects(retractedNames: [try MessageSender.unnamed.name(ofMessage: id)])
+        )
         _ = try store().claimInFile(stamp, at: TestPush.now.seconds)
     }
 }

@@ -69,7 +69,7 @@ import Testing
         session.whenDelivered { [folder] in
             // Another process, in the handler.
             let other = folder.store()
-            let isGranted = try? other.claim(push.messageID, issuedAt: push.issuedAt, at: TestPush.now + 600)
+            let isGranted = try? other.claim(push.name, issuedAt: push.issuedAt, at: TestPush.now + 600)
             let count = try? other.statistics().opened?.count
             log.withLock { $0.append("handler: \(isGranted == false) \(count ?? 0)") }
         }
@@ -105,7 +105,7 @@ import Testing
         let session = try session(payload, NotingStore(folder.store(), log)) { $0.strings = ["EMPTY": ""] }
         session.whenDelivered { [folder] in
             let other = folder.store()
-            let isGranted = try? other.claim(push.messageID, issuedAt: push.issuedAt, at: TestPush.now)
+            let isGranted = try? other.claim(push.name, issuedAt: push.issuedAt, at: TestPush.now)
             let failures = try? other.statistics().failures.mapValues(\.count)
             log.withLock { $0.append("handler: \(isGranted == true) \(failures == [.malformed: 1])") }
         }

@@ -67,7 +67,7 @@ import Testing
     func crashBetweenClaimAndHandler() async throws {
         let payload = try TestPush().sealed()
         let push = try TestPush.open(payload).get()
-        #expect(try store.claim(push.messageID, issuedAt: push.issuedAt, at: TestPush.now))
+        #expect(try store.claim(push.name, issuedAt: push.issuedAt, at: TestPush.now))
         #expect(try await deliver(payload, at: TestPush.now + 59).failure == .replayed)
         #expect(try await deliver(payload, at: TestPush.now + 60).failure == nil)
         #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)

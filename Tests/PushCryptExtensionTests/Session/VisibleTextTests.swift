@@ -211,9 +211,9 @@ import Testing
         let folder = try StoreFolder()
         let store = folder.store()
         let payload = try Self.sealed(alert: #"{"loc-key":"MSG"}"#)
-        let messageID = try TestPush.open(payload).get().messageID
+        let name = try TestPush.open(payload).get().name
         _ = try await Self.deliver(payload) { ($0.strings, $0.store) = (["MSG": ""], store) }
-        #expect(try store.claim(messageID, issuedAt: TestPush.now, at: TestPush.now + 60))
+        #expect(try store.claim(name, issuedAt: TestPush.now, at: TestPush.now + 60))
     }
 
     @Test(

@@ -242,7 +242,7 @@ final class DeliveryWorld: Sendable {
         func isGranted(at time: UnixTime) throws -> Bool {
             let push = place.push
             let answer = try next.claim(
-                push.messageID, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
+                push.name, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
             guard case .success(let claim) = answer else { return false }
             try next.release(claim)
             return true

@@ -26,7 +26,7 @@ struct EffectsWalkTests {
         arguments: walks)
     func effects(name: String, left: String, right: String?, long: Int, short: Int) throws {
         let before = try StoreFolder()
-        var target = MessageStamp(id: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
+        var target = MessageStamp(name: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
         (target.profile, target.requestID) = (2, "TARGET")
         #expect(try before.store().claimInFile(target, at: StoreFolder.now.seconds).refusal == nil)
         _ = try before.store().record(DeliveryRecord(claim: target.claim, isShown: true))
@@ -56,10 +56,10 @@ struct EffectsWalkTests {
             for (id, message) in messages {
                 let issuedAt = id == "x" ? StoreFolder.now : StoreFolder.now + 5
                 var stamp = MessageStamp(
-                    id: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+                    name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
                 stamp.profile = 2
                 stamp.effects = MessageEffects(
-                    retractedIDs: message.contains("@target") ? ["target"] : [], badge: .add(id == "x" ? 3 : 5))
+                    retractedNames: message.contains("@target") ? ["target"] : [], badge: .add(id == "x" ? 3 : 5))
                 let clock = StoreFolder.now.seconds + Int64(repetition) * ReplayMemory.claimLifetimeInSeconds
                 due.formUnion(try store.claimInFile(stamp, at: clock).dueRequestIDs)
             }
@@ -68,7 +68,7 @@ struct EffectsWalkTests {
         try BrokenInvariant.require(badge == 18, "the badge is \(badge) and not 18")
         try BrokenInvariant.require(due.contains("TARGET"), "the notification isn't removed: \(due)")
         var target = MessageStamp(
-            id: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
+            name: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
         target.profile = 2
         let refusal = try store.claimInFile(target, at: StoreFolder.now.seconds + 300).refusal
         try BrokenInvariant.require(refusal == .retracted, "the message is \(String(describing: refusal))")

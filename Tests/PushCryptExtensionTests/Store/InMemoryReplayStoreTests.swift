@@ -53,7 +53,7 @@ import Testing
     func refusedLate() throws {
         let other = folder.store()
         try other.markSeen(try #require(try claim("a", at: 0, other)))
-        let late = MessageStamp(id: "a", issuedAt: now, expiresAt: now + 86_400)
+        let late = MessageStamp(name: "a", issuedAt: now, expiresAt: now + 86_400)
         #expect(store.reserve(late, at: now))
         #expect(try store.claim(late, isReserved: true, at: now).refusal == .replayed)
         try store.markSeen(late.claim)
@@ -78,7 +78,7 @@ import Testing
     @Test("a second claim of a message is accepted only after the first was released, and never after it was seen")
     func twoCopies() throws {
         let claims = ClaimedMessages()
-        let copies = [1, 2].map { MessageClaim(messageID: "a", issuedAt: now, token: $0) }
+        let copies = [1, 2].map { MessageClaim(name: "a", issuedAt: now, token: $0) }
         #expect(claims.add(copies[0], at: now.seconds) && !claims.add(copies[1], at: now.seconds + 59))
         claims.remove(copies[1])
         #expect(!claims.add(copies[1], at: now.seconds + 59))
@@ -90,14 +90,14 @@ import Testing
 
     @Test("a copy of a message that another session has reserved claims nothing, and its later iat is remembered")
     func copyWithoutReservation() throws {
-        let first = MessageStamp(id: "a", issuedAt: now, expiresAt: now + 86_400)
-        let again = MessageStamp(id: "a", issuedAt: now + 7, expiresAt: now + 86_400)
+        let first = MessageStamp(name: "a", issuedAt: now, expiresAt: now + 86_400)
+        let again = MessageStamp(name: "a", issuedAt: now + 7, expiresAt: now + 86_400)
         #expect(store.reserve(first, at: now) && !store.reserve(again, at: now))
         #expect(try store.claim(again, isReserved: false, at: now).refusal == .replayed)
         #expect(try store.claim(first, isReserved: true, at: now).refusal == nil)
         try store.markSeen(first.claim)
         let iat = try store.transaction { database throws(SQLiteError) in
-            try database.integer("SELECT iat FROM message WHERE id = 'a' AND claimed IS NULL")
+            try database.integer("SELECT iat FROM message WHERE name = 'a' AND claimed IS NULL")
         }
         #expect(iat == now.seconds + 7)
     }
@@ -106,10 +106,10 @@ import Testing
     func boundedClaims() throws {
         let claims = ClaimedMessages()
         for number in 0...ClaimedMessages.limit {
-            #expect(claims.add(MessageClaim(messageID: "\(number)", issuedAt: now), at: now.seconds))
+            #expect(claims.add(MessageClaim(name: "\(number)", issuedAt: now), at: now.seconds))
         }
-        #expect(claims.add(MessageClaim(messageID: "0", issuedAt: now), at: now.seconds))
-        #expect(!claims.add(MessageClaim(messageID: "\(ClaimedMessages.limit)", issuedAt: now), at: now.seconds))
+        #expect(claims.add(MessageClaim(name: "0", issuedAt: now), at: now.seconds))
+        #expect(!claims.add(MessageClaim(name: "\(ClaimedMessages.limit)", issuedAt: now), at: now.seconds))
     }
 
     @Test("a message that was claimed in the file and marked as seen while the file was locked stays seen")
@@ -156,7 +156,7 @@ import Testing
             let answer = try store.claim("\(number)", issuedAt: now + Int64(number), expiresAt: now + 86_400, at: now)
             #expect((try? answer.get()) != nil)
         }
-        #expect(store.unwritten.messages.map(\.claim.messageID) == ["7", "8", "9"])
+        #expect(store.unwritten.messages.map(\.claim.name) == ["7", "8", "9"])
         #expect(try claim("0", at: 60, store) == nil)
     }
 

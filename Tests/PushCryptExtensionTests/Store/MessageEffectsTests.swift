@@ -19,7 +19,7 @@ import Testing
         _ id: String, _ effects: MessageEffects = MessageEffects(), issuedAt: UnixTime = StoreFolder.now,
         profile: UInt8 = 2, requestID: String? = nil
     ) -> MessageStamp {
-        var stamp = MessageStamp(id: id, issuedAt: issuedAt, expiresAt: issuedAt + 3_600)
+        var stamp = MessageStamp(name: id, issuedAt: issuedAt, expiresAt: issuedAt + 3_600)
         (stamp.effects, stamp.profile, stamp.requestID) = (effects, profile, requestID)
         return stamp
     }
@@ -31,7 +31,7 @@ import Testing
     @Test("a retraction returns the notification of its message, and the message is refused afterwards")
     func retractsShown() throws {
         #expect(try claim(stamp("a", requestID: "A")).refusal == nil)
-        let answer = try claim(stamp("r", MessageEffects(retractedIDs: ["a"]), requestID: "R"))
+        let answer = try claim(stamp("r", MessageEffects(retractedNames: ["a"]), requestID: "R"))
         #expect(answer.refusal == nil && answer.dueRequestIDs == ["A"])
         var record = DeliveryRecord()
         record.message = stamp("a")
@@ -42,8 +42,8 @@ import Testing
     @Test("a message that was retracted before it came is refused, and its effects are applied once")
     func retractedEarly() throws {
         _ = try claim(stamp("b", requestID: "B"))
-        _ = try claim(stamp("r", MessageEffects(retractedIDs: ["a"])))
-        let late = stamp("a", MessageEffects(retractedIDs: ["b"], badge: .add(2)))
+        _ = try claim(stamp("r", MessageEffects(retractedNames: ["a"])))
+        let late = stamp("a", MessageEffects(retractedNames: ["b"], badge: .add(2)))
         let answer = try claim(late)
         #expect(answer.refusal == .retracted && answer.dueRequestIDs == ["B"])
         #expect(try claim(late, after: 120).refusal == .retracted)
@@ -55,7 +55,7 @@ import Testing
         arguments: [(1, 1, true), (1, 3, true), (2, 1, false), (3, 2, false), (0, 2, true)] as [(UInt8, UInt8, Bool)])
     func profiles(_ message: UInt8, _ retraction: UInt8, _ acts: Bool) throws {
         _ = try claim(stamp("a", profile: message, requestID: "A"))
-        let answer = try claim(stamp("r", MessageEffects(retractedIDs: ["a"]), profile: retraction))
+        let answer = try claim(stamp("r", MessageEffects(retractedNames: ["a"]), profile: retraction))
         #expect(answer.dueRequestIDs == (acts ? ["A"] : []))
         let again = try claim(stamp("a", profile: message), after: 120)
         #expect(again.refusal == (acts ? .retracted : nil))
@@ -87,7 +87,7 @@ import Testing
     func appRole() throws {
         let app = folder.store(.app)
         let answer = try app.claimInFile(
-            stamp("a", MessageEffects(retractedIDs: ["b"], badge: .add(1)), requestID: "A"), at: now.seconds)
+            stamp("a", MessageEffects(retractedNames: ["b"], badge: .add(1)), requestID: "A"), at: now.seconds)
         #expect(answer.refusal == nil && answer.badge == nil)
         #expect(try store.badge() == 0)
         #expect(try claim(stamp("b")).refusal == nil)
@@ -97,7 +97,7 @@ import Testing
     @Test("effects of a message that is recorded before its claim are applied once", arguments: [false, true])
     func recordedBeforeItsClaim(_ isFileBroken: Bool) throws {
         _ = try claim(stamp("old", requestID: "OLD"))
-        let message = stamp("a", MessageEffects(retractedIDs: ["old"], badge: .add(2)), requestID: "A")
+        let message = stamp("a", MessageEffects(retractedNames: ["old"], badge: .add(2)), requestID: "A")
         var record = DeliveryRecord(claim: message.claim, isShown: true)
         record.message = message
         if isFileBroken {
@@ -124,7 +124,7 @@ import Testing
         var record = DeliveryRecord(claim: other.claim, isShown: true)
         record.message = other
         #expect(try store.record(record).isRetracted == false)
-        let answer = try claim(stamp("r", MessageEffects(retractedIDs: ["a"]), requestID: "R"))
+        let answer = try claim(stamp("r", MessageEffects(retractedNames: ["a"]), requestID: "R"))
         #expect(answer.dueRequestIDs == ["A", "B"])
     }
 
@@ -145,7 +145,7 @@ import Testing
     func shownLimit() throws {
         for number in 0..<513 { _ = try claim(stamp("m\(number)", requestID: "R\(number)")) }
         _ = try claim(stamp("n", requestID: "R512"))
-        let retraction = MessageEffects(retractedIDs: ["m0", "m1", "m512"])
+        let retraction = MessageEffects(retractedNames: ["m0", "m1", "m512"])
         #expect(try claim(stamp("r", retraction)).dueRequestIDs == ["R1"])
     }
 
@@ -155,7 +155,7 @@ import Testing
         var record = DeliveryRecord()
         record.replacedRequestID = "A"
         _ = try store.record(record)
-        #expect(try claim(stamp("r", MessageEffects(retractedIDs: ["a"]))).dueRequestIDs == [])
+        #expect(try claim(stamp("r", MessageEffects(retractedNames: ["a"]))).dueRequestIDs == [])
     }
 
     @Test("over the limit the oldest retraction is forgotten, and messages of its age or older are refused")
@@ -165,8 +165,8 @@ import Testing
             try store.claimInFile(stamp, at: now.seconds).refusal
         }
         let ids = (0..<16).map { "early\($0)" }
-        #expect(try claim(stamp("r1", MessageEffects(retractedIDs: ids), issuedAt: now - 60)) == nil)
-        #expect(try claim(stamp("r2", MessageEffects(retractedIDs: ids.map { $0 + "b" }), issuedAt: now - 30)) == nil)
+        #expect(try claim(stamp("r1", MessageEffects(retractedNames: ids), issuedAt: now - 60)) == nil)
+        #expect(try claim(stamp("r2", MessageEffects(retractedNames: ids.map { $0 + "b" }), issuedAt: now - 30)) == nil)
         #expect(try claim(stamp("early0", issuedAt: now - 60)) == .replayed)
         #expect(try claim(stamp("early0", issuedAt: now - 90)) == .replayed)
         #expect(try claim(stamp("early0b", issuedAt: now - 45)) == .retracted)
@@ -177,7 +177,7 @@ import Testing
     func withoutTheFile() throws {
         _ = try store.rememberedIDs()
         _ = try claim(stamp("old", requestID: "OLD"))
-        let message = stamp("a", MessageEffects(retractedIDs: ["old"], badge: .add(2)), requestID: "A")
+        let message = stamp("a", MessageEffects(retractedNames: ["old"], badge: .add(2)), requestID: "A")
         #expect(try store.unwritten.claim(message, at: now.seconds).refusal == nil)
         #expect(store.unwritten.isRetracted(stamp("old")))
         #expect(try claim(stamp("x"), after: 1).refusal == nil)

@@ -170,7 +170,7 @@ import Testing
 
     /// Claims a message, which must be granted.
     private func granted(_ id: String, at time: Int64 = 0) throws -> MessageClaim {
-        let message = MessageStamp(id: id, issuedAt: now, expiresAt: now + Self.window)
+        let message = MessageStamp(name: id, issuedAt: now, expiresAt: now + Self.window)
         #expect(try store.claimInFile(message, at: now.seconds + time).refusal == nil)
         return message.claim
     }

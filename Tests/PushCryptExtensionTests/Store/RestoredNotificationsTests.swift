@@ -102,13 +102,6 @@ import Testing
         try remember("late", at: push.expiresAt)
         #expect(try store.count("SELECT count(*) FROM restored") == 1)
     }
-
-    @Test("a store of version 1 gets the table")
-    func version1() throws {
-        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
-        try FileManager.default.copyItem(at: Vectors.own("Store/version-1.sqlite"), to: folder.file)
-        #expect(try messageID("name", []) == nil)
-    }
 }
 
 extension SharedStore {

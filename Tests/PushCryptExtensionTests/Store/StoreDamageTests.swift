@@ -104,8 +104,9 @@ import Testing
         "a database with another schema or changed numbers is rebuilt once",
         arguments: [
             Literal("DROP TABLE message"), Literal("ALTER TABLE counter RENAME COLUMN recent TO old"),
-            Literal("PRAGMA user_version = 3"), Literal("PRAGMA user_version = 0"),
+            Literal("PRAGMA user_version = 2"), Literal("PRAGMA user_version = 4"), Literal("PRAGMA user_version = 0"),
             Literal("PRAGMA application_id = 1"),
+            Literal("PRAGMA application_id = 0x50430002; PRAGMA user_version = 2"),
             Literal("UPDATE reader SET latest = 1 << 50"), Literal("UPDATE reader SET confirmed = 1 << 50"),
             Literal("UPDATE reader SET since = 0"), Literal("UPDATE reader SET floor = 1 << 50"),
             Literal("UPDATE reader SET latest = 'x'"), Literal("UPDATE reader SET digest = digest + 1"),

@@ -70,7 +70,7 @@ import Testing
     @Test("a store of a later version throws newerVersion and isn't changed")
     func newer() throws {
         try folder.fill()
-        try folder.script("PRAGMA application_id = 0x50430003; PRAGMA user_version = 3")
+        try folder.script("PRAGMA application_id = 0x50430004; PRAGMA user_version = 4")
         let before = try Data(contentsOf: folder.file)
         let store = folder.store()
         #expect(
@@ -79,10 +79,10 @@ import Testing
         #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
         #expect(try Data(contentsOf: folder.file) == before)
         // The version of an open store may also change.
-        try folder.script("PRAGMA application_id = 0x50430002; PRAGMA user_version = 2")
+        try folder.script("PRAGMA application_id = 0x50430003; PRAGMA user_version = 3")
         #expect(try store.statistics().opened?.count == 15)
         try folder.script(
-            "PRAGMA application_id = 0x50430003; PRAGMA user_version = 3; ALTER TABLE counter RENAME TO c")
+            "PRAGMA application_id = 0x50430004; PRAGMA user_version = 4; ALTER TABLE counter RENAME TO c")
         #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
     }
 }

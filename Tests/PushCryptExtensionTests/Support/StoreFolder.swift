@@ -69,7 +69,7 @@ extension SharedStore {
     /// Claims a message that expires after 30 days, in the file only.
     func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
         let message = MessageStamp(
-            id: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+            name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
         return try claimInFile(message, at: time.seconds).refusal == nil
     }
 
@@ -77,7 +77,7 @@ extension SharedStore {
     func claim(
         _ id: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
     ) throws -> Result<MessageClaim, FailureClass> {
-        let message = MessageStamp(id: id, issuedAt: issuedAt, expiresAt: expiresAt)
+        let message = MessageStamp(name: id, issuedAt: issuedAt, expiresAt: expiresAt)
         let isReserved = reserve(message, at: time)
         return try claim(message, isReserved: isReserved, at: time).refusal.map { .failure($0) }
             ?? .success(message.claim)
@@ -87,7 +87,7 @@ extension SharedStore {
     func markSeen(_ id: String) throws {
         try transaction { [role] database throws(SQLiteError) in
             _ = try database.run(
-                "UPDATE message SET claimed = NULL WHERE role = ? AND id = ?", .integer(role.number), .text(id))
+                "UPDATE message SET claimed = NULL WHERE role = ? AND name = ?", .integer(role.number), .text(id))
         }
     }
 
@@ -107,14 +107,14 @@ extension SharedStore {
     func isSeen(_ id: String) throws -> Bool {
         try transaction { [role] database throws(SQLiteError) in
             try database.integer(
-                "SELECT 1 FROM message WHERE role = ? AND id = ? AND claimed IS NULL", .integer(role.number),
+                "SELECT 1 FROM message WHERE role = ? AND name = ? AND claimed IS NULL", .integer(role.number),
                 .text(id)) != nil
         }
     }
 
     func rememberedIDs() throws -> [String] {
         try transaction { [role] database throws(SQLiteError) in
-            try database.rows("SELECT id FROM message WHERE role = ? ORDER BY id", [.integer(role.number)]) {
+            try database.rows("SELECT name FROM message WHERE role = ? ORDER BY name", [.integer(role.number)]) {
                 $0.text(0) ?? ""
             }
         }

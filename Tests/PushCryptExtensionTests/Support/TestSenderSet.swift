@@ -33,6 +33,8 @@ struct TestPublisher {
 /// A set of sender keys that a publisher signs.
 struct TestSenderSet {
     static let id = [UInt8](repeating: 7, count: 16)
+    /// The file in which `SenderPins` keeps the set.
+    static let file = "sender-set-BwcHBwcHBwcHBwcHBwcHBw.json"
     static let always = KeyLifecycle(activatesAt: UnixTime(0))
     static let day: Int64 = 86_400
 

@@ -27,7 +27,7 @@ struct Reading {
         }
         message = try Envelope.open(
             sealed, with: RecipientKey(entry),
-            signedBy: try signer.map { ($0, try $1.verificationKey($0, at: Channel.now)) },
+            signedBy: try signer.map { ($0, try $1.verificationKey($0, at: Channel.now).key) },
             topic: Topic("com.example.app"))
         inner = try InnerPayload(message: message)
     }

@@ -21,4 +21,22 @@ import Testing
             #expect(reception.failure == failure && reception.isRestored == (failure == nil))
         }
     }
+
+    @Test("one of two pinned senders can't take back the other's push; the other can")
+    func twoSenders() async throws {
+        let (first, second) = (try TestSender(), try TestSender())
+        let phone = try await TestDevice(topic: "com.example.app", senders: .pinned(first.senders, second.senders))
+        func send(_ sender: TestSender, _ options: Sealer.Options = .init()) async throws -> String {
+            let signer = Signer.key(try SenderKey(jwk: sender.privateKey))
+            let sealer = try Sealer(topic: "com.example.app", signer: signer, options: options)
+            let push = try sealer.seal(text, to: Recipient(jwk: phone.registration), placeholder: .standard)
+            #expect(await phone.receive(push.json).isRestored)
+            return push.id
+        }
+        let id = try await send(first)
+        _ = try await send(second, .init(retractedIDs: [id]))
+        #expect(phone.device.center.deliveredNotifications.count == 2)
+        _ = try await send(first, .init(retractedIDs: [id]))
+        #expect(phone.device.center.deliveredNotifications.count == 2)
+    }
 }

@@ -17,12 +17,12 @@ enum StoreJobs {
             let times = parts[1].split(separator: "+")
             let issuedAt = UnixTime(Int64(times[0])!)
             var message = MessageStamp(
-                id: parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+                name: parts[0], issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
             if times.count > 1 {
                 message.profile = 2
                 message.requestID = "request-\(parts[0])"
                 message.effects = MessageEffects(
-                    retractedIDs: parts.count > 2 ? [parts[2]] : [], badge: .add(Int(times[1])!))
+                    retractedNames: parts.count > 2 ? [parts[2]] : [], badge: .add(Int(times[1])!))
             }
             let isReserved = store.reserve(message, at: clock)
             if let failure = try store.claim(message, isReserved: isReserved, at: clock).refusal {

@@ -27,6 +27,8 @@ struct Diagnose: ParsableCommand {
 
             Example: pushcrypt diagnose --topic com.example.app --registration record.json --headers headers.json < payload.json
 
+            --trust none stands for an app that pins no sender and opens only unsigned pushes.
+
             Neither the content of the push nor a key is printed. Errors are causes; warnings may be causes; notes need no \
             action. The names of the findings are in docs/diagnose.md.
 
@@ -41,9 +43,7 @@ struct Diagnose: ParsableCommand {
     var registration: String?
     @Option(parsing: .unconditional, help: .init("The device's id, if it has a key of a shared keyset.", "ID"))
     var device: String?
-    @Option(help: .init("The sender keys that the app pins; none if it opens unsigned pushes.", "FILE|none"))
-    var trust: String?
-    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
+    @OptionGroup var senders: TrustOptions
     @Option(help: .init("The headers of the request to APNs, and of its answer.", "FILE")) var headers: String?
     @Option(help: .init("The device's report.", "FILE")) var report: String?
     @Option(help: .init("The app's project or product.", "FOLDER")) var app: String?
@@ -56,16 +56,17 @@ struct Diagnose: ParsableCommand {
     private var topic: String? { givenTopic ?? Defaults.topic }
 
     func validate() throws {
-        guard pins == nil || trust != nil && trust != "none" else {
-            throw ValidationError("--pins needs --trust FILE.")
+        guard senders.trust == ["none"] ? senders.pins.isEmpty : !senders.trust.contains("none") else {
+            throw ValidationError(
+                "--trust none is for an app that pins no sender: it can't be given with other senders.")
         }
-        guard pins == nil || topic != nil else {
+        guard senders.pins.isEmpty || topic != nil else {
             throw ValidationError("--pins needs --topic: a signed set names its apps.")
         }
         guard device == nil || keys != nil || registration != nil else {
             throw ValidationError("--device needs --keys or --registration of a shared key.")
         }
-        guard !secrets.isNamed || keys != nil || trust != nil else {
+        guard !secrets.isNamed || keys != nil || senders.isGiven else {
             throw ValidationError("\(secrets.name) needs --keys or --trust.")
         }
     }
@@ -100,7 +101,7 @@ struct Diagnose: ParsableCommand {
         }
         return Evidence(
             payload: payload, topic: topic, keys: keys, device: try DeviceID(option: device),
-            registration: registration, senders: try trust.map(senders),
+            registration: registration, senders: try trusted(),
             headers: requestHeaders,
             report: try report.map(ReportFile.read), app: try app.map { try AppFolder($0) }, time: timeOptions.time,
             given: given(hasHeaders: requestHeaders != nil))
@@ -109,7 +110,7 @@ struct Diagnose: ParsableCommand {
     private func given(hasHeaders: Bool) -> Set<EvidenceInput> {
         let inputs: [(EvidenceInput, Bool)] = [
             (.topic, topic != nil), (.keys, self.keys != nil), (.registration, registration != nil),
-            (.device, device != nil), (.trust, trust != nil), (.headers, hasHeaders), (.report, report != nil),
+            (.device, device != nil), (.trust, senders.isGiven), (.headers, hasHeaders), (.report, report != nil),
             (.app, app != nil), (.time, timeOptions.givenTime != nil),
         ]
         return Set(inputs.filter(\.1).map(\.0))
@@ -133,17 +134,22 @@ struct Diagnose: ParsableCommand {
         }
     }
 
-    private func senders(_ path: String) throws -> Evidence.Senders {
-        if path == "none" { return .unsigned }
-        guard let pins else {
-            return .trusted(try KeySource(path, keyAccess, allowsPublic: true).trustedSenders())
-        }
-        let (document, app) = try SignedSetFile.contents(path, pins: pins)
+    /// nil if no --trust is given.
+    private func trusted() throws -> Evidence.Senders? {
+        guard senders.isGiven else { return nil }
+        if senders.trust == ["none"] { return .unsigned }
         do {
-            let set = try SignedSenderSet.verify(document, publishers: app.publishers)
-            let state = try SenderSetState(
-                accepting: set, pins: app, topic: Topic(topic ?? ""), stored: nil, at: timeOptions.time)
-            return .trusted(try TrustedSenders(set, revoked: state.revoked, graceInSeconds: 0))
+            let sets = try senders.read { path, pins, sender in
+                guard let pins else {
+                    return try KeySource(path, keyAccess, allowsPublic: true).trustedSenders(of: sender)
+                }
+                let (document, app) = try SignedSetFile.contents(path, pins: pins)
+                let set = try SignedSenderSet.verify(document, publishers: app.publishers)
+                let state = try SenderSetState(
+                    accepting: set, pins: app, topic: Topic(topic ?? ""), stored: nil, at: timeOptions.time)
+                return try TrustedSenders(set, revoked: state.revoked, graceInSeconds: 0)
+            }
+            return .trusted(TrustedSenders(sets))
         } catch let error as KeyError {
             return .refused(error)
         }

@@ -6,7 +6,7 @@ import PushCryptKeystore
 enum SenderFaults {
     static let all: [Detector] = [
         contradiction, setRefused, setUnavailable, notSigned, signatureUnexpected, senderEnded, senderUnknown,
-        signatureInvalid,
+        senderAmbiguous, signatureInvalid,
     ]
 
     /// Whether the push is sealed, and its signature isn't the effect of damage.
@@ -48,7 +48,8 @@ enum SenderFaults {
 
     /// The findings that --trust alone causes.
     private static let ofTrust = [
-        "signature-unexpected", "sender-not-pinned", "sender-expired", "sender-revoked", "push-not-signed",
+        "signature-unexpected", "sender-not-pinned", "sender-in-two-sets", "sender-expired", "sender-revoked",
+        "push-not-signed",
     ]
 
     private static func setRefused(_ evidence: Evidence) -> Fault? {
@@ -129,14 +130,36 @@ enum SenderFaults {
             explains: [.failure(.unknownKey)])
     }
 
-    /// Why the pinned key doesn't verify; nil if it does, or isn't pinned.
+    /// Why the pinned key doesn't verify; nil if it does, isn't pinned, or is in two sets.
     private static func failure(_ evidence: Evidence, _ skid: KeyID) -> (failure: FailureClass, place: String)? {
         if case .trusted(let senders)? = evidence.senders, senders.keyIDs.contains(skid) {
             do throws(FailureClass) { _ = try senders.verificationKey(skid, at: evidence.time) } catch {
-                return (error, "trust")
+                return error == .unknownKey ? nil : (error, "trust")
             }
         }
-        return evidence.report?.senders?.refused?[skid.description].map { (FailureClass(rawValue: $0), "report") }
+        guard let refusal = evidence.report?.senders?.refused?[skid.description], refusal != isAmbiguous else {
+            return nil
+        }
+        return (FailureClass(rawValue: refusal), "report")
+    }
+
+    /// What a device reports of a key that two of its sets have.
+    private static let isAmbiguous = FailureClass.unknownKey.rawValue
+
+    private static func senderAmbiguous(_ evidence: Evidence) -> Fault? {
+        guard let skid = evidence.payload.skid else { return nil }
+        var seen: [String] = []
+        if case .trusted(let senders)? = evidence.senders, senders.keyIDs.count(where: { $0 == skid }) > 1 {
+            seen.append("trust: two sets have this key")
+        }
+        if evidence.report?.senders?.refused?[skid.description] == isAmbiguous {
+            seen.append("report: two sets have this key")
+        }
+        guard !seen.isEmpty else { return nil }
+        return Fault(
+            "sender-in-two-sets", "The push is signed by a key of two pinned sets, so nothing says whose push it is.",
+            ["payload: signed by key \(skid)"] + seen,
+            do: "Pin one set for each sender, and no key in two of them.", explains: [.failure(.unknownKey)])
     }
 
     private static func senderEnded(_ evidence: Evidence) -> Fault? {

@@ -116,7 +116,7 @@ struct Trial {
     /// The sender's key, if it is given and verifies now.
     private static func key(of sender: KeyID, _ evidence: Evidence) -> (any VerificationKey)? {
         guard case .trusted(let senders)? = evidence.senders else { return nil }
-        return try? senders.verificationKey(sender, at: evidence.time)
+        return try? senders.verificationKey(sender, at: evidence.time).key
     }
 
     private static func keyVariants(_ entry: Keyset.Entry, _ evidence: Evidence) -> [KeyVariant] {

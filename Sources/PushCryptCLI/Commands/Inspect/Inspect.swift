@@ -26,10 +26,7 @@ struct Inspect: ParsableCommand {
     var givenTopic: String?
     @Option(parsing: .unconditional, help: .init("Open with this device's key of a shared keyset.", "ID"))
     var device: String?
-    @Option(help: .init("The pinned sender keys; required with --keys for a signed payload.", "FILE"))
-    var trust: String?
-    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
-    var pins: String?
+    @OptionGroup var senders: TrustOptions
     @Option(help: .init("The maximum size of a payload in bytes.", "N")) var limit: Int = 4096
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
@@ -39,9 +36,8 @@ struct Inspect: ParsableCommand {
     private var topic: String? { givenTopic ?? Defaults.topic }
 
     func validate() throws {
-        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         for (name, isGiven) in [
-            ("--device", device != nil), ("--trust", trust != nil), (secrets.name, secrets.isNamed),
+            ("--device", device != nil), ("--trust", senders.isGiven), (secrets.name, secrets.isNamed),
         ] {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
@@ -76,7 +72,7 @@ struct Inspect: ParsableCommand {
         guard let keys, let topic else { return nil }
         let opener = try PayloadOpener(
             topic: topic, keys: keys, device: device,
-            senders: TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess,
+            senders: TrustedFiles(senders, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess,
             at: timeOptions.time)
         switch opener.open(payload, at: timeOptions.time) {
         case .success(let push): return push

@@ -26,10 +26,7 @@ struct Open: ParsableCommand {
     var givenTopic: String?
     @Option(parsing: .unconditional, help: .init("Open with this device's key of a shared keyset.", "ID"))
     var device: String?
-    @Option(help: .init("The pinned sender keys; unsigned payloads are refused.", "FILE")) var trust: String?
-    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE"))
-    var pins: String?
-
+    @OptionGroup var senders: TrustOptions
     @Option(
         help: .init(
             "What a failure shows: the payload's visible alert, which isn't authenticated, or a bundled text. (default: outer)",
@@ -47,7 +44,6 @@ struct Open: ParsableCommand {
 
     func validate() throws {
         try Defaults.requireTopic(givenTopic)
-        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         guard !batch.isOn || device == nil else {
             throw ValidationError("--device can't be used with \(batch.name): each line has a member \"device\".")
         }
@@ -67,7 +63,7 @@ struct Open: ParsableCommand {
 
     private func openOne() throws {
         let opener = try PayloadOpener(
-            topic: topic, keys: keys, device: device, senders: trustedFile().senders, keyAccess,
+            topic: topic, keys: keys, device: device, senders: trustedFiles().senders, keyAccess,
             at: timeOptions.time)
         let payload = try input.read(limit: Self.inputLimitInBytes)
         switch result(of: opener, for: payload) {
@@ -86,8 +82,8 @@ struct Open: ParsableCommand {
         }
     }
 
-    private func trustedFile() throws -> TrustedFile {
-        try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess)
+    private func trustedFiles() throws -> TrustedFiles {
+        try TrustedFiles(senders, topic: topic, at: timeOptions.time, keyAccess)
     }
 
     private func openBatch() throws {
@@ -100,8 +96,9 @@ struct Open: ParsableCommand {
         } again: {
             try $0.readAgain(allowsDemoKeys: allowsDemoKeys)
         }
-        let paths = [trust.map(KeySource.file), pins].compactMap(\.self)
-        let senders = try FollowedFiles(paths, named: trust ?? "no --trust", read: trustedFile) {
+        let paths = senders.trust.map(KeySource.file) + senders.pins
+        let name = senders.isGiven ? senders.trust.joined(separator: ", ") : "no --trust"
+        let senders = try FollowedFiles(paths, named: name, read: trustedFiles) {
             try $0.readAgain(at: givenTime ?? .now, allowsDemoKeys: allowsDemoKeys)
         }
         var run = try BatchRun<OpenWorker>(batch, input)

@@ -93,6 +93,7 @@ struct OpeningFailure: Error {
             "the push is signed: give the public keys of its sender with --trust, as a keyset (Keys/NAME) or a file",
         "not-sealed": "it has no member \"pushcrypt\": give what `pushcrypt seal` printed",
         "sender-not-pinned": "the push is signed by a key that --trust doesn't have",
+        "sender-in-two-sets": "the push is signed by a key that two files of --trust have",
         "sender-revoked": "the sender's key is revoked",
         "sender-expired": "the sender's key has expired, or the signed set of --trust is no longer valid",
     ]

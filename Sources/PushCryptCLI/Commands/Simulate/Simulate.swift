@@ -56,11 +56,7 @@ struct Simulate: AsyncParsableCommand {
     var givenTopic: String?
     @Option(parsing: .unconditional, help: .init("The phone has this device's key of a shared keyset.", "ID"))
     var device: String?
-    @Option(
-        help: .init(
-            "The pinned sender keys: only signed pushes are accepted. Without it only unsigned ones are.", "FILE"))
-    var trust: String?
-    @Option(help: .init("The app's pins; needed if --trust is a signed sender set.", "FILE")) var pins: String?
+    @OptionGroup var senders: TrustOptions
     @Option(
         help: .init(
             "What a failure shows: the visible alert of a sealed payload, or the app's own text. (default: outer)",
@@ -81,11 +77,10 @@ struct Simulate: AsyncParsableCommand {
             throw ValidationError("--keys and --topic are required together: opening a payload needs both.")
         }
         for (name, isGiven) in [
-            ("--device", device != nil), ("--trust", trust != nil), ("--fallback", fallback != nil),
+            ("--device", device != nil), ("--trust", senders.isGiven), ("--fallback", fallback != nil),
         ] {
             guard !isGiven || keys != nil else { throw ValidationError("\(name) needs --keys.") }
         }
-        guard pins == nil || trust != nil else { throw ValidationError("--pins needs --trust.") }
         guard !phone.locked || app.foreground == nil else {
             throw ValidationError("--foreground and --locked exclude each other: a locked phone shows no app.")
         }
@@ -170,11 +165,11 @@ struct Simulate: AsyncParsableCommand {
         let device = try DeviceID(option: device)
         let keyset = try source?.openingKeyset(device: device)
         let keyring: any RecipientKeyring = keyset.map { KeysetKeyring($0) } ?? NoKeys()
-        let trusted = try TrustedFile(trust, pins: pins, topic: topic, at: timeOptions.time, keyAccess)
+        let trusted = try TrustedFiles(senders, topic: topic, at: timeOptions.time, keyAccess).senders
         var settings = SimulatedPhones.Settings(
             topic: topic, keyring: keyring,
-            given: source.map { GivenKeys(keys: $0.keyset, device: device, senders: trusted.senders) },
-            senders: trusted.trust, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
+            given: source.map { GivenKeys(keys: $0.keyset, device: device, senders: trusted) },
+            senders: trusted, fallback: (fallback ?? .outer).fallback, startsAt: timeOptions.time)
         try phone.apply(to: &settings)
         try app.apply(to: &settings)
         if let path = texts.strings {

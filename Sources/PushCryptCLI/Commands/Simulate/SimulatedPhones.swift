@@ -18,7 +18,8 @@ final class SimulatedPhones {
         var keyring: any RecipientKeyring
         /// The keys and the sender keys that were given, which explain a failure.
         var given: GivenKeys?
-        var senders: SenderTrust
+        /// nil if no sender keys were given: the phone accepts only unsigned pushes.
+        var senders: TrustedSenders?
         var fallback: Fallback
         var startsAt: UnixTime
         var options = SimulatedDevice.Options()
@@ -48,6 +49,8 @@ final class SimulatedPhones {
         /// How the app presents notifications, if it is in the foreground at the start.
         var foreground: PresentationOptions?
         var categories: [AppCategory] = []
+
+        var trust: SenderTrust { senders.map { .pinned($0) } ?? .unsigned }
     }
 
     let settings: Settings
@@ -66,7 +69,7 @@ final class SimulatedPhones {
     private let folder: String
     private var requestedCount = 0
     private var nextNumber = 1
-    /// The numbers of the opened pushes, by the id of the message.
+    /// The numbers of the opened pushes, by the name of the message.
     private var numbers: [String: Int] = [:]
     /// The pushes that APNs keeps, by number.
     private var keptInputs: [Int: PayloadReader.Input] = [:]
@@ -96,7 +99,7 @@ final class SimulatedPhones {
         plain = device(plainApp, nil)
         phone = device(self.app) { device in
             var configuration = try ExtensionConfiguration(
-                topic: settings.topic, keyring: settings.keyring, senders: settings.senders, fallback: settings.fallback
+                topic: settings.topic, keyring: settings.keyring, senders: settings.trust, fallback: settings.fallback
             )
             configuration.hasFilteringEntitlement = settings.options.hasFilteringEntitlement
             configuration.store = SharedStore(folder: path + "/store", role: .extension)
@@ -223,8 +226,8 @@ final class SimulatedPhones {
         if phone.time != phone.clock.time, outcome(payload, at: phone.time) != outcome(payload, at: phone.clock.time) {
             effects.hasClockFailure = true
         }
-        let retracted = push?.retractedMessageIDs.compactMap { numbers[$0] } ?? []
-        if let id = push?.messageID, numbers[id] == nil { numbers[id] = number }
+        let retracted = push?.retractedNames.compactMap { numbers[$0] } ?? []
+        if let name = push?.name, numbers[name] == nil { numbers[name] = number }
         return SimulatedPush(
             number: number, input: input, findings: findings, sent: push?.payload,
             paddingByteCount: push?.paddingByteCount, retractedNumbers: retracted,
@@ -303,7 +306,7 @@ final class SimulatedPhones {
     }
 
     private func opened(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, FailureClass>? {
-        guard let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.senders)
+        guard let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.trust)
         else {
             return nil
         }

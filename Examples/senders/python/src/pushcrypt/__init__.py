@@ -11,12 +11,13 @@ from .blobs import Attachment, Offload, SealedAttachment, SealedOffload, seal_at
 from .errors import KeyRecordError, OpenError, PossessionError, PushCryptError, SealError
 from .keys import PublisherKey, Recipient, RecipientKey, SenderKey, pinned
 from .keysets import Keyset
-from .opener import OpenedPush, Opener
+from .opener import NamedSender, OpenedPush, Opener
 from .registration import Registration, RegistrationChange, StoredRegistration
 from .sealer import Push, Sealer
 
 __all__ = [
-    "Attachment", "KeyRecordError", "Keyset", "Offload", "OpenError", "OpenedPush", "Opener", "Placeholder", "PossessionError",
-    "PublisherKey", "Push", "PushCryptError", "Recipient", "RecipientKey", "Registration", "RegistrationChange", "SealError",
-    "SealedAttachment", "SealedOffload", "Sealer", "SenderKey", "StoredRegistration", "pinned", "seal_attachment", "seal_offload",
+    "Attachment", "KeyRecordError", "Keyset", "NamedSender", "Offload", "OpenError", "OpenedPush", "Opener", "Placeholder",
+    "PossessionError", "PublisherKey", "Push", "PushCryptError", "Recipient", "RecipientKey", "Registration",
+    "RegistrationChange", "SealError", "SealedAttachment", "SealedOffload", "Sealer", "SenderKey", "StoredRegistration", "pinned",
+    "seal_attachment", "seal_offload",
 ]

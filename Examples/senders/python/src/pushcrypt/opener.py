@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Mapping, Protocol, Union
+from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
-from . import _envelope
+from . import _envelope, _senders
 from ._json import Obj, b64, is_integer, parse, unb64
 from ._keys import Key, checked_topic
 from ._message import AHEAD_IN_SECONDS, WINDOW_IN_SECONDS, Header, Payload, has_text
@@ -19,13 +19,20 @@ from .blobs import PAYLOAD, Attachment, Offload, offloaded_payload, open_blob
 from .errors import Flaw, KeyRecordError, OpenError, undecryptable
 from .keys import RecipientKey
 from .keysets import Keyset, always, kind_of
+from .sender_sets import TrustedSet
 
 
-class Senders(Protocol):
-    """Sender keys that an app trusts: a `Keyset`, or a `TrustedSet` of `pushcrypt.sender_sets`."""
+@dataclass(frozen=True)
+class NamedSender:
+    """The keys of a sender whose set isn't signed, with the name that the app gives it, to trust several senders."""
 
-    def verification_key(self, skid: str, at: int) -> Key | None:
-        """The key, or None. Raises KeyRecordError `keyExpired` or `keyRevoked`."""
+    keys: Keyset
+    name: str
+    """At most 65,535 bytes. It is never sent. A `Keyset` alone has the empty name."""
+
+
+Sender = Union[Keyset, NamedSender, TrustedSet]
+"""The keys of one sender (PROTOCOL section 4): an unsigned set, or an accepted one of `pushcrypt.sender_sets`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +49,7 @@ class OpenedPush:
     """The kid of the sender's key."""
     proof: int
     """What the sender proved: bit 0 a psk or a shared key, bit 1 the signature."""
+    _sender: bytes = _senders.UNNAMED
     _extras: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -55,6 +63,16 @@ class OpenedPush:
     @property
     def retract(self) -> tuple[str, ...]:
         return tuple(self._extras.get("retract", ()))
+
+    @property
+    def name(self) -> str:
+        """M of PROTOCOL section 4, by which a device remembers the message."""
+        return _senders.message_name(self._sender, unb64(self.id))
+
+    @property
+    def retracted_names(self) -> tuple[str, ...]:
+        """M of the messages in `retract`: the sender's own."""
+        return tuple(_senders.message_name(self._sender, unb64(one)) for one in self.retract)
 
     @property
     def quiet(self) -> bool:
@@ -90,18 +108,17 @@ class Opener:
     """Opens the pushes to one app."""
 
     def __init__(
-        self, topic: str, keys: RecipientKey | Iterable[RecipientKey] | Keyset, *, senders: Senders | None,
+        self, topic: str, keys: RecipientKey | Iterable[RecipientKey] | Keyset, *, senders: Sender | Sequence[Sender] | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`senders` are the sender keys that the app pins. None accepts unsigned pushes, and only these.
+        """`senders` are the sender keys that the app pins, one set for each sender. None accepts unsigned pushes, and only
+        these.
 
         Raises KeyRecordError: `invalidTopic`, `wrongKind`, `duplicateKey`.
         """
         self._topic = checked_topic(topic)
         self._keys = _opening_keys(keys)
-        if isinstance(senders, Keyset) and senders.kind != "sender":
-            raise KeyRecordError("wrongKind", "senders aren't sender keys")
-        self._senders = senders
+        self._senders = None if senders is None else _pinned(senders)
         self._clock = clock
 
     def open(self, payload: Union[bytes, str]) -> OpenedPush:
@@ -111,16 +128,17 @@ class Opener:
         """
         now = int(self._clock())
         outer = _Outer.read(payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload)
-        message, proof = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
-        return _opened(message, proof, outer.skid, now)
+        message, proof, sender = self._open_envelope(outer.kid, outer.skid, outer.sealed, now)
+        return _opened(message, proof, outer.skid, sender, now)
 
     def _open_envelope(
         self, kid: str, skid: str | None, sealed: bytes, now: int, is_challenge: bool = False
-    ) -> tuple[bytes, int]:
-        """The message, or the nonce of a challenge, and what the sender proved."""
+    ) -> tuple[bytes, int, bytes]:
+        """The message, or the nonce of a challenge, what the sender proved, and S of PROTOCOL section 4."""
         key = self._recipient_key(kid, now)
-        sender = self._sender_key(skid, now)
-        return _envelope.open_(key, sender, self._topic, sealed, is_challenge), _envelope.proof(key, sender is not None)
+        signer, sender = self._sender_key(skid, now)
+        message = _envelope.open_(key, signer, self._topic, sealed, is_challenge)
+        return message, _envelope.proof(key, signer is not None), sender
 
     def _recipient_key(self, kid: str, now: int) -> Key:
         key = _known(lambda: self._keys.opening(kid, now))
@@ -128,17 +146,37 @@ class Opener:
             raise OpenError("unknownKey", f"the push is sealed to key {kid}, which the opener doesn't have")
         return key
 
-    def _sender_key(self, skid: str | None, now: int) -> Key | None:
+    def _sender_key(self, skid: str | None, now: int) -> tuple[Key | None, bytes]:
         """None for an unsigned push. An app that pins senders accepts none, and the error doesn't tell why (section 8)."""
-        senders = self._senders
         if skid is None:
-            if senders is not None:
+            if self._senders is not None:
                 raise undecryptable()
-            return None
-        key = _known(lambda: senders.verification_key(skid, now)) if senders is not None else None
+            return None, _senders.UNNAMED
+        holders = [one for one in self._senders or () if _keyset(one[1]).entry(skid) is not None]
+        if len(holders) > 1:
+            raise OpenError("unknownKey", f"the push is signed by key {skid}, which two senders have")
+        key = _known(lambda: holders[0][1].verification_key(skid, now)) if holders else None
         if key is None:
             raise OpenError("unknownKey", f"the push is signed by key {skid}, which isn't pinned")
-        return key
+        return key, holders[0][0]
+
+
+def _pinned(senders: Sender | Sequence[Sender]) -> list[tuple[bytes, Keyset | TrustedSet]]:
+    """S and the keys of each sender."""
+    found: list[tuple[bytes, Keyset | TrustedSet]] = []
+    for one in [senders] if isinstance(senders, (Keyset, NamedSender, TrustedSet)) else senders:
+        if isinstance(one, TrustedSet):
+            found.append((_senders.of_set(one.accepted.publication.set), one))
+        else:
+            name, keys = (one.name, one.keys) if isinstance(one, NamedSender) else ("", one)
+            found.append((_senders.of_name(name), keys))
+        if _keyset(found[-1][1]).kind != "sender":
+            raise KeyRecordError("wrongKind", "senders aren't sender keys")
+    return found
+
+
+def _keyset(keys: Keyset | TrustedSet) -> Keyset:
+    return keys.accepted.keyset if isinstance(keys, TrustedSet) else keys
 
 
 def _known(look_up: Callable[[], Key | None]) -> Key | None:
@@ -191,7 +229,7 @@ class _Outer:
         return cls(member["kid"], member.get("skid"), sealed)
 
 
-def _opened(message: bytes, proof: int, skid: str | None, now: int) -> OpenedPush:
+def _opened(message: bytes, proof: int, skid: str | None, sender: bytes, now: int) -> OpenedPush:
     try:
         inner = Payload.read(message, is_message=True)
         header = Header.read(inner.root["pushcrypt"], proof != 0, "badge" in inner.aps)
@@ -201,4 +239,4 @@ def _opened(message: bytes, proof: int, skid: str | None, now: int) -> OpenedPus
         raise OpenError("expired", "the message has expired")
     if header.iat > now + AHEAD_IN_SECONDS:
         raise OpenError("notYetValid", "the message is from the future: a clock is wrong")
-    return OpenedPush(inner.without_header(), b64(header.id), header.iat, header.exp, skid, proof, header.extras)
+    return OpenedPush(inner.without_header(), b64(header.id), header.iat, header.exp, skid, proof, sender, header.extras)

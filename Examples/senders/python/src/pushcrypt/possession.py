@@ -91,7 +91,7 @@ def answer(challenge: Union[bytes, str], *, record: bytes, host: str, opener: Op
     """Answers as the device does, for tests. Raises OpenError with the class of PROTOCOL section 8."""
     _checked_host(host, "invalidHost")
     registration, kid, skid, sealed = _read_challenge(_bytes(challenge))
-    nonce, _ = opener._open_envelope(kid, skid, sealed, int(opener._clock()), is_challenge=True)
+    nonce, _, _ = opener._open_envelope(kid, skid, sealed, int(opener._clock()), is_challenge=True)
     if len(nonce) != NONCE_SIZE:
         raise OpenError("malformed", f"the challenge's plaintext isn't {NONCE_SIZE} bytes long")
     code = code_of(nonce, host, registration, record)
