@@ -58,7 +58,7 @@ enum Mode: UInt8 {
 struct KeySchedule: ~Escapable {
     private let labels: LabeledKDF
     /// mode || psk_id_hash || info_hash
-    private let context: Span<UInt8>
+    let context: Span<UInt8>
     /// The HMAC under "secret".
     private let secret: any HMACSHA256
 

@@ -40,13 +40,14 @@ struct InstructionVectorTests {
 
     @Test(
         "a message opens with its instructions, or is refused, as the vector says",
-        arguments: try File.shared.get().vectors)
-    func message(_ vector: Vector) throws {
+        arguments: Backends.pairs(with: try File.shared.get().vectors) { $0.name.hasPrefix("xwing") })
+    func message(_ vector: Vector, _ named: NamedBackend) throws {
         let senders = try vector.senders.map { text in
             SenderTrust.pinned(try TrustedSenders(Keyset(json: Array(text.utf8))))
         }
         let opener = try Opener(
-            topic: vector.topic, keyring: KeysetKeyring(Keyset(json: Array(vector.keyset.utf8))),
+            topic: vector.topic,
+            keyring: KeysetKeyring(Keyset(json: Array(vector.keyset.utf8), backend: named.backend)),
             senders: senders ?? .unsigned)
         switch opener.open(Array(vector.payload.utf8), at: UnixTime(vector.at)) {
         case .success(let push):
@@ -60,12 +61,12 @@ struct InstructionVectorTests {
         }
     }
 
-    @Test("the file has messages of twelve modes, and both outcomes of each rule")
+    @Test("the file has messages of sixteen modes, and both outcomes of each rule")
     func counts() throws {
         let vectors = try File.shared.get().vectors
         #expect(vectors.filter { $0.failure == nil }.count > 250)
         #expect(vectors.filter { $0.failure == "malformed" }.count > 100)
-        #expect(Set(vectors.map { $0.name.prefix { $0 != ":" } }).count == 12)
+        #expect(Set(vectors.map { $0.name.prefix { $0 != ":" } }).count == 16)
         #expect(Set(vectors.compactMap(\.failure)) == ["malformed"])
         #expect(Set(vectors.compactMap(\.opened?.proof)) == [0, 1, 2, 3])
     }

@@ -54,13 +54,15 @@ struct PossessionVectorTests {
     }
 
     @Test(
-        "a challenge is answered, or is refused, as the vector says", arguments: try File.shared.get().challenges)
-    func challenge(_ vector: Challenge) throws {
+        "a challenge is answered, or is refused, as the vector says",
+        arguments: Backends.pairs(with: try File.shared.get().challenges) { $0.name.hasPrefix("xwing") })
+    func challenge(_ vector: Challenge, _ named: NamedBackend) throws {
         let senders = try vector.senders.map { text in
             SenderTrust.pinned(try TrustedSenders(json: Array(text.utf8)))
         }
         let opener = try Opener(
-            topic: vector.topic, keyring: KeysetKeyring(Keyset(json: Array(vector.keyset.utf8))),
+            topic: vector.topic,
+            keyring: KeysetKeyring(Keyset(json: Array(vector.keyset.utf8), backend: named.backend)),
             senders: senders ?? .unsigned)
         let record = SecretBytes(copying: Array(vector.record.utf8).bytes)
         do {
@@ -110,12 +112,12 @@ struct PossessionVectorTests {
         #expect(Base64URL.encode(try named.backend.sha256(code.bytes)) == made.codeDigest)
     }
 
-    @Test("the file has challenges of twelve modes, and each class and code that one can fail with")
+    @Test("the file has challenges of fourteen modes, and each class and code that one can fail with")
     func counts() throws {
         let file = try File.shared.get()
-        #expect(file.challenges.filter { $0.failure == nil }.count == 84)
+        #expect(file.challenges.filter { $0.failure == nil }.count == 98)
         #expect(file.challenges.count > 450 && file.answers.count > 40)
-        #expect(Set(file.challenges.map { $0.name.prefix { $0 != ":" } }).count == 12)
+        #expect(Set(file.challenges.map { $0.name.prefix { $0 != ":" } }).count == 14)
         let classes: Set<String> = ["malformed", "unsupportedVersion", "unknownKey", "undecryptable"]
         #expect(Set(file.challenges.compactMap(\.failure)) == classes)
         let codes: Set<String> = ["malformed", "otherChallenge", "challengeExpired", "possessionNotProven"]

@@ -33,6 +33,13 @@ public enum Backends {
     /// The backends that have keys of a type on this machine: OpenSSL has X-Wing from 3.5 on.
     public static func supporting(_ type: KeyPairType) -> [NamedBackend] { all.filter { $0.backend.supports(type) } }
 
+    /// Every vector with every backend that can run it: one of suite 3 needs X-Wing.
+    public static func pairs<Vector>(
+        with vectors: [Vector], ofSuite3 isOfSuite3: (Vector) -> Bool
+    ) -> [(Vector, NamedBackend)] {
+        vectors.flatMap { vector in (isOfSuite3(vector) ? supporting(.xWing) : all).map { (vector, $0) } }
+    }
+
     /// Every ordered pair of them.
     public static func pairs(supporting type: KeyPairType) -> [BackendPair] { pairs(of: supporting(type)) }
 

@@ -16,14 +16,23 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.dont_write_bytecode = True
 
 import support  # noqa: E402
-from make_pushcrypt_v1 import AT, DAY, KEYS, TOPIC  # noqa: E402
-from pushcrypt import PushCryptError, _envelope  # noqa: E402
+from make_pushcrypt_v1 import AT, DAY, KEYS, TOPIC, XWING_ENCS, XWING_KEYS  # noqa: E402
+from pushcrypt import PushCryptError, _envelope, _hpke, _xwing  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
-from pushcrypt._test_doors import encrypt_with  # noqa: E402
+from pushcrypt._test_doors import encrypt_under, encrypt_with  # noqa: E402
 
 INNER = '{"aps":{"alert":"x"}}'
-RECIPIENTS = ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")
+KEYS.update(XWING_KEYS)
+RECIPIENTS = ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "xwing", "xwing psk")
+#: Another recipient's key of the same kind.
+OTHERS = {"p256": KEYS["other p256"], "x25519": KEYS["other x25519"], "oct": KEYS["other shared"], "xwing": KEYS["other xwing"]}
+#: The points of X25519 with which every secret is zero: of order 1, 2, 4 and 8, not canonical, and with the ignored bit.
+P25519 = 2**255 - 19
+ORDER_8_U = (325606250916557431795983626356110631294008115727848805560023387167927233504,
+             39382357235489614581723060781553021112529911719440698176882885853963445705823)
+ZERO_SHARES = (("0", 0), ("1", 1), ("p - 1", P25519 - 1), ("p", P25519), ("p + 1", P25519 + 1), ("a point of order 8", ORDER_8_U[0]),
+               ("another point of order 8", ORDER_8_U[1]), ("2^255", 2**255))
 GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493  # of Ed25519
 SENDER, OTHER = KEYS["sender"], KEYS["other sender"]
 
@@ -33,8 +42,12 @@ def material(label: str, size: int = 32) -> bytes:
 
 
 def encrypt(key: Key, info: bytes, plaintext: bytes, label: str) -> bytes:
-    """With salt or ephemeral key from the label."""
-    return encrypt_with(key, info, plaintext, material(label, 16 if key.suite == 4 else 32))
+    """With salt or ephemeral key from the label, or the key's `enc`."""
+    return encrypt_with(key, info, plaintext, enc_of(key) if key.suite == 3 else material(label, 16 if key.suite == 4 else 32))
+
+
+def enc_of(key: Key) -> bytes:
+    return XWING_ENCS[key.public]
 
 
 def message(header: Optional[str] = None) -> bytes:
@@ -150,6 +163,9 @@ def add_sealed(vectors: Vectors, mode: Mode) -> None:
         ("sealed", "is the bytes twice", body + body),
     ):
         vectors.add(mode, field, change, "undecryptable", mode.payload(changed))
+    if mode.key.suite in (2, 3) and not mode.signed:
+        for what, number in ZERO_SHARES:
+            vectors.add(mode, "enc", f"has a zero share: {what}", "undecryptable", mode.payload(zero_share(mode, number)))
     if mode.key.suite in (1, 2):
         for what, point in (("all zeros", bytes(size)), ("all ones", b"\xff" * size)):
             vectors.add(mode, "enc", f"is {what}", "undecryptable", mode.payload(point + body[size:]))
@@ -158,6 +174,18 @@ def add_sealed(vectors: Vectors, mode: Mode) -> None:
         vectors.add(mode, "enc", "in compressed form", "undecryptable", mode.payload(compressed + body[65:]))
         off_curve = mode.payload(body[:64] + bytes([body[64] ^ 2]) + body[65:])
         vectors.add(mode, "enc", "off the curve", "undecryptable", off_curve)
+
+
+def zero_share(mode: Mode, u: int) -> bytes:
+    """Sealed under the secret that a recipient computes which doesn't check that X25519's secret isn't zero."""
+    share, key = u.to_bytes(32, "little"), mode.key
+    if key.suite == 2:
+        enc, secret = share, _hpke._extract_and_expand(_hpke.X25519_AES128, bytes(32), share + key.public)
+    else:
+        enc, private = enc_of(key)[:-32] + share, key.private_object
+        mlkem_secret = private._mlkem.decapsulate(enc[:-32])
+        secret = _xwing._combine(mlkem_secret, bytes(32), share, key.public[-32:])
+    return enc + encrypt_under(key, secret, mode.info, mode.plaintext)
 
 
 def add_context(vectors: Vectors, mode: Mode) -> None:
@@ -169,10 +197,10 @@ def add_context(vectors: Vectors, mode: Mode) -> None:
         changed = info[:at] + bytes([info[at] ^ value]) + info[at + 1:]
         vectors.add(mode, field, "changed", "undecryptable", mode.payload(mode.sealed(info=changed)))
     vectors.add(mode, "context", "missing", "undecryptable", mode.payload(mode.sealed(info=b"\0")))
-    other = {"p256": "other p256", "x25519": "other x25519", "oct": "other shared"}[mode.key.kind]
+    other = OTHERS[mode.key.kind]
     vectors.add(mode, "recipient's key", "is another, sealed under this kid", "undecryptable",
-                mode.payload(mode.sealed(to=dataclasses.replace(KEYS[other], kid=mode.key.kid, psk=mode.key.psk))))
-    vectors.add(mode, "kid", "of no key", "unknownKey", payload, keys=KEYS[other])
+                mode.payload(mode.sealed(to=dataclasses.replace(other, kid=mode.key.kid, psk=mode.key.psk))))
+    vectors.add(mode, "kid", "of no key", "unknownKey", payload, keys=other)
 
 
 def add_psk(vectors: Vectors, mode: Mode) -> None:
@@ -193,7 +221,8 @@ def add_psk(vectors: Vectors, mode: Mode) -> None:
     vectors.add(mode, "psk", "used, psk bit not set, missing at the recipient", "undecryptable", mode.payload(with_psk),
                 keys=dataclasses.replace(mode.key, psk=None))
     for what, psk_id in (("another", KEYS["other p256"].kid.encode()), ("the 8 bytes of the kid", unb64(mode.key.kid, 8))):
-        sealed = encrypt_with(mode.key, mode.info, mode.plaintext, material(mode.name), psk_id)
+        secret = enc_of(mode.key) if mode.key.suite == 3 else material(mode.name)
+        sealed = encrypt_with(mode.key, mode.info, mode.plaintext, secret, psk_id)
         vectors.add(mode, "psk_id", f"is {what}", "undecryptable", mode.payload(sealed))
 
 
@@ -217,8 +246,7 @@ def add_signature(vectors: Vectors, mode: Mode) -> None:
     info, text = mode.info, message()
     good = signature(SENDER, mode.key, info, text)
     raised = (int.from_bytes(good[32:], "little") + GROUP_ORDER).to_bytes(32, "little")
-    stranger = KEYS["tablet"] if mode.recipient == "device" else {
-        "p256": KEYS["other p256"], "x25519": KEYS["other x25519"], "oct": KEYS["other shared"]}[mode.key.kind]
+    stranger = KEYS["tablet"] if mode.recipient == "device" else OTHERS[mode.key.kind]
     for what, changed in (
         ("changed at its start", flipped(good, 0)), ("changed at its end", flipped(good, 32)), ("missing", b""),
         ("too short by a byte", good[:-1]), ("too long by a byte", good + b"\0"), ("of zeros", bytes(64)),

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.dont_write_bytecode = True
 
 import support  # noqa: E402
-from make_pushcrypt_v1 import KEYS, made  # noqa: E402
+from make_pushcrypt_v1 import KEYS, XWING_KEYS, made  # noqa: E402
 from pushcrypt import Keyset, PushCryptError  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key, key_id  # noqa: E402
@@ -22,6 +22,7 @@ from pushcrypt._points import ORDER_8_Y  # noqa: E402
 from pushcrypt.keysets import MOMENTS, seconds  # noqa: E402
 from pushcrypt.sealer import campaign_id  # noqa: E402
 
+KEYS.update(XWING_KEYS)
 P25519, P256 = 2**255 - 19, 2**256 - 2**224 + 2**192 + 2**96 - 1
 P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 ALWAYS = {"activatesAt": "2026-01-01T00:00:00Z"}
@@ -59,11 +60,11 @@ def add_records(vectors: Vectors, name: str) -> None:
         vectors.add("keyset", f"{name}: public", key.record(private=False))
     vectors.add("keyset", f"{name}: with members that nobody knows", {**record, "use": "enc", "more": [1]})
     add = lambda what, text, failure: vectors.add("keyset", f"{name}: {what}", text, failure)
-    secrets = [member for member in ("x", "y", "d", "k", "psk") if member in record]
+    secrets = [member for member in ("x", "y", "pub", "d", "priv", "k", "psk") if member in record]
     for member in record:
         kind_of_key = {"kty": "malformed", "crv": "unsupportedKey", "alg": "unsupportedKey"}
         failure = kind_of_key.get(member, "malformed")
-        if member not in ("d", "psk", "device"):
+        if member not in ("d", "priv", "psk", "device"):
             add(f"{member} missing", {k: v for k, v in record.items() if k != member}, failure)
         for what, value in (("null", None), ("a number", 1), ("an array", [record[member]])):
             add(f"{member} is {what}", {**record, member: value}, failure)
@@ -71,8 +72,9 @@ def add_records(vectors: Vectors, name: str) -> None:
         add(f"{member} twice", text[:-1] + f', "{member}": {json.dumps(record[member])}}}', "malformed")
     for member in secrets:
         value = unb64(record[member])
-        for what, changed in (("of 31 bytes", b64(value[:-1])), ("of 33 bytes", b64(value + b"\0")), ("empty", ""),
-                              ("padded", record[member] + "="), ("with trailing bits", b64(bytes(32))[:-1] + "B"),
+        for what, changed in ((f"of {len(value) - 1} bytes", b64(value[:-1])), (f"of {len(value) + 1} bytes", b64(value + b"\0")),
+                              ("empty", ""), ("padded", record[member] + "="),
+                              ("with trailing bits", b64(bytes(len(value)))[:-1] + "B"),
                               ("in base64's alphabet", "+" + record[member][1:]), ("with white space", " " + record[member])):
             add(f"{member} {what}", {**record, member: changed}, "malformed")
     for what, kid in (("too short", key.kid[:-1]), ("too long", key.kid + "A"), ("padded", key.kid + "="), ("empty", ""),
@@ -90,6 +92,10 @@ def add_records(vectors: Vectors, name: str) -> None:
         add("psk added", {**record, "psk": b64(bytes(32))}, "malformed")
     if key.kind == "oct":
         add("crv added, which such a key doesn't have", {**record, "crv": "P-256"}, None)
+    elif key.kind == "xwing":
+        add("device added", {**record, "device": "a"}, "malformed")
+        add("crv added, which such a key doesn't have", {**record, "crv": "P-256"}, None)
+        add("priv of another key", {**record, "priv": b64(made("xwing", "another").secret)}, "invalidKey")
     else:
         add("device added", {**record, "device": "a"}, "malformed")
         add("crv unknown", {**record, "crv": "P-384"}, "unsupportedKey")
@@ -113,8 +119,12 @@ def add_points(vectors: Vectors) -> None:
     points += [("ed25519", f"with y = {name}", le(number)) for name, number in (
         ("0", 0), ("1", 1), ("1 and the sign", 1 | 1 << 255), ("p - 1", P25519 - 1), ("p", P25519), ("p + 1", P25519 + 1),
         ("that of order 8", ORDER_8_Y))]
+    xwing = KEYS["xwing"]
+    points += [("xwing", f"with x = {name}", xwing.public[:-32] + le(number)) for name, number in (
+        ("0", 0), ("p - 1", P25519 - 1), ("p", P25519), ("2^255 + 9", 2**255 + 9))]
+    points += [("xwing", f"with the coefficient {number}", number.to_bytes(2, "little") + xwing.public[2:]) for number in (3329, 4095)]
     for kind, what, public in points:
-        base = {"p256": p256, "x25519": x25519, "ed25519": sender}[kind].record(private=False)
+        base = {"p256": p256, "x25519": x25519, "ed25519": sender, "xwing": xwing}[kind].record(private=False)
         vectors.add("keyset", f"{kind}: a point {what}", with_kid(base, kind, public), "invalidKey")
     for what, d in (("of zeros", 0), ("the group's order", P256_ORDER), ("2^256 - 1", 2**256 - 1)):
         vectors.add("keyset", f"p256: d is {what}", {**p256.record(), "d": b64(d.to_bytes(32, "big"))}, "invalidKey")
@@ -122,7 +132,7 @@ def add_points(vectors: Vectors) -> None:
 
 def add_uploads(vectors: Vectors) -> None:
     """What an app registers, or is handed: read by the sender."""
-    for name in ("p256", "p256 psk", "x25519", "x25519 psk"):
+    for name in ("p256", "p256 psk", "x25519", "x25519 psk", "xwing", "xwing psk"):
         public = KEYS[name].record(private=False)
         vectors.add("recipient", f"{name}: registration record", public)
         vectors.add("recipient", f"{name}: private record", KEYS[name].record(), "wrongKind")
@@ -162,7 +172,7 @@ def add_sets(vectors: Vectors) -> None:
 
     add = lambda name, text, failure=None: vectors.add("keyset", f"set: {name}", text, failure)
     kid = KEYS["sender"].kid
-    for what, names in (("recipients", ("p256", "p256 psk", "x25519", "x25519 psk")), ("senders", ("sender", "other sender")),
+    for what, names in (("recipients", ("p256", "p256 psk", "x25519", "x25519 psk")), ("recipients of suites 1 and 3", ("p256", "xwing")), ("senders", ("sender", "other sender")),
                         ("shared keys", ("shared", "other shared"))):
         add(f"{what}, public", a_set(names))
         add(f"{what}, private", a_set(names, private=True))
@@ -243,15 +253,15 @@ def states() -> list[dict[str, Any]]:
 
 
 def campaigns() -> list[dict[str, str]]:
-    """Message ids of campaigns (protocol section 5): by the name of a key in pushcrypt-v1.json."""
+    """Message ids of campaigns (protocol section 5): by the name of a key in pushcrypt-v1.json or xwing-keys.json."""
     return [{"campaign": campaign, "key": name, "id": b64(campaign_id(campaign, KEYS[name]))}
             for campaign in ("x", "spring sale", "Fr\u00fchling", "n" * 255)
-            for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")]
+            for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "xwing", "xwing psk")]
 
 
 def main() -> None:
     vectors = Vectors()
-    for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "sender"):
+    for name in ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device", "sender", "xwing psk"):
         add_records(vectors, name)
     for add in (add_points, add_uploads, add_sets):
         add(vectors)

@@ -188,6 +188,9 @@ def add_answers(vectors: Vectors, mode: Mode) -> str:
 def main() -> None:
     vectors = Vectors()
     for mode in [Mode(name, signed) for name in RECIPIENTS for signed in (False, True)]:
+        # Keys of suite 3 are long: two of their modes are enough.
+        if mode.name in ("xwing, signed", "xwing psk, unsigned"):
+            continue
         for add in (add_accepted, add_members, add_sealed, add_signer):
             if add is add_members and mode.name not in ("p256 psk, signed", "shared, unsigned"):
                 continue

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 from pushcrypt import PushCryptError, _envelope  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
-from pushcrypt._keys import Key, device_key, key_id  # noqa: E402
+from pushcrypt._keys import Key, device_key, key_id, load_key  # noqa: E402
 from pushcrypt._points import public_of  # noqa: E402
 
 TOPIC, AT, DAY = "com.example.app", 1_800_000_000, 86_400
@@ -46,6 +46,11 @@ KEYS = {
 }
 KEYS["device"] = device_key(KEYS["shared"], DEVICE)
 KEYS["other device"] = device_key(KEYS["shared"], "tablet-2")
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "xwing-keys.json"), encoding="utf-8") as xwing_file:
+    XWING_FILE = json.load(xwing_file)
+#: The keys of suite 3, which aren't in pushcrypt-v1.json, and for each public key an `enc` that was made for it once.
+XWING_KEYS = {**{name: load_key(record) for name, record in XWING_FILE["keys"].items()}, "other xwing": made("xwing", "other xwing")}
+XWING_ENCS = {XWING_KEYS[name].public: unb64(enc) for name, enc in XWING_FILE["enc"].items()}
 RECIPIENTS = ("p256", "p256 psk", "x25519", "x25519 psk", "shared", "device")
 
 

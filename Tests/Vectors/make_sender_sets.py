@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.dont_write_bytecode = True
 
 import support  # noqa: E402
-from make_pushcrypt_v1 import made  # noqa: E402
+from make_pushcrypt_v1 import XWING_KEYS, made  # noqa: E402
 from pushcrypt import PushCryptError, sender_sets  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
@@ -240,6 +240,8 @@ def add_payloads(cases: Cases) -> None:
     shared = made("oct", "shared")
     add("a set of shared keys", signed({**payload({shared: ALWAYS}), "keys": [shared.record()]}), "wrongKind")
     add("a set of recipients' keys", signed(payload({made("x25519", "x25519"): ALWAYS})), "wrongKind")
+    add("a set of recipients' keys of suite 3", signed(payload({XWING_KEYS["xwing"]: ALWAYS})), "wrongKind")
+    add("a recipient's key of suite 3 among the senders'", signed(payload({SENDER: ALWAYS, XWING_KEYS["xwing"]: ALWAYS})), "wrongKind")
     add("a recipient's key among the senders'", signed(payload({SENDER: ALWAYS, made("x25519", "x25519"): ALWAYS})), "wrongKind")
     add("a key without its times", signed({**payload(), "keys": good["keys"] + [THIEF.record(private=False)]}), "malformed")
     add("a key twice", signed({**payload(), "keys": good["keys"] + good["keys"][:1]}), "duplicateKey")
@@ -332,6 +334,7 @@ def read_pins() -> list[dict[str, Any]]:
     add("a publisher's key without its role", {**pins(), "publishers": [dataclasses.replace(PUBLISHER, role=None).record(private=False)]}, "wrongKind")
     add("a publisher's key with an unknown role", {**pins(), "publishers": [{**records[0], "role": "owner"}]}, "unsupportedKey")
     add("a recipient's key", {**pins(), "publishers": [made("x25519", "x25519").record(private=False)]}, "wrongKind")
+    add("a recipient's key of suite 3", {**pins(), "publishers": [XWING_KEYS["xwing"].record(private=False)]}, "wrongKind")
     add("a recipient's key with the role publisher",
         {**pins(), "publishers": [{**made("x25519", "x25519").record(private=False), "role": "publisher"}]}, "wrongKind")
     add("a publisher's key with a psk", {**pins(), "publishers": [{**records[0], "psk": b64(bytes(32))}]}, "malformed")

@@ -9,13 +9,15 @@ from typing import Any
 
 import support
 from pushcrypt import (
-    Keyset, Opener, Placeholder, PossessionError, PushCryptError, Recipient, RecipientKey, Sealer, _envelope, _keys, possession,
-    seal_offload,
+    Keyset, NamedSender, Opener, Placeholder, PossessionError, PushCryptError, Recipient, RecipientKey, Sealer, _envelope, _hpke,
+    _keys, _senders, possession, seal_offload,
 )
 from pushcrypt._json import b64, unb64
 from pushcrypt._message import is_visible
+from pushcrypt._points import dh_private
 from pushcrypt.blobs import offloaded_payload
 from pushcrypt.sealer import campaign_id
+from pushcrypt.sender_sets import Pins, accept
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
 
@@ -181,10 +183,80 @@ class VectorTests(unittest.TestCase):
                     self.assertEqual(error.code, entry["failure"])
 
     def test_campaigns(self) -> None:
-        keys = load("pushcrypt-v1.json")["keys"]
+        keys = load("pushcrypt-v1.json")["keys"] | load("xwing-keys.json")["keys"]
         for entry in load("keysets-v1.json")["campaigns"]:
             key = _keys.load_key(keys[entry["key"]])
             self.assertEqual(b64(campaign_id(entry["campaign"], key)), entry["id"])
+
+    def test_names_of_messages(self) -> None:
+        for entry in load("senders-v1.json")["names"]:
+            sender = _senders.of_set(unb64(entry["set"])) if "set" in entry else _senders.of_name(entry["name"])
+            self.assertEqual(entry["sender"] or sender.hex(), sender.hex())
+            for message_id, name in entry["messages"].items():
+                self.assertEqual(_senders.message_name(sender, unb64(message_id)), name)
+
+    def test_pushes_of_several_senders(self) -> None:
+        vectors = load("senders-v1.json")
+
+        def read(one: dict[str, str]) -> Any:
+            if "keys" in one:
+                return NamedSender(Keyset.from_json(one["keys"]), one["name"])
+            return accept(unb64(one["document"]), Pins.from_json(one["pins"]), "com.example.app", None, 1_800_000_000)
+
+        trust = {name: None if sets is None else [read(one) for one in sets] for name, sets in vectors["trust"].items()}
+        opened = []
+        for entry in vectors["pushes"]:
+            opener = Opener(entry["topic"], Keyset.from_json(entry["keyset"]), senders=trust[entry["trust"]], clock=lambda: entry["at"])
+            with self.subTest(entry["name"]):
+                try:
+                    push = opener.open(entry["payload"])
+                    self.assertEqual((entry["failure"], entry["message"], entry["retract"], entry["proof"]),
+                                     (None, push.name, list(push.retracted_names), push.proof))
+                    opened.append(push)
+                except PushCryptError as error:
+                    self.assertEqual(error.code, entry["failure"])
+                    opened.append(None)
+        for entry in vectors["retractions"]:
+            message, retraction = opened[entry["message"]], opened[entry["retraction"]]
+            acts = message.name in retraction.retracted_names and message.proof & retraction.proof == message.proof
+            self.assertEqual(acts, entry["acts"])
+
+    def test_steps_of_one_push_of_each_suite(self) -> None:
+        suites = []
+        for entry in load("steps-v1.json")["pushes"]:
+            value = {name: bytes.fromhex(text) for name, text in entry["values"].items()}
+            with self.subTest(entry["name"]):
+                key = RecipientKey.from_jwk(entry["key"])._key
+                opened = support.open_with_sets(entry["payload"].encode(), json.dumps(entry["key"]).encode(),
+                                                entry["senders"] and entry["senders"].encode(), entry["topic"], entry["at"])
+                self.assertIn(opened.json[:-1].encode(), value["message"])
+                self.assertEqual(_envelope.context(key, json.loads(entry["payload"])["pushcrypt"].get("skid"), entry["topic"]),
+                                 value["info"])
+                suites.append(key.suite)
+                if key.suite == 4:
+                    _, nonce = _envelope._suite_4(key, value["salt"], value["info"])
+                    self.assertEqual(nonce, value["nonce"])
+                    continue
+                suite = _envelope.HPKE_SUITES[key.suite]
+                secret = _hpke.decap(suite, value["enc"], key.private_object, key.public)
+                self.assertEqual(secret, value["shared_secret"])
+                self.assertEqual(_hpke.key_schedule(suite, secret, value["info"], value["psk"], value["psk_id"]),
+                                 (value["key"], value["base_nonce"]))
+        self.assertEqual(suites, [1, 2, 3, 4])
+
+    def test_edges_of_hpke(self) -> None:
+        for vector in load("hpke-edges.json"):
+            value = {name: bytes.fromhex(text) for name, text in vector.items() if isinstance(text, str) and name not in ("title", "section")}
+            suite = _hpke.Suite("p256", 16, 1, 16, 65) if vector["kem_id"] == 16 else _hpke.X25519_AES128
+            first = {name: bytes.fromhex(text) for name, text in vector["encryptions"][0].items()}
+            with self.subTest(vector["title"]):
+                plaintext = _hpke.open_(suite, dh_private(suite.kind, value["skRm"]), value["pkRm"], value["info"],
+                                        value["enc"] + first["ct"], value.get("psk", b""), value.get("psk_id", b""), first["aad"])
+                self.assertEqual(plaintext, first["pt"])
+        with self.assertRaises(ValueError):
+            _hpke.key_schedule(_hpke.X25519_AES128, bytes(32), b"", b"", b"id")  # an empty psk
+        with self.assertRaises(ValueError):
+            _hpke.key_schedule(_hpke.X25519_AES128, bytes(32), b"", bytes(32), b"")  # an empty psk_id
 
 
 if __name__ == "__main__":

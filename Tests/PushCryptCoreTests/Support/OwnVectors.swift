@@ -29,6 +29,16 @@ struct OwnVectors: Decodable {
     let contextInfo: ContextInfo
     let opened: [Opened]
 
+    /// Those of xwing-keys.json.
+    static let xWingKeys: [String: [String: String]] = {
+        struct File: Decodable { let keys: [String: [String: String]] }
+        do {
+            return try Vectors.loadOwn("xwing-keys.json", as: File.self).keys
+        } catch {
+            preconditionFailure("xwing-keys.json: \(error)")
+        }
+    }()
+
     static let shared: OwnVectors = {
         do {
             return try Vectors.loadOwn("pushcrypt-v1.json", as: OwnVectors.self)

@@ -9,9 +9,11 @@ struct TestJWK: Sendable, CustomStringConvertible {
     /// Raw JSON by name.
     private(set) var members: [String: String]
 
-    /// A private record of pushcrypt-v1.json.
+    /// A private record of pushcrypt-v1.json or xwing-keys.json.
     static func named(_ name: String) -> TestJWK {
-        guard let record = OwnVectors.shared.keys[name] else { preconditionFailure("no key is named \(name)") }
+        guard let record = OwnVectors.shared.keys[name] ?? OwnVectors.xWingKeys[name] else {
+            preconditionFailure("no key is named \(name)")
+        }
         return TestJWK(description: name, members: record.mapValues { "\"\($0)\"" })
     }
 

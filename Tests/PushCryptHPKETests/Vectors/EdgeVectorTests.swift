@@ -1,0 +1,61 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptHPKE
+
+/// Tests/Vectors/hpke-edges.json: the recipient's side of draft-ietf-hpke-hpke appendix D.
+@Suite struct EdgeVectorTests {
+    struct Vector: Decodable, Sendable, CustomStringConvertible {
+        enum CodingKeys: String, CodingKey {
+            case section, title, mode, info, ikmR, skRm, pkRm, enc, psk, encryptions, exports
+            case kemID = "kem_id"
+            case kdfID = "kdf_id"
+            case aeadID = "aead_id"
+            case pskID = "psk_id"
+        }
+
+        struct Encryption: Decodable, Sendable { let aad, pt, ct: HexBytes }
+
+        let section, title: String
+        let mode: UInt8
+        let kemID, kdfID, aeadID: UInt16
+        let info, ikmR, skRm, pkRm, enc: HexBytes
+        let psk, pskID: HexBytes?
+        let encryptions: [Encryption]
+        let exports: [HPKEVector.Export]
+
+        var description: String { "\(section): \(title)" }
+    }
+
+    private static func vectors() throws -> [Vector] { try Vectors.loadOwn("hpke-edges.json", as: [Vector].self) }
+
+    @Test(
+        "the key pair is derived, Open returns the plaintexts and Export the secrets of appendix D",
+        arguments: try vectors(), Backends.all)
+    func recipient(_ vector: Vector, _ named: NamedBackend) throws {
+        let kem = try #require(KEM(rawValue: vector.kemID))
+        let hpke = HPKE(kem: kem, aead: try #require(AEAD(rawValue: vector.aeadID)), backend: named.backend)
+        let key = try hpke.deriveKeyPair(vector.ikmR.span)
+        #expect(try key.serialized.revealed == vector.skRm.bytes)
+        #expect(key.publicKey.serialized == vector.pkRm.bytes)
+        let psk = try vector.psk.map { try PSK(SecretBytes(copying: $0.span), id: #require(vector.pskID).bytes) }
+        var context = try hpke.setupRecipient(enc: vector.enc.span, with: key, info: vector.info.span, psk: psk)
+        for encryption in vector.encryptions {
+            let plaintext = try context.open(encryption.ct.span, aad: encryption.aad.span)
+            #expect(plaintext == encryption.pt.bytes)
+        }
+        for export in vector.exports {
+            let secret = try context.export(export.exporterContext.span, count: export.count)
+            #expect(secret.revealed == export.value.bytes)
+        }
+    }
+
+    @Test("the file has D.1 to D.5: P-256's rejected candidate, empty and zero inputs, a psk with zeros")
+    func counts() throws {
+        let vectors = try Self.vectors()
+        #expect(vectors.map(\.section) == ["D.1", "D.2", "D.3", "D.4", "D.5"])
+        #expect(vectors.map(\.kemID) == [0x0010, 0x0020, 0x0020, 0x0020, 0x0020])
+        #expect(vectors.allSatisfy { $0.kdfID == HPKE.kdfID && ($0.psk != nil) == ($0.mode == Mode.psk.rawValue) })
+    }
+}

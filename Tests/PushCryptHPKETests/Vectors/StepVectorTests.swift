@@ -1,0 +1,92 @@
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptHPKE
+
+/// Tests/Vectors/steps-v1.json: one push of each suite with every value on the way. `PushCryptPropertyTests` opens the pushes.
+@Suite struct StepVectorTests {
+    struct File: Decodable { let pushes: [Push] }
+
+    struct Push: Decodable, Sendable, CustomStringConvertible {
+        let name: String
+        let suite: Int
+        let key: [String: String]
+        let values: [String: HexBytes]
+
+        var description: String { name }
+
+        func value(_ name: String) throws -> HexBytes { try #require(values[name], "\(name)") }
+    }
+
+    private static func pushes() throws -> [Push] { try Vectors.loadOwn("steps-v1.json", as: File.self).pushes }
+
+    /// KEM, AEAD and the JWK's member with the private key, by suite.
+    private static let suites: [Int: (KEM, AEAD, String)] = [
+        1: (.dhkemP256, .aes256GCM, "d"), 2: (.dhkemX25519, .aes128GCM, "d"), 3: (.xWing, .aes256GCM, "priv"),
+    ]
+
+    @Test(
+        "Decap, the key schedule and Open return the values of one push of each suite with HPKE",
+        arguments: Backends.pairs(with: try pushes().filter { $0.suite != 4 }) { $0.suite == 3 })
+    func hpke(_ push: Push, _ named: NamedBackend) throws {
+        let (kem, aead, member) = try #require(Self.suites[push.suite])
+        let hpke = HPKE(kem: kem, aead: aead, backend: named.backend)
+        let secretKey = try #require(push.key[member]).base64URL
+        let key = try named.backend.privateKey(kem.keyPairType, secretKey.bytes)
+        let (enc, info) = (try push.value("enc"), try push.value("info"))
+        let psk =
+            try push.value("psk").bytes.isEmpty
+            ? nil : PSK(SecretBytes(copying: push.value("psk").span), id: push.value("psk_id").bytes)
+        let secret = try SecretBytes(count: HPKE.sharedSecretByteCount) { secret in
+            try hpke.decap(enc.span, with: key, senderKey: nil, into: &secret)
+        }
+        #expect(secret.revealed == (try push.value("shared_secret").bytes))
+        let mode = Mode(hasPSK: psk != nil, hasSenderKey: false)
+        try hpke.withKeySchedule(mode, sharedSecret: secret.bytes, info: info.span, psk: psk) { schedule in
+            let context = Array(schedule.context)
+            #expect(context == (try push.value("key_schedule_context").bytes))
+            let cipher = try #require(try ContextSecrets(hpke, schedule).cipher)
+            #expect(cipher.key.revealed == (try push.value("key").bytes))
+            #expect(cipher.baseNonce.revealed == (try push.value("base_nonce").bytes))
+        }
+        var context = try hpke.setupRecipient(enc: enc.span, with: key, info: info.span, psk: psk)
+        let plaintext = try context.open(push.value("ct").span, aad: .init())
+        #expect(plaintext == (try push.value("plaintext").bytes))
+    }
+
+    @Test("HKDF and AES-256-GCM return the values of the push of suite 4", arguments: Backends.all)
+    func shared(_ named: NamedBackend) throws {
+        let push = try #require(try Self.pushes().last)
+        let master = try #require(push.key["k"]).base64URL
+        let prk = HKDF.extract(salt: try push.value("salt").span, ikm: master.bytes, backend: named.backend)
+        #expect(prk.revealed == (try push.value("prk").bytes))
+        let okm = try HKDF.expand(
+            named.backend.hmacSHA256(key: prk.bytes), info: push.value("info").span, count: 44
+        ).revealed
+        #expect(okm == (try push.value("key").bytes + push.value("nonce").bytes))
+        let plaintext = try named.backend.open(
+            .aes256GCM, key: push.value("key").span, nonce: push.value("nonce").span, aad: .init(),
+            ciphertext: push.value("ct").span)
+        #expect(plaintext == (try push.value("plaintext").bytes))
+    }
+
+    @Test("the file has one push of each of the four suites")
+    func counts() throws { #expect(try Self.pushes().map(\.suite) == [1, 2, 3, 4]) }
+}
+
+extension String {
+    /// The bytes of canonical base64url without padding.
+    fileprivate var base64URL: [UInt8] {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var (bytes, buffer, bits) = ([UInt8](), 0, 0)
+        for character in utf8 {
+            buffer = buffer << 6 | (alphabet.firstIndex(of: character) ?? 0)
+            bits += 6
+            guard bits >= 8 else { continue }
+            bits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
+        }
+        return bytes
+    }
+}
