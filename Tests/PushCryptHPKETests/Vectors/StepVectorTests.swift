@@ -46,7 +46,8 @@ import Testing
         try hpke.withKeySchedule(mode, sharedSecret: secret.bytes, info: info.span, psk: psk) { schedule in
             let context = Array(schedule.context)
             #expect(context == (try push.value("key_schedule_context").bytes))
-            let cipher = try #require(try ContextSecrets(hpke, schedule).cipher)
+            let secrets = try ContextSecrets(hpke, schedule)
+            let cipher = try #require(secrets.cipher)
             #expect(cipher.key.revealed == (try push.value("key").bytes))
             #expect(cipher.baseNonce.revealed == (try push.value("base_nonce").bytes))
         }
