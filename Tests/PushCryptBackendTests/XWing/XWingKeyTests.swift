@@ -78,9 +78,11 @@ import Testing
         var u = [UInt8](hex: point)
         for highestBit: UInt8 in [0, 0x80] {
             u[31] |= highestBit
-            let code = try cryptoErrorCode { try backend.decapsulated(ciphertext.dropLast(32) + u, with: key) }
+            let changed = Array(ciphertext.dropLast(32)) + u
+            let code = try cryptoErrorCode { try backend.decapsulated(changed, with: key) }
             #expect(code == .degenerateSharedSecret, "\(highestBit)")
-            let recipient = try backend.publicKey(.xWing, (key.publicKey.serialized.dropLast(32) + u).bytes)
+            let serialized = Array(key.publicKey.serialized.dropLast(32)) + u
+            let recipient = try backend.publicKey(.xWing, serialized.bytes)
             #expect(try cryptoErrorCode { try backend.encapsulated(to: recipient) } == .degenerateSharedSecret)
         }
     }

@@ -34,10 +34,9 @@ import Testing
         let hpke = HPKE(kem: kem, aead: aead, backend: named.backend)
         let secretKey = try #require(push.key[member]).base64URL
         let key = try named.backend.privateKey(kem.keyPairType, secretKey.bytes)
-        let (enc, info) = (try push.value("enc"), try push.value("info"))
-        let psk =
-            try push.value("psk").bytes.isEmpty
-            ? nil : PSK(SecretBytes(copying: push.value("psk").span), id: push.value("psk_id").bytes)
+        let (enc, info, ct) = (try push.value("enc"), try push.value("info"), try push.value("ct"))
+        let (secretPSK, pskID) = (try push.value("psk"), try push.value("psk_id"))
+        let psk = try secretPSK.bytes.isEmpty ? nil : PSK(SecretBytes(copying: secretPSK.span), id: pskID.bytes)
         let secret = try SecretBytes(count: HPKE.sharedSecretByteCount) { secret in
             try hpke.decap(enc.span, with: key, senderKey: nil, into: &secret)
         }
@@ -52,7 +51,7 @@ import Testing
             #expect(cipher.baseNonce.revealed == (try push.value("base_nonce").bytes))
         }
         var context = try hpke.setupRecipient(enc: enc.span, with: key, info: info.span, psk: psk)
-        let plaintext = try context.open(push.value("ct").span, aad: .init())
+        let plaintext = try context.open(ct.span, aad: .init())
         #expect(plaintext == (try push.value("plaintext").bytes))
     }
 
@@ -60,15 +59,14 @@ import Testing
     func shared(_ named: NamedBackend) throws {
         let push = try #require(try Self.pushes().last)
         let master = try #require(push.key["k"]).base64URL
-        let prk = HKDF.extract(salt: try push.value("salt").span, ikm: master.bytes, backend: named.backend)
+        let (salt, info, ct) = (try push.value("salt"), try push.value("info"), try push.value("ct"))
+        let (key, nonce) = (try push.value("key"), try push.value("nonce"))
+        let prk = HKDF.extract(salt: salt.span, ikm: master.bytes, backend: named.backend)
         #expect(prk.revealed == (try push.value("prk").bytes))
-        let okm = try HKDF.expand(
-            named.backend.hmacSHA256(key: prk.bytes), info: push.value("info").span, count: 44
-        ).revealed
-        #expect(okm == (try push.value("key").bytes + push.value("nonce").bytes))
+        let okm = try HKDF.expand(named.backend.hmacSHA256(key: prk.bytes), info: info.span, count: 44)
+        #expect(okm.revealed == key.bytes + nonce.bytes)
         let plaintext = try named.backend.open(
-            .aes256GCM, key: push.value("key").span, nonce: push.value("nonce").span, aad: .init(),
-            ciphertext: push.value("ct").span)
+            .aes256GCM, key: key.span, nonce: nonce.span, aad: .init(), ciphertext: ct.span)
         #expect(plaintext == (try push.value("plaintext").bytes))
     }
 
