@@ -6,6 +6,27 @@ import PackageDescription
 // platforms say. So what only tests need is named in no target that a product reaches.
 #if os(Linux)
 let backend: [Target.Dependency] = ["PushCryptOpenSSL"]
+let processCalls: [Target.Dependency] = ["CPushCryptProcess"]
+let sqlite: [Target.Dependency] = ["CPushCryptSQLite"]
+// Libraries and programs that the branch for Apple's systems doesn't have.
+let linuxTargets: [Target] = [
+    .systemLibrary(name: "CPushCryptSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // Functions that Swift can't call.
+    .systemLibrary(name: "CPushCryptProcess"),
+    // Tests/deep/faults/run runs it, and so do the tests of the backends.
+    .executableTarget(
+        name: "PushCryptFaults",
+        dependencies: [
+            "PushCryptPrimitives", "PushCryptOpenSSL", "CPushCryptOpenSSL", "PushCryptCore", "PushCryptHPKE",
+            "PushCryptKeysets", "PushCryptKeystore", "PushCryptSender", "PushCryptExtension",
+        ],
+        path: "Tests/deep/faults/Program"),
+    // Tests/deep/timing/run runs it.
+    .executableTarget(
+        name: "PushCryptTiming", dependencies: ["PushCryptPrimitives", "PushCryptCore"],
+        path: "Tests/deep/timing/Program"),
+]
+let faults: [Target.Dependency] = ["PushCryptFaults"]
 // The tests run with both backends: CryptoKit's interface is swift-crypto's here.
 let cryptoKitPackages: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0")
@@ -31,11 +52,13 @@ let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension"]
 let privacyManifest: [Resource] = []
 let unusedPrivacyManifest = ["PrivacyInfo.xcprivacy"]
 #else
-let applePlatforms: [Platform] = [.iOS, .macOS, .macCatalyst, .watchOS, .tvOS, .visionOS]
-let backend: [Target.Dependency] = [
-    .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux])),
-    .target(name: "PushCryptCryptoKit", condition: .when(platforms: applePlatforms)),
-]
+// No target that an app links names a system library: CryptoKit and SQLite are part of the SDK. A condition on platforms
+// doesn't help: Xcode's build plan loses it one edge further down, and the app would link Homebrew's libcrypto.
+let backend: [Target.Dependency] = ["PushCryptCryptoKit"]
+let processCalls: [Target.Dependency] = []
+let sqlite: [Target.Dependency] = []
+let linuxTargets: [Target] = []
+let faults: [Target.Dependency] = []
 let cryptoKitPackages: [Package.Dependency] = []
 let cryptoKit: [Target.Dependency] = []
 let appleProducts: [Product] = [
@@ -87,19 +110,10 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
         ),
-        .systemLibrary(
-            name: "CPushCryptSQLite",
-            pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]
-        ),
-        // A function of Linux that Swift can't call.
-        .systemLibrary(name: "CPushCryptProcess"),
         .target(name: "PushCryptPrimitives"),
         .target(
             name: "PushCryptFiles",
-            dependencies: [
-                "PushCryptPrimitives", .target(name: "CPushCryptProcess", condition: .when(platforms: [.linux])),
-            ],
+            dependencies: ["PushCryptPrimitives"] + processCalls,
             exclude: unusedPrivacyManifest,
             resources: privacyManifest
         ),
@@ -123,10 +137,7 @@ let package = Package(
         ),
         .target(
             name: "PushCryptSQLite",
-            dependencies: [
-                "PushCryptPrimitives", "PushCryptFiles",
-                .target(name: "CPushCryptSQLite", condition: .when(platforms: [.linux])),
-            ]
+            dependencies: ["PushCryptPrimitives", "PushCryptFiles"] + sqlite
         ),
         .target(
             name: "PushCryptExtension",
@@ -180,7 +191,7 @@ let package = Package(
             path: "Tests/Support"
         ),
         .testTarget(
-            name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport", "PushCryptFaults"]),
+            name: "PushCryptBackendTests", dependencies: ["PushCryptTestSupport"] + faults),
         .testTarget(name: "PushCryptFilesTests", dependencies: ["PushCryptFiles", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptHPKETests", dependencies: ["PushCryptHPKE", "PushCryptTestSupport"]),
         .testTarget(name: "PushCryptCoreTests", dependencies: ["PushCryptCore", "PushCryptTestSupport"]),
@@ -233,23 +244,11 @@ let package = Package(
         .executableTarget(
             name: "PushCryptSoak", dependencies: ["PushCryptCore", "PushCryptExtension", "PushCryptSender"],
             path: "Tests/deep/soak/Program"),
-        // Tests/deep/faults/run runs it, and so do the tests of the backends.
-        .executableTarget(
-            name: "PushCryptFaults",
-            dependencies: [
-                "PushCryptPrimitives", "PushCryptOpenSSL", "CPushCryptOpenSSL", "PushCryptCore", "PushCryptHPKE",
-                "PushCryptKeysets", "PushCryptKeystore", "PushCryptSender", "PushCryptExtension",
-            ],
-            path: "Tests/deep/faults/Program"),
         // Tests/deep/memory/run runs it.
         .executableTarget(
             name: "PushCryptMemory",
             dependencies: ["PushCryptCore", "PushCryptKeysets", "PushCryptSender", "PushCryptExtension"],
             path: "Tests/deep/memory/Program"),
-        // Tests/deep/timing/run runs it.
-        .executableTarget(
-            name: "PushCryptTiming", dependencies: ["PushCryptPrimitives", "PushCryptCore"],
-            path: "Tests/deep/timing/Program"),
         .testTarget(
             name: "PushCryptPropertyTests",
             dependencies: ["PushCryptExtension", "PushCryptSender", "PushCryptTestSupport"]
@@ -301,7 +300,7 @@ let package = Package(
             ],
             path: "Tests/Fuzz/Targets"),
         .testTarget(name: "PushCryptFuzzTests", dependencies: ["PushCryptFuzzTargets", "PushCryptTestSupport"]),
-    ] + (isFuzzing ? fuzzer : []) + appleStubs,
+    ] + (isFuzzing ? fuzzer : []) + linuxTargets + appleStubs,
     swiftLanguageModes: [.v6]
 )
 

@@ -8,18 +8,27 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def write_apple_manifest(package):
-    """Writes Package.swift to a folder, with the branch for Apple's systems only."""
+    """Writes Package.swift to a folder, with the branch for Apple's systems only, and links the folders of its targets."""
     manifest = (ROOT / "Package.swift").read_text()
     condition = "#if os(Linux)"
     if condition not in manifest:
         raise SystemExit("Package.swift has no branch for Linux: this check is out of date")
     package.mkdir(parents=True, exist_ok=True)
     (package / "Package.swift").write_text(manifest.replace(condition, "#if false"))
+    for name in ["Sources", "Tests", "Examples"]:
+        (package / name).symlink_to(ROOT / name)
 
 
 def dump(package):
     command = ["swift", "package", "--package-path", package, "dump-package"]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def build_plan(package):
+    """Returns the targets in the build plan of SwiftPM's new engine, which Xcode uses, by their identifiers."""
+    command = ["swift", "package", "--package-path", package, "--build-system", "swiftbuild", "dump-pif"]
+    plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return {entry["contents"]["guid"]: entry["contents"] for entry in plan if entry["type"] == "target"}
 
 
 def dependencies(target, platform=None):
