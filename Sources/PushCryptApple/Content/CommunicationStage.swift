@@ -70,14 +70,12 @@ public struct CommunicationStage: FinalStage {
     public func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
         guard var message = try await read(push) else { return content }
         message.sender.picture = message.sender.picture ?? push.avatarPicture
-        return try await FinishingStage { [message] system, _ in
-            let intent = message.intent
-            let interaction = INInteraction(intent: intent, response: nil)
-            interaction.direction = .incoming
-            // Without it the notification is shown all the same.
-            try? await interaction.donate()
-            return try system.updating(from: intent)
-        }.finish(content, of: push)
+        let intent = message.intent
+        let interaction = INInteraction(intent: intent, response: nil)
+        interaction.direction = .incoming
+        // Without it the notification is shown all the same.
+        try? await interaction.donate()
+        return try content.finished(from: intent)
     }
 }
 

@@ -41,17 +41,10 @@ extension NotificationContent {
     /// the object that the last stage made, which has none of these, or else the converted content.
     func finalForm() -> (system: UNNotificationContent, refused: [Attachment]) {
         if isSuppressed { return (UNNotificationContent(), []) }
-        if let finished = systemObject?.object as? UNNotificationContent { return (withBadge(finished), []) }
+        let finished = systemObject?.object as? FinishedContent
+        if let system = try? finished?.object(withBadge: badge) { return (system, []) }
         let (system, refused) = converted()
         return (system, refused)
-    }
-
-    /// The finished object with the number that was counted meanwhile.
-    private func withBadge(_ finished: UNNotificationContent) -> UNNotificationContent {
-        guard finished.badge?.intValue != badge, let changed = finished.mutableCopy() as? UNMutableNotificationContent
-        else { return finished }
-        changed.badge = badge.map { NSNumber(value: $0) }
-        return changed
     }
 
     /// Reads the system's content object. It keeps the objects of sounds and attachments, whose classes don't expose all that

@@ -42,8 +42,11 @@ public struct SystemContentStage: ContentStage, UnsealedStage {
 
 /// The last stage of an app, which returns the system's own content object: `configuration.finish`.
 ///
-/// The object is shown as it is, with what the system keeps in it: `UNNotificationContent.updating(from:)` returns such an
-/// object. Its time is part of the session's time; if it throws or takes too long, the content before it is shown.
+/// An object other than the given one is shown as it is, with what the system keeps in it:
+/// `UNNotificationContent.updating(from:)` returns such an object, which must not be changed any more. So it also keeps its
+/// badge, although other messages may count on until it is shown; the given object and that of a ``CommunicationStage`` show
+/// the number that is right then. The stage's time is part of the session's time; if it throws or takes too long, the content
+/// before it is shown.
 public struct FinishingStage: FinalStage {
     /// Returns the object to show: the given object after changes, or another one.
     public typealias Finish = @Sendable (UNMutableNotificationContent, OpenedPush) async throws -> UNNotificationContent
@@ -68,10 +71,56 @@ public struct FinishingStage: FinalStage {
         let system = content.systemContent
         let old = SystemMembers(system)
         let finished = try await finish(system, push)
-        var changed = try content.changed(from: old, to: SystemMembers(finished))
-        // A copy of a mutable object, because the app may keep the object.
-        if let final = finished.copy() as? UNNotificationContent { changed.systemObject = SystemObject(final) }
+        return try content.finished(finished === system ? FinishedContent(system) : FinishedContent(asIs: finished), old)
+    }
+}
+
+extension NotificationContent {
+    /// The content as the system decorates it for a provider, such as an intent.
+    ///
+    /// - Throws: the system's error for the provider.
+    func finished(from provider: any UNNotificationContentProviding) throws -> NotificationContent {
+        let system = systemContent
+        return try finished(FinishedContent(system, updatedFrom: provider), SystemMembers(system))
+    }
+
+    fileprivate func finished(_ finished: FinishedContent, _ old: SystemMembers) throws -> NotificationContent {
+        var changed = try changed(from: old, to: SystemMembers(finished.object))
+        changed.systemObject = SystemObject(finished)
         return changed
+    }
+}
+
+/// The object that the last stage has made, and what it was made of, if that is known: an object that was updated from a provider
+/// must not be changed, so another badge needs a new one.
+final class FinishedContent {
+    /// The object to show.
+    let object: UNNotificationContent
+    private let base: UNNotificationContent?
+    private let provider: (any UNNotificationContentProviding)?
+
+    /// - Throws: the system's error for the provider.
+    init(_ content: UNNotificationContent, updatedFrom provider: (any UNNotificationContentProviding)? = nil) throws {
+        // A copy, because the app may keep a mutable object.
+        let base = content.copy() as? UNNotificationContent ?? content
+        object = try provider.map { try base.updating(from: $0) } ?? base
+        (self.base, self.provider) = (base, provider)
+    }
+
+    init(asIs object: UNNotificationContent) {
+        self.object = object.copy() as? UNNotificationContent ?? object
+        (base, provider) = (nil, nil)
+    }
+
+    /// The object to show, with the number that was counted meanwhile.
+    ///
+    /// - Throws: the system's error for the provider.
+    func object(withBadge badge: Int?) throws -> UNNotificationContent {
+        guard object.badge?.intValue != badge, let changed = base?.mutableCopy() as? UNMutableNotificationContent else {
+            return object
+        }
+        changed.badge = badge.map { NSNumber(value: $0) }
+        return try FinishedContent(changed, updatedFrom: provider).object
     }
 }
 

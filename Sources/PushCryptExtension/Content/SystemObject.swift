@@ -1,7 +1,7 @@
 /// An object of the system, for what its class doesn't let an app read: the name of a sound, the options of an attachment,
 /// the style of a communication notification.
 ///
-/// Unchecked: the system's class of the object is immutable.
+/// Unchecked: the object is immutable.
 package struct SystemObject: Hashable, @unchecked Sendable {
     package let object: AnyObject
 

@@ -12,8 +12,8 @@ public enum INPersonHandleType: Int, Sendable {
 @available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
 @available(tvOS, unavailable)
 open class INPersonHandle: NSObject {
-    open var value: String?
-    open var type: INPersonHandleType
+    public let value: String?
+    public let type: INPersonHandleType
 
     public init(value: String?, type: INPersonHandleType) {
         self.value = value
@@ -76,6 +76,7 @@ open class INIntentResponse: NSObject {}
 @available(iOS 14, macOS 12, watchOS 7, visionOS 1, *)
 @available(tvOS, unavailable)
 open class INSendMessageIntent: INIntent, UNNotificationContentProviding {
+    open var stubRefusal: UNError.Code? { StubIntents.shared.refusal(ofConversation: conversationIdentifier) }
     public let recipients: [INPerson]?
     public let content: String?
     public let speakableGroupName: INSpeakableString?
@@ -92,6 +93,21 @@ open class INSendMessageIntent: INIntent, UNNotificationContentProviding {
         self.speakableGroupName = speakableGroupName
         self.conversationIdentifier = conversationIdentifier
         self.sender = sender
+    }
+}
+
+/// The intents that the system refuses. Each test uses conversations of its own.
+@available(tvOS, unavailable)
+public final class StubIntents: @unchecked Sendable {
+    // Unchecked because of the variable: it is read and written under the lock.
+    public static let shared = StubIntents()
+    private let lock = NSLock()
+    private var refusals: [String: UNError.Code] = [:]
+
+    public func refuse(conversation: String, _ code: UNError.Code?) { lock.withLock { refusals[conversation] = code } }
+
+    func refusal(ofConversation conversation: String?) -> UNError.Code? {
+        lock.withLock { conversation.flatMap { refusals[$0] } }
     }
 }
 

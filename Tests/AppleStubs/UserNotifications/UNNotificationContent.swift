@@ -8,7 +8,10 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
 /// What a content object can be updated from, such as an intent.
 @available(iOS 15, macOS 12, watchOS 8, visionOS 1, *)
 @available(tvOS, unavailable)
-public protocol UNNotificationContentProviding: NSObjectProtocol {}
+public protocol UNNotificationContentProviding: NSObjectProtocol {
+    /// Why the system refuses the object. Apple's protocol has no members.
+    var stubRefusal: UNError.Code? { get }
+}
 
 // On tvOS Apple's class has only a badge.
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
@@ -53,6 +56,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var filterCriteria: String? { members.filterCriteria }
     @available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
     open var interruptionLevel: UNNotificationInterruptionLevel { members.interruptionLevel }
+    @available(macOS, unavailable)
     open var launchImageName: String { members.launchImageName }
     @available(iOS 15, macOS 12, watchOS 8, tvOS 15, visionOS 1, *)
     open var relevanceScore: Double { members.relevanceScore }
@@ -69,8 +73,9 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
     open var title: String { members.title }
     open var userInfo: [AnyHashable: Any] { members.userInfo }
 
-    /// Returns a new object, which isn't mutable.
+    /// Returns a new object, which isn't mutable. It must be shown as it is: a mutable copy has lost the provider.
     open func updating(from provider: any UNNotificationContentProviding) throws -> UNNotificationContent {
+        if let refusal = provider.stubRefusal { throw UNError(refusal) }
         var members = members
         members.provider = provider
         return UNNotificationContent(members)
@@ -81,7 +86,11 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying {
 
     open func copy(with zone: NSZone? = nil) -> Any { frozen }
 
-    open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(members) }
+    open func mutableCopy(with zone: NSZone? = nil) -> Any {
+        var members = members
+        members.provider = nil
+        return UNMutableNotificationContent(members)
+    }
 
     var frozen: UNNotificationContent { UNNotificationContent(members) }
 }
@@ -115,6 +124,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { members.interruptionLevel }
         set { members.interruptionLevel = newValue }
     }
+    @available(macOS, unavailable)
     open override var launchImageName: String {
         get { members.launchImageName }
         set { members.launchImageName = newValue }

@@ -33,12 +33,12 @@ struct Channel: Sendable {
         signer = signed ? try .generate(.sender, backend: backend) : nil
     }
 
-    func seal(_ json: String, exposed: [String] = []) throws -> [UInt8] {
+    func seal(_ json: String, exposed: [String] = [], badgeIncrement: Int? = nil) throws -> [UInt8] {
         let recipient = try Recipient(Keyset.Entry(record.publicRecord(keepingPSK: true), KeyLifecycle()))
         let sender = try signer.map { try SenderKey(Keyset.Entry($0, KeyLifecycle())) }
         let sealer = try Sealer(
-            topic: Self.topic, signer: sender.map(Signer.key), options: Sealer.Options(exposed: exposed),
-            clock: { Self.now })
+            topic: Self.topic, signer: sender.map(Signer.key),
+            options: Sealer.Options(exposed: exposed, badgeIncrement: badgeIncrement), clock: { Self.now })
         let placeholder = Placeholder.literal(title: "New message", body: nil)
         return try Array(sealer.seal(Array(json.utf8), to: recipient, placeholder: placeholder).json)
     }
