@@ -41,13 +41,16 @@ let appleStubs: [Target] = [
     .target(
         name: "UserNotificationsUI", dependencies: ["UserNotifications"], path: "Tests/AppleStubs/UserNotificationsUI"),
     .target(name: "Intents", dependencies: ["UserNotifications"], path: "Tests/AppleStubs/Intents"),
+    .target(name: "UIKit", dependencies: ["UserNotificationsUI"], path: "Tests/AppleStubs/UIKit"),
     .target(name: "Security", dependencies: cryptoKit, path: "Tests/AppleStubs/Security"),
     .target(
         name: "PushCryptExampleExtension", dependencies: ["PushCryptApple"] + appleFrameworks,
         path: "Examples/iOSExtension",
         exclude: ["App.entitlements", "Info.plist", "NotificationService.entitlements"]),
 ]
-let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension"]
+let appleExamples: [Target.Dependency] = ["PushCryptExampleExtension", "UIKit"]
+let testsOfStubs: [String] = []
+let testsOfExampleApp: [String] = []
 // Here a resource would link all of Foundation to every product.
 let privacyManifest: [Resource] = []
 let unusedPrivacyManifest = ["PrivacyInfo.xcprivacy"]
@@ -69,6 +72,9 @@ let appleFrameworks: [Target.Dependency] = []
 let appleUIFrameworks: [Target.Dependency] = []
 let appleStubs: [Target] = []
 let appleExamples: [Target.Dependency] = []
+// Tests that read or set what only the stubs have.
+let testsOfStubs = ["App", "Keychain", "Content/CommunicationStageTests.swift", "Content/SystemAttachmentTests.swift"]
+let testsOfExampleApp = ["App"]
 // PushCryptFiles is the only target with calls that need a reason, and every product with these calls contains it.
 let privacyManifest: [Resource] = [.process("PrivacyInfo.xcprivacy")]
 let unusedPrivacyManifest: [String] = []
@@ -217,7 +223,8 @@ let package = Package(
                 "PushCryptApple", "PushCryptAppleUI", "PushCryptSimulator", "PushCryptSender",
                 "PushCryptTestSupport", "PushCryptTestExtension",
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
-            ] + appleUIFrameworks
+            ] + appleUIFrameworks,
+            exclude: testsOfStubs
         ),
         .testTarget(
             name: "PushCryptSimulatorTests",
@@ -284,7 +291,8 @@ let package = Package(
                 "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
-            ] + appleUIFrameworks + appleExamples
+            ] + appleUIFrameworks + appleExamples,
+            exclude: testsOfExampleApp
         ),
         .testTarget(
             name: "PushCryptCLITests",

@@ -24,13 +24,14 @@ extension AppDelegate {
         } catch { report(error) }
         // Kept messages may need the sender keys that the registration has updated.
         afterRegistration = { [weak self] in await self?.openKept() }
+        // The system doesn't call `applicationDidBecomeActive(_:)` in an app with scenes.
+        _ = NotificationCenter.default.addObserver(
+            forName: UIApplication.didBecomeActiveNotification, object: nil, queue: nil
+        ) { [weak self] _ in MainActor.assumeIsolated { self?.becameActive() } }
         return true
     }
 
-    /// An app with scenes calls `becameActive()` itself.
-    func applicationDidBecomeActive(_ application: UIApplication) { becameActive() }
-
-    func becameActive() {
+    private func becameActive() {
         Task {
             await openKept()
             // Registers, which opens what is left.

@@ -37,7 +37,7 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
     func askForPermission() {
         Task {
             do {
-                _ = try await SystemNotifications(.current()).requestAuthorization([.alert, .sound, .badge])
+                _ = try await SystemNotifications().requestAuthorization([.alert, .sound, .badge])
             } catch { report(error) }
         }
     }

@@ -35,10 +35,10 @@ public struct AppGroup: Hashable, Sendable {
     /// - Parameters:
     ///   - identifier: the group in the entitlements of both targets, which begins with `group.`.
     ///   - keychainGroup: a keychain access group of both targets with its prefix, `TEAMID.com.example.shared`, if the keys
-    ///     aren't in the app group's own keychain group. macOS has no such group and needs this value. So does an app whose
-    ///     earlier version used a keychain access group.
-    /// - Throws: ``ExtensionSetupError`` with `notEntitled` if the running target's entitlements don't name the group (macOS
-    ///   doesn't check this), `noIdentifier` if the app's Info.plist has no bundle identifier.
+    ///     aren't in the app group's own keychain group. A Mac has no such group, so macOS and Mac Catalyst need this value. So
+    ///     does an app whose earlier version used a keychain access group.
+    /// - Throws: ``ExtensionSetupError`` with `notEntitled` if the running target's entitlements don't name the group (a
+    ///   Mac doesn't check this), `noIdentifier` if the app's Info.plist has no bundle identifier.
     public init(_ identifier: String, keychainGroup: String? = nil) throws {
         let manager = FileManager.default
         guard let folder = manager.containerURL(forSecurityApplicationGroupIdentifier: identifier) else {

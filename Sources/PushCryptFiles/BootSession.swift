@@ -2,7 +2,7 @@ import PushCryptPrimitives
 
 /// The current boot of the device: its name and its age.
 package enum BootSession {
-    /// An identifier that changes with every boot; nil if the system has none.
+    /// An identifier that changes with every boot; nil if the system has none, or its sandbox doesn't let the process read it.
     package static var name: String? {
         #if canImport(Darwin)
         var size = 0
@@ -16,6 +16,9 @@ package enum BootSession {
         return nil
         #endif
     }
+
+    /// The device's time at the boot. It changes when the clock is set.
+    package static var time: Int64 { SystemClock.secondsSince1970 - ageInSeconds }
 
     /// Seconds since the boot, sleep included. Users can't set this clock.
     package static var ageInSeconds: Int64 {

@@ -63,7 +63,7 @@ final class SuspendingSystem: Sendable {
     }
 
     var activity: ProcessActivity {
-        ProcessActivity { [self] in
+        ProcessActivity { [self] _ in
             let isGranted = state.withLock { state in
                 guard !state.refusesActivities else { return false }
                 running.enter()

@@ -9,41 +9,49 @@ public import UserNotifications
 public struct SystemNotifications: UserNotificationCenter {
     // Unchecked: Apple's object may be used on any thread, but its type isn't Sendable on all systems.
     private struct Center: @unchecked Sendable {
-        let center: UNUserNotificationCenter
+        let given: UNUserNotificationCenter?
     }
 
     private let center: Center
     private let regions: RegionTriggers?
+    private var system: UNUserNotificationCenter { center.given ?? .current() }
 
-    /// Uses a notification centre, usually `.current()`.
+    /// Uses the app's notification centre, `UNUserNotificationCenter.current()`. It is asked for with each call and not before:
+    /// it ends a process without an app bundle, such as a unit test without a host app.
     ///
     /// - Parameter regions: converts the triggers of regions; without it ``add(_:)`` refuses them.
+    public init(regions: RegionTriggers? = nil) {
+        center = Center(given: nil)
+        self.regions = regions
+    }
+
+    /// Uses a given notification centre, as ``init(regions:)`` uses the app's.
     public init(_ center: UNUserNotificationCenter, regions: RegionTriggers? = nil) {
-        self.center = Center(center: center)
+        self.center = Center(given: center)
         self.regions = regions
     }
 
     /// Asks the user for permission. Throws the system's error.
     public func requestAuthorization(_ options: NotificationOptions) async throws -> Bool {
-        try await center.center.requestAuthorization(options: UNAuthorizationOptions(rawValue: options.rawValue))
+        try await system.requestAuthorization(options: UNAuthorizationOptions(rawValue: options.rawValue))
     }
 
     /// What the user allows at present.
     public func settings() async -> NotificationSettings {
         await withCheckedContinuation { continuation in
-            center.center.getNotificationSettings { continuation.resume(returning: NotificationSettings($0)) }
+            system.getNotificationSettings { continuation.resume(returning: NotificationSettings($0)) }
         }
     }
 
     /// Replaces all categories.
     public func setCategories(_ categories: [NotificationCategory]) {
-        center.center.setNotificationCategories(Set(categories.map(\.system)))
+        system.setNotificationCategories(Set(categories.map(\.system)))
     }
 
     /// The categories, in any order.
     public func categories() async -> [NotificationCategory] {
         await withCheckedContinuation { continuation in
-            center.center.getNotificationCategories {
+            system.getNotificationCategories {
                 continuation.resume(returning: $0.map(NotificationCategory.init(_:)))
             }
         }
@@ -62,7 +70,7 @@ public struct SystemNotifications: UserNotificationCenter {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let request = UNNotificationRequest(
                 identifier: request.id, content: content, trigger: trigger)
-            center.center.add(request) { error in
+            system.add(request) { error in
                 continuation.resume(with: error.map { .failure(NotificationError.replacing($0)) } ?? .success(()))
             }
         }
@@ -71,7 +79,7 @@ public struct SystemNotifications: UserNotificationCenter {
     /// The scheduled notifications, in any order.
     public func pending() async -> [NotificationRequest] {
         await withCheckedContinuation { continuation in
-            center.center.getPendingNotificationRequests { [regions] in
+            system.getPendingNotificationRequests { [regions] in
                 continuation.resume(returning: $0.map { NotificationRequest($0, regions) })
             }
         }
@@ -79,16 +87,16 @@ public struct SystemNotifications: UserNotificationCenter {
 
     /// Removes scheduled notifications.
     public func removePending(_ requestIDs: [String]) {
-        center.center.removePendingNotificationRequests(withIdentifiers: requestIDs)
+        system.removePendingNotificationRequests(withIdentifiers: requestIDs)
     }
 
     /// Removes all scheduled notifications.
-    public func removeAllPending() { center.center.removeAllPendingNotificationRequests() }
+    public func removeAllPending() { system.removeAllPendingNotificationRequests() }
 
     /// The notifications that are on the screen or in the list.
     public func delivered() async -> [DeliveredNotification] {
         await withCheckedContinuation { continuation in
-            center.center.getDeliveredNotifications { [regions] in
+            system.getDeliveredNotifications { [regions] in
                 continuation.resume(returning: $0.map { DeliveredNotification($0, regions) })
             }
         }
@@ -96,11 +104,11 @@ public struct SystemNotifications: UserNotificationCenter {
 
     /// Removes notifications from the list.
     public func remove(_ requestIDs: [String]) {
-        center.center.removeDeliveredNotifications(withIdentifiers: requestIDs)
+        system.removeDeliveredNotifications(withIdentifiers: requestIDs)
     }
 
     /// Removes all notifications from the list.
-    public func removeAllDelivered() { center.center.removeAllDeliveredNotifications() }
+    public func removeAllDelivered() { system.removeAllDeliveredNotifications() }
 
     /// Sets the number on the app's icon. On watchOS, where apps have no number, it does nothing.
     ///
@@ -108,7 +116,7 @@ public struct SystemNotifications: UserNotificationCenter {
     public func setBadgeCount(_ count: Int) async throws {
         #if !os(watchOS)
         do {
-            try await center.center.setBadgeCount(count)
+            try await system.setBadgeCount(count)
         } catch {
             throw NotificationError.replacing(error)
         }
@@ -141,7 +149,7 @@ extension KeptNotifications {
     ///
     /// - Parameter configuration: the extension's. Without `strings`, the app's are used, as in the extension.
     public init(_ configuration: ExtensionConfiguration) {
-        self.init(configuration, inSystem: SystemNotifications(.current()))
+        self.init(configuration, inSystem: SystemNotifications())
     }
 
     init(_ configuration: ExtensionConfiguration, inSystem center: SystemNotifications) {
@@ -161,7 +169,7 @@ extension AppGroup {
     ///
     /// - Throws: `StoreError`.
     public func removeDueNotifications(
-        at time: UnixTime = .now, in center: any UserNotificationCenter = SystemNotifications(.current())
+        at time: UnixTime = .now, in center: any UserNotificationCenter = SystemNotifications()
     ) async throws {
         let store = store(.app)
         try await DedicatedThread.value { try store.sweep(center, at: time) }
@@ -172,7 +180,7 @@ extension AppGroup {
     /// - Parameter number: a number outside 0 to 9,999 becomes the nearest one inside.
     /// - Throws: `StoreError`, and the system's error, usually because the user doesn't allow badges.
     public func setBadge(
-        _ number: Int, in center: any UserNotificationCenter = SystemNotifications(.current())
+        _ number: Int, in center: any UserNotificationCenter = SystemNotifications()
     ) async throws {
         let store = store(.app)
         let badge = try await DedicatedThread.value {

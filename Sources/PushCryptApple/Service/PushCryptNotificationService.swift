@@ -32,7 +32,7 @@ nonisolated open class PushCryptNotificationService: UNNotificationServiceExtens
     /// Makes the table that resolves loc-keys if the configuration has none. Tests replace it.
     var appStrings: @Sendable () -> any StringTable = { BundleStringTable() }
     /// Removes notifications if the configuration doesn't say what does. Tests replace it.
-    var deliveredNotifications: any DeliveredNotifications = SystemNotifications(.current())
+    var deliveredNotifications: any DeliveredNotifications = SystemNotifications()
 
     /// Returns how pushes are restored. It is called with the first push of a process, on its thread; the result is used for
     /// all later pushes.

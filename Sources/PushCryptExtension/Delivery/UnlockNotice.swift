@@ -30,20 +30,27 @@ public protocol BootMarker: Sendable {
     func markThisBoot() -> Bool
 }
 
-/// A file that contains the name of a boot session. It is readable before the first unlock and contains no secret.
+/// A file that contains the name of a boot session, or the time of the boot if its name can't be read. It is readable before the
+/// first unlock and contains no secret.
 public struct FileBootMarker: BootMarker {
+    /// How far two times of one boot may differ, in seconds: the clock may be corrected meanwhile. A restart takes longer.
+    private static let tolerance: Int64 = 10
+
     private let path: String
-    /// The name of this boot session; nil if the system has none. Tests replace it.
-    var boot: @Sendable () -> String? = { BootSession.name }
+    /// The name of this boot session; nil if it can't be read. Tests replace it.
+    var name: @Sendable () -> String? = { BootSession.name }
+    /// The time of the boot. Tests replace it.
+    var time: @Sendable () -> Int64 = { BootSession.time }
 
     /// Creates a marker in a file of the app group's folder.
     public init(path: String) { self.path = path }
 
-    /// Writes the name of the boot session to the file; returns false if the file already contains it.
+    /// Writes the boot session to the file; returns false if the file already contains it.
     public func markThisBoot() -> Bool {
-        guard let boot = boot() else { return true }
+        let boot = name() ?? String(time())
         let url = URL(fileURLWithPath: path)
-        guard (try? Data(contentsOf: url)) != Data(boot.utf8) else { return false }
+        let old = (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) }
+        if let old, Self.areOne(old, boot) { return false }
         #if canImport(Darwin) && !os(macOS)
         let options: Data.WritingOptions = [.atomic, .noFileProtection]
         #else
@@ -51,5 +58,10 @@ public struct FileBootMarker: BootMarker {
         #endif
         try? Data(boot.utf8).write(to: url, options: options)
         return true
+    }
+
+    private static func areOne(_ old: String, _ new: String) -> Bool {
+        guard let old = Int64(old), let new = Int64(new) else { return old == new }
+        return (new - tolerance...new + tolerance).contains(old)
     }
 }

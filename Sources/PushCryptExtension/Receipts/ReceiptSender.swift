@@ -17,7 +17,8 @@ extension ReceiptPosting {
     func start(_ receipt: Receipt, in store: SharedStore?, keepRunning: ProcessActivity) {
         launch { [self] in
             if let delay, (try? await delay.sleep(delay.draw())) == nil { return }
-            guard let end = keepRunning() else { return }
+            // This thread belongs to a pool, and a receipt that isn't sent stays in the store.
+            guard let end = keepRunning(within: DeliverySession.storeTimeLimit) else { return }
             defer { end() }
             guard let store else {
                 _ = try? await send(receipt.json, receipt.id)

@@ -10,8 +10,9 @@ import PushCryptSQLite
 ///
 /// The processes may be killed or suspended at any time. Each call is one short transaction, and no lock is held between
 /// calls. A session uses the store before it hands its content to the system. All later and other calls ask the system not to
-/// suspend the process meanwhile (`ProcessInfo.performExpiringActivity`), and aren't made, or throw `busy`, if it refuses. So the
-/// system doesn't end a suspended process because of a lock (`0xdead10cc`).
+/// suspend the process meanwhile (`ProcessInfo.performExpiringActivity`), and aren't made, or throw `busy`, if it refuses or
+/// doesn't answer for 10 seconds; in the foreground they don't wait for the answer. So the system doesn't end a suspended process
+/// because of a lock (`0xdead10cc`).
 ///
 /// Messages are shown even if the store can't be used. While another process has it locked, the first call waits for
 /// ``Configuration/busyTimeout`` and later calls for at most 10 ms, until one succeeds or 5 seconds have passed. Messages

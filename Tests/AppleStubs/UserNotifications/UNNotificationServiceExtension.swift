@@ -1,7 +1,8 @@
 public import Foundation
 
 // The part of Apple's documented API that PushCryptApple uses, with its documented availability, for systems without the
-// framework. No product depends on it. NSSecureCoding, triggers and the notification centre are left out.
+// framework. No product depends on it. NSSecureCoding is left out. What only the stubs have is named
+// stub…, so that .ci/apple finds tests that can't compile on Apple's systems.
 
 @available(iOS 10, macOS 10.14, watchOS 6, visionOS 1, *)
 @available(tvOS, unavailable)

@@ -54,7 +54,7 @@ open class UNNotificationSettings: NSObject {
     private let stub: Stub
 
     /// Apple's class has no initializer for apps.
-    public init(_ stub: Stub) { self.stub = stub }
+    public init(stub: Stub) { self.stub = stub }
 
     open var authorizationStatus: UNAuthorizationStatus { stub.status }
     @available(tvOS, unavailable)

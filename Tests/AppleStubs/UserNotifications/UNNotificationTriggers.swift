@@ -3,7 +3,7 @@ public import Foundation
 @available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)
 open class UNPushNotificationTrigger: UNNotificationTrigger {
     /// Apple's class has no initializer for apps.
-    public init() { super.init(stubRepeats: false) }
+    public init(stub: Void) { super.init(stubRepeats: false) }
 }
 
 @available(iOS 10, macOS 10.14, watchOS 3, tvOS 10, visionOS 1, *)

@@ -15,9 +15,11 @@ open class UNNotification: NSObject {
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
 // swift-format-ignore: AlwaysUseLowerCamelCase
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
+@available(tvOS, unavailable)
 public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
 
 @available(iOS 10, macOS 10.14, watchOS 3, visionOS 1, *)
@@ -93,14 +95,22 @@ open class UNUserNotificationCenter: NSObject {
     public final var stubError: (any Error)?
 
     /// An app uses `current()`.
+    @available(*, unavailable)
     public override init() { super.init() }
+
+    /// A centre that only one test uses.
+    public init(stub: Void) { super.init() }
 
     open weak var delegate: (any UNUserNotificationCenterDelegate)?
 
     // It is never changed, except by the tests.
-    private nonisolated(unsafe) static let only = UNUserNotificationCenter()
+    private nonisolated(unsafe) static let only = UNUserNotificationCenter(stub: ())
 
-    open class func current() -> UNUserNotificationCenter { unsafe only }
+    /// Like Apple's, it ends a process without an app bundle.
+    open class func current() -> UNUserNotificationCenter {
+        precondition(StubProcess.current.hasAppBundle, "the process has no app bundle")
+        return unsafe only
+    }
 
     open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         completionHandler(stubDelivered.map { UNNotification(stubRequest: $0) })
@@ -135,7 +145,7 @@ open class UNUserNotificationCenter: NSObject {
     }
 
     open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
-        completionHandler(UNNotificationSettings(stubSettings))
+        completionHandler(UNNotificationSettings(stub: stubSettings))
     }
 
     open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {

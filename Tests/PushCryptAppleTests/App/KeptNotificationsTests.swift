@@ -25,7 +25,7 @@ private struct LockableKeyring: RecipientKeyring {
     private let channel: Channel
     private let keyring: LockableKeyring
     private let folder: TemporaryFolder
-    private let center = UNUserNotificationCenter()
+    private let center = UNUserNotificationCenter(stub: ())
     private let time = Locked(Channel.now)
 
     init() throws {
@@ -55,7 +55,7 @@ private struct LockableKeyring: RecipientKeyring {
         let service = TestService { [self] in try configuration() }
         let content = await (try service.receive(payload)).content()
         center.stubDelivered.append(
-            UNNotificationRequest(identifier: "1", content: content, trigger: UNPushNotificationTrigger()))
+            UNNotificationRequest(identifier: "1", content: content, trigger: UNPushNotificationTrigger(stub: ())))
         return content
     }
 
@@ -291,7 +291,7 @@ private struct LockableKeyring: RecipientKeyring {
         for (name, payload) in [("forged", try other.seal(Self.json)), ("plain", Array(#"{"a":1}"#.utf8))] {
             let content = try Channel.request(payload).content
             center.stubDelivered.append(
-                UNNotificationRequest(identifier: name, content: content, trigger: UNPushNotificationTrigger()))
+                UNNotificationRequest(identifier: name, content: content, trigger: UNPushNotificationTrigger(stub: ())))
         }
         let outcomes = await kept(try configuration()).open()
         #expect(outcomes.map(\.placeholderID) == ["forged"] && outcomes.map(\.failure) == [.unknownKey])
@@ -322,7 +322,7 @@ private struct LockableKeyring: RecipientKeyring {
     private let folder: TemporaryFolder
     private let responder = Responder()
     private let delegate: PushCryptNotificationDelegate
-    private let center = UNUserNotificationCenter()
+    private let center = UNUserNotificationCenter(stub: ())
 
     init() throws {
         channel = try Channel()
@@ -342,7 +342,7 @@ private struct LockableKeyring: RecipientKeyring {
     }
 
     private func notification(_ content: UNNotificationContent, isPush: Bool = true) -> UNNotification {
-        let trigger = isPush ? UNPushNotificationTrigger() : nil
+        let trigger = isPush ? UNPushNotificationTrigger(stub: ()) : nil
         return UNNotification(stubRequest: UNNotificationRequest(identifier: "1", content: content, trigger: trigger))
     }
 
@@ -407,7 +407,8 @@ private struct LockableKeyring: RecipientKeyring {
     @Test("the same userInfo under another name is unverified")
     func otherName() async throws {
         let content = try await restored().request.content
-        let request = UNNotificationRequest(identifier: "2", content: content, trigger: UNPushNotificationTrigger())
+        let request = UNNotificationRequest(
+            identifier: "2", content: content, trigger: UNPushNotificationTrigger(stub: ()))
         #expect(await options(UNNotification(stubRequest: request)) == [])
         #expect(responder.seen == [.unverified(.init(requestID: "2", reason: .unsealed))])
     }

@@ -7,7 +7,7 @@ import UserNotifications
 
 /// The system's notification centre behind the protocol that the simulator has too.
 @Suite struct SystemNotificationsTests {
-    private let center = UNUserNotificationCenter()
+    private let center = UNUserNotificationCenter(stub: ())
     private var notifications: SystemNotifications { SystemNotifications(center) }
 
     private func request(_ id: String, _ trigger: NotificationTrigger? = nil) -> NotificationRequest {
@@ -79,7 +79,7 @@ import UserNotifications
         }
         center.stubDelivered.append(
             UNNotificationRequest(
-                identifier: "p", content: UNNotificationContent(), trigger: UNPushNotificationTrigger()))
+                identifier: "p", content: UNNotificationContent(), trigger: UNPushNotificationTrigger(stub: ())))
         #expect(await notifications.delivered().map(\.request.trigger) == [nil, nil, nil, .push])
         notifications.removePending(["b"])
         notifications.remove(["now-a", "p"])

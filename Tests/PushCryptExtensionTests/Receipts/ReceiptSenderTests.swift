@@ -84,7 +84,7 @@ import Testing
     @Test("while a receipt is sent, the system is asked to keep the process running")
     func keepsRunning() async throws {
         let (transport, ended, count) = (RecordingTransport(isOpen: false), Signal(), Locked(0))
-        let activity = ProcessActivity {
+        let activity = ProcessActivity { _ in
             count.withLock { $0 += 1 }
             return {
                 count.withLock { $0 -= 1 }
@@ -103,7 +103,7 @@ import Testing
     @Test("if the system is about to suspend the process, the receipt stays in the store")
     func aboutToBeSuspended() async throws {
         let (transport, asked) = (RecordingTransport(), Signal())
-        let activity = ProcessActivity {
+        let activity = ProcessActivity { _ in
             asked.give()
             return nil
         }
@@ -132,7 +132,7 @@ import Testing
         let (taken, ended) = (Locked<[String]>([]), Signal())
         let posting = try ReceiptPosting(
             to: Self.address, inBackground: TakingTransport(taken: taken, takes: takes), userAgent: "A/1")
-        try send("a", posting, ProcessActivity { { ended.give() } })
+        try send("a", posting, ProcessActivity { _ in { ended.give() } })
         await ended.wait()
         let receipt = try Receipt.sample("a")
         #expect(taken.withLock { $0 } == ["\(receipt.id) A/1 \(receipt.json.text)"])
@@ -173,7 +173,7 @@ import Testing
                 await end.wait()
             })
         let posting = try posting(transport, delay: delay)
-        try send("a", posting, ProcessActivity { { ended.give() } })
+        try send("a", posting, ProcessActivity { _ in { ended.give() } })
         await asked.wait()
         #expect(try await sender(posting).flush() == .init(sentCount: 1, leftCount: 0))
         end.give()

@@ -49,7 +49,7 @@ import Testing
     ) throws -> TestSession {
         var configuration = try ExtensionConfiguration.test()
         configuration.memory = store
-        configuration.keepRunning = ProcessActivity { [log = store.log] in
+        configuration.keepRunning = ProcessActivity { [log = store.log] _ in
             log.withLock { $0.append("activity") }
             return { log.withLock { $0.append("activity ended") } }
         }

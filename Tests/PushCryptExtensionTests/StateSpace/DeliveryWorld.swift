@@ -73,7 +73,7 @@ final class DeliveryWorld: Sendable {
             threads.step("reads the clock", [.reads("clock")]) { state.withLock { $0.clock } }
         }
         configuration.memory = Memory(world: self)
-        configuration.keepRunning = ProcessActivity { [self] in
+        configuration.keepRunning = ProcessActivity { [self] _ in
             guard fault != .noActivity else { return nil }
             changeActivity("asks for time", by: 1)
             return { [self] in changeActivity("gives the time back", by: -1) }

@@ -89,7 +89,7 @@ final class RetractionWorld: Sendable {
         configuration.clock = { TestPush.now }
         configuration.memory = Memory(world: self, store: place.store.store())
         configuration.deliveredNotifications = Removal(world: self)
-        configuration.keepRunning = ProcessActivity { {} }
+        configuration.keepRunning = ProcessActivity { _ in {} }
         configuration.timer = NoTimer()
         return DeliverySession(payload: payload, requestID: requestID, configuration: configuration) {
             [self] delivery in

@@ -149,7 +149,7 @@ extension SharedStore {
     @Test("if the system is about to suspend the process, nothing is claimed")
     func suspended() throws {
         let store = folder.store(.app)
-        #expect(try open(payload, store, ProcessActivity { nil }).failure == .timedOut)
+        #expect(try open(payload, store, ProcessActivity { _ in nil }).failure == .timedOut)
         #expect(try open(payload, store).failure == nil)
     }
 }

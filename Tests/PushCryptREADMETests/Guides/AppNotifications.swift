@@ -26,7 +26,7 @@ import UserNotifications
     func registerCategories() {
         let reply = NotificationAction(
             id: "REPLY", title: "Reply", options: .authenticationRequired, textInput: .init(buttonTitle: "Send"))
-        SystemNotifications(.current()).setCategories([NotificationCategory(id: "MESSAGE", actions: [reply])])
+        SystemNotifications().setCategories([NotificationCategory(id: "MESSAGE", actions: [reply])])
     }
 
     /// Shows everything in the foreground, except messages of the conversation that the user is reading.

@@ -5,6 +5,7 @@ import PushCryptApple
 import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
+import PushCryptTestSupport
 import Security
 import Testing
 import UserNotifications
@@ -253,7 +254,7 @@ import UserNotifications
         }
         return UNNotification(
             stubRequest: UNNotificationRequest(
-                identifier: "n1", content: content, trigger: UNPushNotificationTrigger()))
+                identifier: "n1", content: content, trigger: UNPushNotificationTrigger(stub: ())))
     }
 
     private static func content(_ payload: Data) throws -> UNNotificationContent {
@@ -302,7 +303,7 @@ import UserNotifications
         #expect(actions.list.withLock { $0.last } == "open c2")
 
         notifications.registerCategories()
-        let categories = await SystemNotifications(.current()).categories()
+        let categories = await SystemNotifications().categories()
         #expect(categories.map(\.id) == ["MESSAGE"] && categories.first?.actions.map(\.id) == ["REPLY"])
 
         var presented: [Bool] = []
@@ -356,6 +357,29 @@ import UserNotifications
         try await group.setBadge(12_000)
         #expect(center.stubBadge == 9_999)
         #expect(try group.store(.app).badge() == 9_999)
+    }
+
+    @Test("an app with scenes and one without them open a placeholder each time they become active")
+    func lifeCycles() async throws {
+        _ = try await app().received(Data([1]))
+        let center = UNUserNotificationCenter.current()
+        defer { center.stubDelivered = [] }
+        for hasScenes in [true, false] {
+            let app = RunningApp(hasScenes: hasScenes)
+            let afterRegistration = app.delegate.afterRegistration
+            for title in ["Zoë", "Amara"] {
+                let push = try device().request(PushNotification(title: title), sealer: sealer)
+                center.stubDelivered = [try await notification(push.body, restored: false).request]
+                let isReady = Signal()
+                app.delegate.afterRegistration = {
+                    await afterRegistration()
+                    isReady.give()
+                }
+                app.becomeActive()
+                await isReady.wait()
+                #expect(center.stubDelivered.map(\.content.title) == [title])
+            }
+        }
     }
 }
 #endif

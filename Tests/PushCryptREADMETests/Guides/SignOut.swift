@@ -4,7 +4,7 @@ import UserNotifications
 
 /// Removes what a user's notifications have left on the device.
 nonisolated func removeTraces(of group: AppGroup) async throws {
-    let center = SystemNotifications(.current())
+    let center = SystemNotifications()
     center.removeAllDelivered()
     center.removeAllPending()
     // The senders' pictures, if the extension keeps any.

@@ -1,0 +1,80 @@
+import Dispatch
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptExtension
+
+/// What is asked of `ProcessInfo.performExpiringActivity`, and how long its answer is awaited.
+@Suite struct ProcessActivityTests {
+    /// The system. It answers when the test lets it, on a thread of its own.
+    private final class System: Sendable {
+        let blocks = Locked<[@Sendable (Bool) -> Void]>([])
+        let asked = DispatchSemaphore(value: 0)
+        let returned = DispatchSemaphore(value: 0)
+
+        func activity(isInForeground: Bool) -> ProcessActivity {
+            .expiring { [self] block in
+                blocks.withLock { $0.append(block) }
+                asked.signal()
+            } isInForeground: {
+                isInForeground
+            }
+        }
+
+        /// Calls the last block, whose return ends the activity.
+        func answer(isExpired: Bool) {
+            guard let block = blocks.withLock({ $0.last }) else { return }
+            DedicatedThread.run { [returned] in
+                block(isExpired)
+                returned.signal()
+            }
+        }
+    }
+
+    private let system = System()
+
+    @Test("in the foreground a call goes on without the system's answer, which ends at once when it comes later")
+    func foreground() {
+        let end = system.activity(isInForeground: true)(within: .zero)
+        #expect(end != nil && system.blocks.withLock { $0.count } == 1)
+        end?()
+        system.answer(isExpired: false)
+        system.returned.wait()
+    }
+
+    @Test("an answer that comes late lets the call go on, and keeps the process running until the call ends")
+    func lateAnswer() {
+        let granted = DispatchSemaphore(value: 0)
+        let end = Locked<(@Sendable () -> Void)?>(nil)
+        DedicatedThread.run { [system] in
+            let function = system.activity(isInForeground: false)(within: .seconds(3600))
+            end.withLock { $0 = function }
+            granted.signal()
+        }
+        system.asked.wait()
+        #expect(granted.wait(timeout: .now()) == .timedOut)
+        system.answer(isExpired: false)
+        granted.wait()
+        #expect(system.returned.wait(timeout: .now()) == .timedOut)
+        end.withLock { $0 }?()
+        system.returned.wait()
+    }
+
+    @Test("without an answer within the limit a call is refused, and an answer that comes later ends at once")
+    func noAnswer() {
+        #expect(system.activity(isInForeground: false)(within: .zero) == nil)
+        system.answer(isExpired: false)
+        system.returned.wait()
+    }
+
+    @Test("a call is refused if the system is about to suspend the process")
+    func refused() {
+        let refused = ProcessActivity.expiring {
+            $0(true)
+        } isInForeground: {
+            false
+        }
+        #expect(refused(within: .seconds(3600)) == nil)
+    }
+}
