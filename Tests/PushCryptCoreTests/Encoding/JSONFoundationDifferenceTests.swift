@@ -51,8 +51,8 @@ import Testing
     @Test(
         "UTF-16 and UTF-32 texts are refused although Foundation accepts them",
         arguments: [
-            RefusedJSON([0x5B, 0x00, 0x5D, 0x00], .syntax, at: 1),
-            RefusedJSON([0x00, 0x5B, 0x00, 0x5D], .syntax, at: 0),
+            RefusedJSON([0x5B, 0x00, 0x5D, 0x00], .utf16, at: 0),
+            RefusedJSON([0x00, 0x5B, 0x00, 0x5D], .utf16, at: 0),
             RefusedJSON([0x30, 0x00], .trailingBytes, at: 1),
         ])
     func otherEncodings(text: RefusedJSON) throws {

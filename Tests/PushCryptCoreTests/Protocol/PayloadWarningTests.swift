@@ -54,7 +54,7 @@ import Testing
     @Test(
         "values that a property list can't have get one warning of each kind with the place of the first",
         arguments: [
-            (#"{"aps":{},"a":[1,null,{"b":[null]}]}"#, PayloadWarning.Code.nullElement, 18, "2, the first at byte 18"),
+            (#"{"aps":{},"a":[1,null,{"b":[null]}]}"#, PayloadWarning.Code.nullElement, 17, "2, the first at byte 17"),
             (#"{"aps":{},"a":{"b":[{"c":1e400}]}}"#, .numberTooLarge, 25, "at byte 25"),
             (#"{"aps":{},"a":-9e999}"#, .numberTooLarge, 14, "at byte 14"),
             (#"{"aps":{},"a":18446744073709551616}"#, .integerRounded, 14, "at byte 14"),
