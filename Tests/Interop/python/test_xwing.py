@@ -10,7 +10,8 @@ from unittest import mock
 from cryptography.exceptions import InvalidTag
 
 from pushcrypt import (
-    KeyRecordError, OpenError, Opener, Placeholder, Push, Recipient, RecipientKey, Sealer, SenderKey, _hpke, _keys, _xwing, pinned,
+    KeyRecordError, Keyset, OpenError, Opener, Placeholder, Push, Recipient, RecipientKey, Sealer, SenderKey, _hpke, _keys, _xwing,
+    pinned,
 )
 from pushcrypt._json import b64, unb64
 
@@ -117,6 +118,23 @@ class XWingTests(unittest.TestCase):
             with self.subTest(changes=list(changes)), self.assertRaises(KeyRecordError) as caught:
                 RecipientKey.from_jwk({**record, **changes})
             self.assertEqual(caught.exception.code, code)
+
+    def test_a_set_whose_newest_key_ranks_below_an_older_one_is_refused_unless_it_is_allowed(self) -> None:
+        high, low = RecipientKey.generate(3, psk=False), RecipientKey.generate(1, psk=False)
+
+        def published(*keys: tuple[RecipientKey, str]) -> Keyset:
+            return Keyset.from_json({"keys": [key.registration_record() for key, _ in keys], "pushcrypt": {
+                "seq": 1, "keys": {key.kid: {"activatesAt": time} for key, time in keys}}})
+
+        lower = published((high, "2026-01-01T00:00:00Z"), (low, "2026-06-01T00:00:00Z"))
+        # Also before the newest key seals.
+        for at in (NOW, NOW - 300 * 86_400):
+            with self.assertRaises(KeyRecordError) as caught:
+                Recipient.from_keyset(lower, at=at)
+            self.assertEqual(caught.exception.code, "suiteTooLow")
+        self.assertEqual(Recipient.from_keyset(lower, at=NOW, allows_lower_suite=True).kid, low.kid)
+        higher = published((low, "2026-01-01T00:00:00Z"), (high, "2026-06-01T00:00:00Z"))
+        self.assertEqual(Recipient.from_keyset(higher, at=NOW).kid, high.kid)
 
     def test_the_private_key_isn_t_in_the_registration_record_and_no_text_shows_it(self) -> None:
         key = RecipientKey.generate(3)

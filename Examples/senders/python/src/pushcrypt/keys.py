@@ -5,7 +5,7 @@ import time
 
 from . import _keys
 from ._envelope import proof
-from ._keys import RECIPIENT_KINDS, Key
+from ._keys import RANK, RECIPIENT_KINDS, Key
 from .errors import KeyRecordError
 from .keysets import Entry, Keyset, RecordText, always, kind_of
 
@@ -62,11 +62,18 @@ class Recipient(_KeyHolder):
         return cls(_sealing_key(entry))
 
     @classmethod
-    def from_keyset(cls, keyset: Keyset, *, at: float | None = None) -> Recipient:
+    def from_keyset(cls, keyset: Keyset, *, at: float | None = None, allows_lower_suite: bool = False) -> Recipient:
         """Chooses the key of a published set that seals now, or at another Unix time.
 
-        Raises KeyRecordError: `noKeySeals`, and the codes of `from_jwk`.
+        `allows_lower_suite` allows a set whose newest key has a suite that ranks below that of an older one. Pass True only if an
+        operator has decided it: someone who can change the set could otherwise make all further pushes easier to open.
+
+        Raises KeyRecordError: `suiteTooLow`, `noKeySeals`, and the codes of `from_jwk`.
         """
+        if type(allows_lower_suite) is not bool:
+            raise TypeError("allows_lower_suite isn't True or False")
+        if not allows_lower_suite:
+            _check_newest(keyset)
         return cls.from_entry(_primary(keyset, at))
 
     def for_device(self, device: str) -> Recipient:
@@ -207,6 +214,16 @@ def _primary(keyset: Keyset, at: float | None) -> Entry:
     if entry is None:
         raise KeyRecordError("noKeySeals", "no key of the set is active at this time: fetch the set again, or rotate it")
     return entry
+
+
+def _check_newest(keyset: Keyset) -> None:
+    """The newest key must not rank below an older one (PROTOCOL section 3)."""
+    dated = [entry for entry in keyset.entries if "activatesAt" in entry.times and entry.key.suite in RANK]
+    newest = max(dated, key=lambda entry: entry.rank, default=None)
+    older = next((entry for entry in dated if newest and RANK[newest.key.suite] < RANK[entry.key.suite]), None)
+    if newest is not None and older is not None:
+        raise KeyRecordError("suiteTooLow", f"the newest key of the set, {newest.key.kid}, has suite {newest.key.suite}, which ranks "
+                             f"below suite {older.key.suite} of key {older.key.kid}: a set never goes back unless an operator allows it")
 
 
 def _sealing_key(entry: Entry) -> Key:
