@@ -4,6 +4,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import unittest
 from typing import Any
 
@@ -18,13 +19,25 @@ from pushcrypt._points import dh_private
 from pushcrypt.blobs import offloaded_payload
 from pushcrypt.sealer import campaign_id
 from pushcrypt.sender_sets import Pins, accept
+from test_xwing import MISSING
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Vectors")
 
 
+_OF_SUITE_3 = re.compile("xwing|AKP|pushcrypt-3")
+
+
 def load(name: str) -> Any:
+    """A file of vectors. With an older cryptography, whose skipped tests `test_xwing` names, it is without the cases of suite 3."""
     with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
-        return json.load(file)
+        content = json.load(file)
+    if MISSING is None or not isinstance(content, dict):
+        return content
+
+    def runs(case: Any) -> bool:
+        return not isinstance(case, dict) or not _OF_SUITE_3.search(json.dumps(case))
+
+    return {name: list(filter(runs, value)) if isinstance(value, list) else value for name, value in content.items()}
 
 
 class VectorTests(unittest.TestCase):
@@ -242,7 +255,7 @@ class VectorTests(unittest.TestCase):
                 self.assertEqual(secret, value["shared_secret"])
                 self.assertEqual(_hpke.key_schedule(suite, secret, value["info"], value["psk"], value["psk_id"]),
                                  (value["key"], value["base_nonce"]))
-        self.assertEqual(suites, [1, 2, 3, 4])
+        self.assertEqual(suites, [1, 2, 3, 4] if MISSING is None else [1, 2, 4])
 
     def test_edges_of_hpke(self) -> None:
         for vector in load("hpke-edges.json"):
