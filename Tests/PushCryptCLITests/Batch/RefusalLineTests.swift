@@ -54,10 +54,10 @@ struct RefusalLineTests {
         String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
     }
 
-    /// The line of a case; nil if the payload can't be in a line, or an option is the command's.
+    /// The line of a case; nil if the payload can't be in a line, which takes only objects, or an option is the command's.
     private static func line(_ vector: Sealing) throws -> String? {
         let options = vector.options
-        guard options.limit == nil, options.attachments == nil else { return nil }
+        guard options.limit == nil, options.attachments == nil, vector.payload.hasPrefix("{") else { return nil }
         let members = [
             #""payload":\#(vector.payload)"#, #""to":\#(try File.shared.get().records[vector.to] ?? "")"#,
             #""placeholder":\#(try text(vector.placeholder))"#,
