@@ -114,7 +114,7 @@ struct OpenExplanationTests {
     func times(_ time: String, _ failure: String) throws {
         let place = try place()
         let sealed = try place.sealed(to: "Keys/ios", "--expires", "2d")
-        let open = ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", time]
+        let open = ["open", "-q", "--keys", "Keys/ios", "--topic", Workplace.topic, "--at", time]
         #expect(
             try reason(place.run(open, stdin: sealed), failure)
                 == ": it was sealed at \(Workplace.now), expires at 2026-03-03T09:00:00Z, and the time here is \(time)")
