@@ -3,7 +3,6 @@ import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 import PushCryptTestSupport
-import Synchronization
 import Testing
 
 #if canImport(Darwin)
@@ -35,7 +34,7 @@ struct HelperInheritanceTests {
     @Test("a command inherits no descriptor that another thread opens while the command starts")
     func descriptorsOfOtherThreads() async throws {
         let place = try TemporaryFolder()
-        let isDone = Mutex(false)
+        let isDone = Locked(false)
         let opener = Thread {
             while !isDone.withLock({ $0 }) {
                 let descriptors = (0..<50).map { _ in unsafe open("/dev/null", O_RDONLY) }

@@ -30,6 +30,7 @@
 #define SQLITE_OPEN_NOMUTEX 0x8000
 #define SQLITE_OPEN_FILEPROTECTION_COMPLETEUNTILFIRSTUSERAUTHENTICATION 0x300000
 #define SQLITE_PREPARE_PERSISTENT 0x1
+#define SQLITE_LIMIT_LENGTH 0
 #define SQLITE_FCNTL_HAS_MOVED 20
 
 typedef struct sqlite3 sqlite3;
@@ -45,6 +46,7 @@ int sqlite3_busy_handler(sqlite3 *, int (*)(void *, int), void *);
 int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 int sqlite3_exec(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *, char **);
 int sqlite3_changes(sqlite3 *);
+int sqlite3_limit(sqlite3 *, int, int);
 const char *sqlite3_errmsg(sqlite3 *);
 int sqlite3_extended_errcode(sqlite3 *);
 int sqlite3_system_errno(sqlite3 *) INTRODUCED(10.12, 10.0, 10.0, 3.0);
