@@ -52,7 +52,8 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
     private mutating func process<Worker: LineWorker>(
         _ line: LineReader.Line, _ place: RefusalPlace, _ worker: inout Worker
     ) where Worker.Outcome == Outcome {
-        let (bytes, number, offset) = (Array(line.bytes), line.number, output.count)
+        // White space at the end is JSON's too, and what a command doesn't change stays byte for byte.
+        let (bytes, number, offset) = (line.raw, line.number, output.count)
         do {
             guard bytes.count <= QueueLine.limitInBytes else { throw LineRefusal.lineTooLong }
             let members = try QueueLine(bytes)
@@ -63,7 +64,7 @@ struct LineResults<Outcome: LineOutcome>: Sendable {
         } catch let refusal as LineRefusal {
             output.removeSubrange(offset...)
             if case .answer = place { return answer(refusal, to: bytes, number) }
-            let record = RefusedLines.record(of: line.raw, number: number, refusal)
+            let record = RefusedLines.record(of: bytes, number: number, refusal)
             refusals.append(
                 RefusedLine(number: number, refusal: refusal, record: record, offset: offset, lineCount: outcomes.count)
             )

@@ -12,8 +12,7 @@ struct BatchLinesTests {
         let shared = try BatchPlace.jwk("shared")
         let flipped = try BatchPlace.registration("p256").replacing(/"x":"../, with: "\"x\":\"AA")
         return [
-            ("", "malformedLine", "the line is empty"), (" ", "malformedLine", "the line is empty"),
-            ("{", "malformedLine", "JSON"),
+            ("", "malformedLine", "the line is empty"), (" ", "malformedLine", "JSON"), ("{", "malformedLine", "JSON"),
             ("[]", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
             (#"{"payload":"x"}"#, "malformedLine", "payload"), (#"{"payload":null}"#, "malformedLine", "payload"),
             (#"{\#(payload),\#(payload)}"#, "malformedLine", "a name occurs twice"),

@@ -228,7 +228,8 @@ struct DiagnoseKeyTests {
         let padded = try app.write(Relay.data(record), to: "padded.json")
         let diagnosed = try app.diagnose(push, "--registration", padded)
         #expect(diagnosed.errors == ["registration-unreadable"])
-        #expect(diagnosed.text.contains("psk is not 32 bytes of base64url but standard or padded base64"))
+        let evidence = diagnosed.found.flatMap(\.evidence).joined()
+        #expect(evidence.contains("psk is not 32 bytes of base64url but standard or padded base64"), "\(evidence)")
         let marked = try app.write(Data([0xEF, 0xBB, 0xBF]) + app.record(), to: "marked.json")
         #expect(try app.diagnose(push, "--registration", marked).text.contains("with a byte order mark"))
     }

@@ -8,11 +8,10 @@ struct ResealErrorsTests {
     @Test(
         "a refused line has its reason in the errors file",
         arguments: [
-            ("", "malformedLine", "empty"), (" ", "malformedLine", "empty"), ("{", "malformedLine", "JSON"),
+            ("{", "malformedLine", "JSON"),
             ("null", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
             (#"{"payload":"{}"}"#, "malformedLine", "payload"), (#"{"payload":null}"#, "malformedLine", "payload"),
             (#"{"payload":{},"payload":{}}"#, "malformedLine", "a name occurs twice"),
-            ("\u{feff}{}", "malformedLine", "a byte order mark"),
             (#"{"payload":{}}{}"#, "malformedLine", "more text after"),
             (#"{"payload":{},"device":null}"#, "malformedLine", "device"),
             (#"{"payload":{},"device":7}"#, "malformedLine", "device"),
@@ -38,6 +37,19 @@ struct ResealErrorsTests {
         #expect(refused.inputBase64 == nil)
         #expect(try rotated.refusedLines().count == 1)
         #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
+    }
+
+    @Test(
+        "a blank line before others, or a byte order mark that isn't at the beginning of the file, is refused",
+        arguments: [("", "empty"), (" ", "JSON"), ("\u{feff}{}", "a byte order mark")])
+    func between(_ line: String, _ words: String) throws {
+        let rotated = try RotatedPlace()
+        let output = try rotated.reseal(["null", line, "null"])
+        expectRefusal(output, 65, saying: "3 lines: 0 resealed, 0 unchanged, 3 in errors.jsonl")
+        let refused = try rotated.refusedLines()
+        try #require(refused.map(\.line) == [1, 2, 3])
+        #expect(refused[1].reason == "malformedLine" && refused[1].message.contains(words), "\(refused[1].message)")
+        #expect(refused[1].input.map { Array($0.utf8) } == Array(line.utf8))
     }
 
     @Test("a line with a wrong device or without its signer is refused with its reason")

@@ -90,7 +90,7 @@ struct KeysSecretsTests {
         "keys secrets remove names every remaining secret that is missing; its command works with the files in place of FILE"
     )
     func missing() throws {
-        let texts = ["second": "other", "third": "third horse", "fourth": "fourth horse"]
+        let texts = ["second": "other horses", "third": "third horse", "fourth": "fourth horse"]
         for (name, text) in texts.sorted(by: { $0.key > $1.key }) {
             try place.write(Data(text.utf8), to: name)
             #expect(try encrypted.run("\(Self.adding) --name \(name) --new-passphrase-file \(name)").isSuccess)
