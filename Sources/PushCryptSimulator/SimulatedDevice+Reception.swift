@@ -33,7 +33,7 @@ extension SimulatedDevice {
         public var failure: FailureClass? { report?.failure }
         /// Whether the extension has restored the text, and this device shows it.
         public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }
-        /// Whether the extension has handed over a push that wasn't sealed, as ``ExtensionConfiguration/UnsealedPolicy/shown``
+        /// Whether the extension has handed over a push that wasn't sealed, as `ExtensionConfiguration.UnsealedPolicy.shown`
         /// asks, and this device shows it.
         public var isUnsealed: Bool {
             report.map { $0.failure == nil && !$0.isRestored } == true && presentation?.origin == .handedOver
