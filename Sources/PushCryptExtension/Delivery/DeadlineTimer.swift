@@ -105,24 +105,25 @@ extension DeadlineTimer {
         _ duration: Duration, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let limited = Locked((task: Task<Value, any Error>?.none, isOver: false))
-        // Before the work starts: a simulated clock could pass the end of the work before it knows the limit.
-        let giveUp = schedule(after: duration) {
+        let end: @Sendable () -> Void = {
             limited.withLock { limited in
                 limited.isOver = true
                 return limited.task
             }?.cancel()
         }
+        // Both before the work starts: it could otherwise be at its end before it is cancelled.
+        let giveUp = schedule(after: duration, end)
         defer { giveUp() }
-        let task = limited.withLock { limited in
-            let task = Task(operation: work)
-            if limited.isOver { task.cancel() }
-            limited.task = task
-            return task
-        }
         return try await withTaskCancellationHandler {
-            try await task.value
+            let task = limited.withLock { limited in
+                let task = Task(operation: work)
+                if limited.isOver { task.cancel() }
+                limited.task = task
+                return task
+            }
+            return try await task.value
         } onCancel: {
-            task.cancel()
+            end()
         }
     }
 }

@@ -1,3 +1,4 @@
+import PushCryptPrimitives
 import PushCryptSimulator
 import Testing
 
@@ -25,6 +26,24 @@ import Testing
                 timer.fire(.seconds(10))
                 try Task.checkCancellation()
             }
+        }
+    }
+
+    @Test("work whose caller is cancelled right after it has begun is cancelled at that moment")
+    func callerCancelled() async throws {
+        for _ in 0..<100 {
+            let caller = Locked(Task<Bool, any Error>?.none)
+            let task = caller.withLock { state in
+                let task = Task {
+                    try await ManualTimer().limit(.seconds(10)) {
+                        caller.withLock { $0 }?.cancel()
+                        return Task.isCancelled
+                    }
+                }
+                state = task
+                return task
+            }
+            #expect(try await task.value)
         }
     }
 
