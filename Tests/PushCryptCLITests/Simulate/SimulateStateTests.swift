@@ -132,7 +132,11 @@ import Testing
         let sealed = try story.run([try story.push()], ["--unsealed", choice])
         #expect(sealed.exit == 0 && sealed.stderr.contains("--unsealed has no effect"), "\(sealed)")
         // Without its text it isn't shown: no other text is there.
-        #expect(try story.objects([push("COUNT")], options, exit: 65)[0].text("outcome") == "placeholder")
+        let output = try story.run([push("COUNT")], options + ["--json"])
+        let unshown = try output.object()
+        #expect(unshown.text("outcome") == "placeholder" && output.exit == 65, "\(output)")
+        #expect(unshown.text("verdict")?.contains("text of COUNT has the specifier %d") == true, "\(output)")
+        #expect(!output.stderr.contains("no effect") && !output.stderr.contains("diagnose"), "\(output)")
     }
 
     @Test("each push shows the receipt that the phone posts, by push_id, and posting doesn't delay the notification")
@@ -141,6 +145,7 @@ import Testing
         let push = try story.push(payload)
         let form = try story.objects([push, push], ["--receipts", "form", "--slow-network", "3s"], exit: 65)
         let bodies = form.map { $0.texts("receipts") ?? [] }
+        #expect(form.allSatisfy { $0["notes"] == nil }, "\(form)")
         #expect(bodies.map(\.count) == [1, 1] && bodies[0][0].contains("&push=m-17&outcome=opened&time="), "\(form)")
         #expect(
             bodies[1][0].contains("&outcome=replayed&") && form.map { $0["seconds"] as? Double } == [0, 0], "\(form)")

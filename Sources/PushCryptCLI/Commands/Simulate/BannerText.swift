@@ -64,7 +64,7 @@ extension SimulatedPush {
                         + (right.indices.contains(row) ? "  " + right[row] : "")
                 }
         let mark = isComplete ? terminal.styled("✓", .good) : terminal.styled("✗", .bad)
-        let notes = notes.flatMap { note in
+        let notes = shownNotes.flatMap { note in
             TerminalText.wrap(TerminalText.harmless(note.utf8), width: columns - 4).map { "  " + $0 }
         }
         let place = line == number ? "" : " (line \(line))"

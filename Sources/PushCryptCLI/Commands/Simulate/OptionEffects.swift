@@ -13,7 +13,7 @@ struct OptionEffects {
     private var hasDied = false
     private var hasSuppressed = false
     private var hasReceived = false
-    private var (hasShownUnsealed, hasReceipt) = (false, false)
+    private var (hasUnsealed, hasReceipt) = (false, false)
     /// Whether a receipt was left in the store.
     var hasLeftReceipt = false
     /// Whether a push has another result than it would have with the right clock.
@@ -23,7 +23,7 @@ struct OptionEffects {
 
     mutating func note(_ reception: SimulatedDevice.Reception, _ duration: Duration) {
         hasReceived = true
-        hasShownUnsealed = hasShownUnsealed || reception.isUnsealed
+        hasUnsealed = hasUnsealed || reception.isUnsealed || reception.failure == .notSealed
         hasReceipt = hasReceipt || reception.report.map { $0.isRestored || $0.failure != nil } == true
         hasDied = hasDied || reception.presentation?.origin == .died
         hasSuppressed = hasSuppressed || reception.presentation?.origin == .suppressed
@@ -73,7 +73,7 @@ struct OptionEffects {
             ),
             (settings.isOffline && !hasKept, "--offline", "APNs has kept no push"),
             (
-                settings.showsUnsealed && !hasShownUnsealed, "--unsealed",
+                settings.showsUnsealed && !hasUnsealed, "--unsealed",
                 "the extension received no push that isn't sealed"
             ),
             (

@@ -14,9 +14,10 @@ struct PushFindings {
 
     private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
-    /// The alert whose texts the extension looks up: the sealed one, or that of a push that is shown although it isn't sealed.
+    /// The alert whose texts the extension looks up: the sealed one, or with --unsealed that of a push that isn't sealed.
     private var alert: JSONValue? {
-        (reception.isUnsealed ? (try? JSONText(payload)) : sealed)?.root["aps"]?["alert"]
+        let isUnsealed = reception.isUnsealed || settings.showsUnsealed && reception.failure == .notSealed
+        return (isUnsealed ? (try? JSONText(payload)) : sealed)?.root["aps"]?["alert"]
     }
 
     /// What is wrong with the texts by key.
@@ -85,7 +86,7 @@ struct PushFindings {
     /// Why the push wasn't restored, more exactly than its class; nil if nothing more is known.
     var reason: String? {
         switch reception.failure {
-        case .malformed: textReason
+        case .malformed, .notSealed: textReason
         case .unknownKey?, .undecryptable?, .keyExpired?, .keyRevoked?: reception.failure.flatMap(keyReason)
         case .attachmentFailed: attachmentReason
         default: nil

@@ -73,8 +73,8 @@ struct SimulatedPush {
         if let origin = reception.presentation?.origin, explained.contains(origin) { return false }
         switch reception.failure?.defined {
         case .unknownKey: return findings.settings.given != nil
-        case .malformed: return findings.textFlaws.isEmpty
-        case nil, .notSealed, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked, .unsupportedSuite:
+        case .malformed, .notSealed: return findings.textFlaws.isEmpty
+        case nil, .unsupportedVersion, .undecryptable, .keyExpired, .keyRevoked, .unsupportedSuite:
             return true
         case .keyLocked, .expired, .notYetValid, .replayed, .retracted, .timedOut, .attachmentFailed, .internalError:
             return false
@@ -115,9 +115,11 @@ struct SimulatedPush {
             }
             + (reception.isRestored && findings.settings.strings == nil && !findings.missingTexts.isEmpty
                 ? ["the phone has no texts of the app: give --strings"] : [])
-            + receipts.map(Self.note(ofReceipt:))
             + (isReceiptWaiting ? ["its receipt waits in the app's store: the app posts it when it is active"] : [])
     }
+
+    /// The notes, and the receipts, which are a member of their own in the JSON object.
+    var shownNotes: [String] { notes + receipts.map(Self.note(ofReceipt:)) }
 
     static func note(ofReceipt body: String) -> String { "the phone posts the receipt \(body)" }
 

@@ -129,7 +129,7 @@ extension SimulatedPush {
     /// What became of the push, with a mark that doesn't need colour.
     fileprivate var verdictHTML: String {
         let time = duration > .zero ? ", shown after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
-        let notes = notes.map { "; \($0)" }.joined()
+        let notes = shownNotes.map { "; \($0)" }.joined()
         let verdict = verdict.hasSuffix(".") ? String(verdict.dropLast()) : verdict
         return HTML.foreign(
             "span", class: isComplete ? "verdict good" : "verdict bad",
