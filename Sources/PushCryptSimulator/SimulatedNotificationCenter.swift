@@ -104,7 +104,7 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
 
     /// The app's Localizable.strings in the user's language. "Generating a remote notification": the system shows its texts for
     /// `title-loc-key`, `subtitle-loc-key` and `loc-key`. The page doesn't say what it shows without a text; devices show the key.
-    /// It doesn't say either what becomes of a text with a specifier other than `%@`; the strictest reading is that it isn't shown.
+    /// It doesn't say either what becomes of a text with a specifier other than `%@`; the strictest reading is that the key is shown.
     public var strings: (any StringTable)? {
         get { state.withLock { $0.strings } }
         set { state.withLock { $0.strings = newValue } }
