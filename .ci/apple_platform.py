@@ -17,6 +17,14 @@ SYSTEMS = {"macos": "macosx", "visionos": "xros", "maccatalyst": "ios"}
 # The stub of UIKit isn't for watchOS, which has another part of it.
 FRAMEWORKS = ["Security", "UserNotifications", "UserNotificationsUI", "Intents"]
 UIKIT_SYSTEMS = ["ios", "maccatalyst", "tvos", "visionos"]
+# What the standard library has on Apple's systems only, and the compiler needs for their headers.
+OBJECTIVE_C = """
+@frozen public struct AutoreleasingUnsafeMutablePointer<Pointee> : Swift._Pointer {
+  public let _rawValue: Builtin.RawPointer
+  public init(_ _rawValue: Builtin.RawPointer)
+  public var pointee: Pointee { get nonmutating set }
+}
+"""
 # The names of SDKs, and the platforms of the manifest that each is for.
 SDKS = {
     "iphoneos": ["ios"], "macosx": ["macos", "maccatalyst"], "watchos": ["watchos"], "appletvos": ["tvos"],
@@ -113,7 +121,7 @@ class Platform:
         options = "-disable-availability-checking -experimental-skip-all-function-bodies"
         text = text.replace("// swift-module-flags: ", f"// swift-module-flags: {options} ", 1)
         if self.sdk is not None:
-            text = text.replace(" -disable-objc-interop", "")
+            text = text.replace(" -disable-objc-interop", "") + (OBJECTIVE_C if name == "Swift" else "")
         return re.sub(r"(?m)^ *@backDeployed\(.*\)$|^import Glibc$", "", text)
 
     def header(self, name):
