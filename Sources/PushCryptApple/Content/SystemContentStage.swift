@@ -71,7 +71,8 @@ public struct FinishingStage: FinalStage {
         let system = content.systemContent
         let old = SystemMembers(system)
         let finished = try await finish(system, push)
-        return try content.finished(finished === system ? FinishedContent(system) : FinishedContent(asIs: finished), old)
+        let isSame = finished === system
+        return try content.finished(isSame ? FinishedContent(system) : FinishedContent(asIs: finished), old)
     }
 }
 
