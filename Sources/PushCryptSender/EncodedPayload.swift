@@ -25,10 +25,7 @@ public struct EncodedPayload: Sendable {
             throw SenderError(error)
         }
         guard inner.aps?.isOfLiveActivity != true else {
-            throw SenderError(
-                .invalidPayload,
-                "the payload is that of a Live Activity, for which iOS runs no extension: sealed, it would never update the "
-                    + "activity; send it without pushcrypt and without private content")
+            throw SenderError(.invalidPayload, InnerPayload.liveActivityReason)
         }
         warnings = PayloadWarning.all(in: inner.text.root)
     }

@@ -11,6 +11,11 @@ package struct InnerPayload: Sendable {
     /// its text.
     package static let maximumValueCount = 16_384
 
+    /// Why a sender refuses the payload of a Live Activity, with an alert or without one.
+    package static let liveActivityReason =
+        "the payload is that of a Live Activity, for which iOS runs no extension: sealed, it would never update the "
+        + "activity; send it without pushcrypt and without private content"
+
     /// Why JSON is not an inner payload.
     package struct Flaw: Error, Equatable, Sendable {
         package let reason: String
@@ -26,8 +31,10 @@ package struct InnerPayload: Sendable {
         }
         guard AlertText.isVisible(in: aps["alert"]) else {
             throw Flaw(
-                reason: "aps.alert has no title, subtitle, body, loc-key or title-loc-key with a visible character: "
-                    + "there is nothing to show")
+                reason: aps.isOfLiveActivity
+                    ? Self.liveActivityReason
+                    : "aps.alert has no title, subtitle, body, loc-key or title-loc-key with a visible character: "
+                        + "there is nothing to show")
         }
         self.text = text
     }
