@@ -77,7 +77,7 @@ extension PayloadWarning {
             return []
         }
         var found: [Code: [Int]] = [:]
-        payload.visitValues(besides: payload["aps"]?["alert"]) { value, isElement in
+        payload.visitValues(except: payload["aps"]?["alert"]) { value, isElement in
             let code: Code?
             switch (value.kind, PropertyListNumber(value)) {
             case (.null, _): code = isElement ? .nullElement : nil
@@ -117,12 +117,12 @@ extension JSONValue {
     /// Calls `body` with each value that is neither an array nor an object, and whether it is an element of an array. It leaves out
     /// `other`, a value of the same text.
     package func visitValues(
-        besides other: JSONValue?, isElement: Bool = false, _ body: (JSONValue, _ isElement: Bool) -> Void
+        except other: JSONValue?, isElement: Bool = false, _ body: (JSONValue, _ isElement: Bool) -> Void
     ) {
         switch kind {
         case _ where index == other?.index: break
-        case .array: for element in elements { element.visitValues(besides: other, isElement: true, body) }
-        case .object: for member in members { member.value.visitValues(besides: other, body) }
+        case .array: for element in elements { element.visitValues(except: other, isElement: true, body) }
+        case .object: for member in members { member.value.visitValues(except: other, body) }
         default: body(self, isElement)
         }
     }

@@ -79,7 +79,7 @@ extension PayloadFaults {
         let payload = evidence.payload
         guard let root = payload.root, payload.envelope != nil, payload.reportedFailure == nil else { return nil }
         var offsets: [Int] = []
-        root.visitValues(besides: root["pushcrypt"]) { value, _ in
+        root.visitValues(except: root["pushcrypt"]) { value, _ in
             if value.kind == .null { offsets.append(value.range.lowerBound) }
         }
         guard let first = offsets.first else { return nil }
