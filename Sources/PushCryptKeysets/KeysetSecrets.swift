@@ -27,7 +27,17 @@ package struct SecretName: Hashable, Sendable, CustomStringConvertible {
 /// The keyset key stays the same when the keys change, so a writer needs one of the secrets only. When a secret is removed,
 /// there is a new keyset key, because a user who knows the removed secret can compute the old one from a copy of the file.
 package struct KeysetSecrets: Sendable {
+    /// The file that the keyset key is for.
+    enum Use: String, Hashable {
+        case file = "pushcrypt/2 keyset key"
+        case log = "pushcrypt/1 keyset key"
+
+        /// The additional data of a wrapped key.
+        var context: [UInt8] { Array(rawValue.utf8) }
+    }
+
     struct Entry: Hashable, Sendable {
+        let use: Use
         let name: SecretName
         let lock: KeysetLock
         /// Its length is in `KeysetLock.wrappedByteCounts`.
@@ -35,16 +45,28 @@ package struct KeysetSecrets: Sendable {
     }
 
     let key: DataKey
+    private let use: Use
     private(set) var entries: [Entry] = []
 
     package static let maximumCount = 8
-    fileprivate static let context = Array("pushcrypt/2 keyset key".utf8)
 
     /// Makes a new keyset key.
     ///
     /// - Throws: as `add`.
     package init(_ secrets: [(name: SecretName, secret: KeysetSecret)], _ parameters: ScryptParameters) throws {
+        try self.init(secrets, parameters, .file)
+    }
+
+    /// Makes a new keyset key for a keyset that is a log.
+    package init(
+        ofLog secrets: [(name: SecretName, secret: KeysetSecret)], _ parameters: ScryptParameters = .standard
+    ) throws { try self.init(secrets, parameters, .log) }
+
+    private init(
+        _ secrets: [(name: SecretName, secret: KeysetSecret)], _ parameters: ScryptParameters, _ use: Use
+    ) throws {
         key = try .random()
+        self.use = use
         for (name, secret) in secrets { try add(name, secret, parameters) }
     }
 
@@ -59,6 +81,7 @@ package struct KeysetSecrets: Sendable {
             do throws(KeystoreError) {
                 guard let key = try entry.key(secret, path) else { throw Self.damaged(path) }
                 self.key = key
+                self.use = entry.use
                 self.entries = entries
                 return
             } catch {
@@ -99,8 +122,8 @@ package struct KeysetSecrets: Sendable {
             throw KeystoreError(
                 .alreadyExists, "the passphrase is that of the secret \(other.name): choose another one")
         }
-        let (lock, wrapped) = try KeysetLock.wrap(key, secret, parameters, aad: Self.context)
-        entries.append(Entry(name: name, lock: lock, wrapped: wrapped))
+        let (lock, wrapped) = try KeysetLock.wrap(key, secret, parameters, aad: use.context)
+        entries.append(Entry(use: use, name: name, lock: lock, wrapped: wrapped))
     }
 
     /// The remaining secrets with their names. Each of `secrets` is used for the entries that it opens.
@@ -144,7 +167,7 @@ extension KeysetSecrets.Entry {
     /// - Returns: nil if authentication fails.
     fileprivate func key(_ secret: KeysetSecret, _ path: String) throws(KeystoreError) -> DataKey? {
         do {
-            return try lock.unwrap(wrapped, secret, aad: KeysetSecrets.context, path)
+            return try lock.unwrap(wrapped, secret, aad: use.context, path)
         } catch let error as KeystoreError {
             throw error
         } catch {
@@ -153,11 +176,12 @@ extension KeysetSecrets.Entry {
     }
 
     /// - Throws: `KeyError` with `malformed`.
-    init(_ member: JSONValue) throws(KeyError) {
+    init(_ member: JSONValue, _ use: KeysetSecrets.Use) throws(KeyError) {
         guard let name = member["name"]?.string.flatMap(SecretName.init) else {
             throw KeyError(
                 .malformed, "a secret in sealed.locks has no name of letters, digits, \".\", \"_\" and \"-\"")
         }
+        self.use = use
         self.name = name
         lock = try KeysetLock(member)
         guard let wrapped = member.base64URL("key"), lock.wrappedByteCounts.contains(wrapped.count) else {
@@ -171,12 +195,12 @@ extension KeysetSecrets.Entry {
 
 extension [KeysetSecrets.Entry] {
     /// - Throws: `KeyError` with `malformed`.
-    init(locks member: JSONValue?) throws(KeyError) {
-        guard let member, member.kind == .array, (2...KeysetSecrets.maximumCount).contains(member.elements.count) else {
-            throw KeyError(.malformed, "sealed.locks is missing, or doesn't have 2 to 8 elements")
+    init(locks member: JSONValue?, least: Int = 2, _ use: KeysetSecrets.Use = .file) throws(KeyError) {
+        guard let member, member.kind == .array, (least...KeysetSecrets.maximumCount).contains(member.elements.count) else {
+            throw KeyError(.malformed, "sealed.locks is missing, or doesn't have \(least) to 8 elements")
         }
         self = []
-        for element in member.elements { append(try KeysetSecrets.Entry(element)) }
+        for element in member.elements { append(try KeysetSecrets.Entry(element, use)) }
         guard Set(map(\.name)).count == count else {
             throw KeyError(.malformed, "two secrets in sealed.locks have the same name")
         }

@@ -265,20 +265,28 @@ extension KeyRecord {
     package func thumbprint() throws -> [UInt8] { try Self.thumbprint(of: material, backend: backend) }
 
     static func thumbprint(of material: Material, backend: any CryptoBackend) throws -> [UInt8] {
+        guard case .shared(let secret, _) = material else {
+            return try thumbprint(material.algorithm, material.publicMembers, backend: backend)
+        }
         var json = [UInt8]()
         json.reserveCapacity(128)
         defer { wipe(&json) }
-        let algorithm = material.algorithm
-        if case .shared(let secret, _) = material {
-            json += #"{"k":""#.utf8
-            Base64URL.append(secret.bytes, to: &json)
-            json += #"","kty":"\#(algorithm.kty)"}"#.utf8
-        } else {
-            json += (algorithm.crv.map { #"{"crv":"\#($0)""# } ?? #"{"alg":"\#(algorithm.alg)""#).utf8
-            json += #","kty":"\#(algorithm.kty)""#.utf8
-            for (name, value) in material.publicMembers { json.append(name, value.bytes) }
-            json.append(UInt8(ascii: "}"))
-        }
+        json += #"{"k":""#.utf8
+        Base64URL.append(secret.bytes, to: &json)
+        json += #"","kty":"\#(material.algorithm.kty)"}"#.utf8
+        return try backend.sha256(json.bytes)
+    }
+
+    /// The thumbprint of a key pair.
+    ///
+    /// - Parameter members: the public members of the JWK in alphabetical order.
+    static func thumbprint(
+        _ algorithm: KeyAlgorithm, _ members: [(name: StaticString, ArraySlice<UInt8>)], backend: any CryptoBackend
+    ) throws -> [UInt8] {
+        var json = Array((algorithm.crv.map { #"{"crv":"\#($0)""# } ?? #"{"alg":"\#(algorithm.alg)""#).utf8)
+        json += #","kty":"\#(algorithm.kty)""#.utf8
+        for (name, value) in members { json.append(name, value.bytes) }
+        json.append(UInt8(ascii: "}"))
         return try backend.sha256(json.bytes)
     }
 }

@@ -132,7 +132,7 @@ extension RotationPolicy.Coverage {
 
 extension JSONValue {
     /// The member as seconds; nil if it isn't an ISO 8601 duration.
-    func duration(_ name: String) -> Int64? {
+    package func duration(_ name: String) -> Int64? {
         guard let text = self[name]?.string, text.hasPrefix("P") else { return nil }
         return DurationText.seconds(text)
     }

@@ -46,6 +46,25 @@ package struct SignedSenderSet: Sendable {
         try GeneralJWS(document).namedSigners
     }
 
+    /// The payload of a document of which no signature is verified: to compare sets, and never to trust one. nil for another
+    /// form.
+    package static func unverifiedPayload(of document: [UInt8]) -> [UInt8]? { try? GeneralJWS(document).payload }
+
+    /// Whether one of these publishers has signed a document, whatever its payload is.
+    package static func isSigned(_ document: [UInt8], byOneOf publishers: [KeyRecord]) throws(KeyError) -> Bool {
+        try GeneralJWS(document).signer(among: publishers) != nil
+    }
+
+    /// Signs a payload that was made of a keyset's log.
+    ///
+    /// - Returns: the document, which ``verify(_:publishers:backend:)`` accepts.
+    /// - Throws: as ``sign(_:_:by:backend:)``.
+    package static func sign(payload: [UInt8], by publishers: [KeyRecord]) throws -> [UInt8] {
+        let document = try GeneralJWS.sign(payload, by: publishers)
+        _ = try verify(document, publishers: publishers)
+        return document
+    }
+
     private init(payload: [UInt8], signedBy: KeyID, publishers: [KeyRecord], backend: any CryptoBackend) throws {
         let root: JSONValue
         do { root = try JSONText(payload).root } catch {

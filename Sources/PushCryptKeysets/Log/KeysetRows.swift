@@ -1,0 +1,173 @@
+package import PushCryptCore
+import PushCryptPrimitives
+
+/// A keyset's file that is read but not unlocked: its log, and the row with the keys.
+///
+/// ```
+/// LAST   = {"v": 1, "keys": [JWK, ...], "digest": B64(32)} | {"v": 1, "sealed": SEALED, "mac": B64(32)}
+/// digest = SHA-256(rows of the log || bytes of the value of "keys")
+/// mac    = HMAC-SHA-256(history key, rows of the log)
+/// ```
+/// The object wipes its own copy of keys in clear.
+package struct KeysetRows: Sendable {
+    package let log: KeysetLog
+    private let last: WipedText
+    private let sealed: SealedRow?
+    private let mac: [UInt8]
+    /// The last row's number.
+    private var row: Int { log.lines.count + 1 }
+
+    /// - Throws: `KeysetLogError`.
+    package init(_ bytes: [UInt8]) throws {
+        guard bytes.count <= KeysetLog.maximumByteCount else { throw KeysetLogError(.tooLarge, row: 0) }
+        let lineFeed = UInt8(ascii: "\n")
+        guard bytes.last == lineFeed, let end = bytes.dropLast().lastIndex(of: lineFeed) else {
+            throw KeysetLogError(.incomplete, row: 0)
+        }
+        log = try KeysetLog(Array(bytes[...end]))
+        let row = log.lines.count + 1
+        guard let last = try? WipedText(Array(bytes[(end + 1)...].dropLast())) else {
+            throw KeysetLogError(.malformed, row: row)
+        }
+        self.last = last
+        let reader = try RowReader(last.text, row: row)
+        guard let version = reader["v"]?.protocolInteger else {
+            // A line of a log without a last row after it.
+            throw reader.has("prev") ? KeysetLogError(.incomplete, row: 0) : reader.error(.malformed, "v")
+        }
+        guard version == 1 else { throw reader.error(.unsupportedVersion, "v") }
+        if reader.has("sealed") {
+            try reader.allowOnly(["v", "sealed", "mac"])
+            sealed = try SealedRow(reader.child("sealed"))
+            mac = try reader.bytes("mac", count: HKDF.hashByteCount)
+            return
+        }
+        try reader.allowOnly(["v", "keys", "digest"])
+        sealed = nil
+        mac = []
+        guard let keys = reader["keys"], keys.kind == .array else { throw reader.error(.malformed, "keys") }
+        let digest = try reader.bytes("digest", count: HKDF.hashByteCount)
+        guard digest == Self.digest(log, keys.rawBytes) else { throw reader.error(.wrongDigest, "digest") }
+    }
+
+    package var isEncrypted: Bool { sealed != nil }
+    /// The names of the secrets; empty for keys in clear.
+    package var secrets: [SecretName] { sealed?.entries.map(\.name) ?? [] }
+
+    /// The keys, after the log was authenticated.
+    ///
+    /// - Parameter secret: nil for keys in clear. Such keys are refused if there is one.
+    /// - Throws: `KeysetLogError` with `notEncrypted`, `secretNeeded`, `wrongSecret`, `notAuthentic`, `malformed`, `otherKeys`;
+    ///   `KeystoreError` with `wrapCommandFailed`; `KeyError` with `unsupportedSuite` for keys that this host's cryptographic library can't use.
+    package func unlocked(_ secret: KeysetSecret?) throws -> KeysetMaterial {
+        guard let sealed else {
+            guard secret == nil else { throw KeysetLogError(.notEncrypted, row: row) }
+            return KeysetMaterial(records: try records(last.root), secrets: nil, historyKey: nil)
+        }
+        guard let secret else { throw KeysetLogError(.secretNeeded, row: row) }
+        var (plaintext, secrets) = try sealed.open(log, secret, row: row)
+        defer { wipe(&plaintext) }
+        let text: WipedText
+        do { text = try WipedText(plaintext) } catch { throw KeysetLogError(.malformed, row: row, "sealed.keys") }
+        let names = ["keys", "history"]
+        guard let history = text.root["history"]?.utf8.flatMap(Base64URL.decodeSecret),
+            history.count == HKDF.hashByteCount,
+            text.root.members.allSatisfy({ member in names.contains { member.hasName($0) } })
+        else { throw KeysetLogError(.malformed, row: row, "sealed.keys") }
+        let key = HistoryKey(secret: history)
+        guard constantTimeEqual(key.mac(of: log).bytes, mac.bytes) else {
+            throw KeysetLogError(.notAuthentic, row: row, "mac")
+        }
+        return KeysetMaterial(records: try records(text.root), secrets: secrets, historyKey: key)
+    }
+
+    /// Requires the private record of each key of the log that has material, and no others.
+    private func records(_ root: JSONValue) throws -> [KeyID: KeyRecord] {
+        guard let keys = root["keys"], keys.kind == .array else { throw KeysetLogError(.malformed, row: row, "keys") }
+        var records = [KeyID: KeyRecord]()
+        for element in keys.elements {
+            let record: KeyRecord
+            do {
+                record = try KeyRecord(element, backend: DefaultBackend.shared)
+            } catch let error as KeyError where error.code != .unsupportedSuite {
+                throw KeysetLogError(.malformed, row: row, "keys")
+            }
+            guard let key = log.state.key(record.kid), key.hasMaterial,
+                record.isPrivateAsymmetric || record.kind == .shared && !record.isDeviceKey,
+                record.hasPSK == key.demandsPSK, try PublicJWK(record)?.thumbprint == key.jwk?.thumbprint,
+                record.algorithm == key.algorithm, records.updateValue(record, forKey: record.kid) == nil
+            else { throw KeysetLogError(.otherKeys, row: row, record.kid.description) }
+        }
+        if let missing = log.state.keys.first(where: { $0.hasMaterial && records[$0.kid] == nil }) {
+            throw KeysetLogError(.otherKeys, row: row, missing.kid.description)
+        }
+        return records
+    }
+
+    fileprivate static func digest(_ log: KeysetLog, _ keys: ArraySlice<UInt8>) -> [UInt8] {
+        let hash = DefaultBackend.shared.sha256()
+        hash.update(log.bytes.bytes)
+        hash.update(keys.bytes)
+        return hash.finalize()
+    }
+}
+
+/// The private half of a keyset.
+package struct KeysetMaterial: Sendable {
+    /// The private record of each key that isn't destroyed or lost.
+    package var records: [KeyID: KeyRecord]
+    /// nil for keys in clear.
+    package var secrets: KeysetSecrets?
+    /// Made with the secrets; nil for keys in clear.
+    package var historyKey: HistoryKey?
+
+    package init(records: [KeyID: KeyRecord], secrets: KeysetSecrets?, historyKey: HistoryKey?) {
+        self.records = records
+        self.secrets = secrets
+        self.historyKey = historyKey
+    }
+
+    /// The text of the file. The caller wipes it.
+    ///
+    /// - Throws: `KeysetLogError` with `otherKeys` if the records aren't those of the log.
+    package func file(_ log: KeysetLog) throws -> [UInt8] {
+        var keys = Array("[".utf8)
+        keys.reserveCapacity(records.count * (KeyRecord.maximumJWKByteCount + 1) + 2)
+        defer { wipe(&keys) }
+        for (index, record) in records.values.sorted(by: { $0.kid < $1.kid }).enumerated() {
+            if index > 0 { keys.append(UInt8(ascii: ",")) }
+            try record.appendJWK(to: &keys)
+        }
+        keys.append(UInt8(ascii: "]"))
+        var output = [UInt8]()
+        output.reserveCapacity(log.bytes.count + 2 * keys.count + 8_192)
+        output += log.bytes
+        if let secrets, let historyKey {
+            let sealed = try SealedRow(keys, log, secrets, historyKey)
+            output += "{\"v\":1,\"sealed\":".utf8
+            output += sealed.json
+            output += ",\"mac\":\"\(Base64URL.encode(historyKey.mac(of: log)))\"}\n".utf8
+        } else {
+            output += "{\"v\":1,\"keys\":".utf8
+            output += keys
+            output += ",\"digest\":\"\(Base64URL.encode(KeysetRows.digest(log, keys[...])))\"}\n".utf8
+        }
+        return output
+    }
+}
+
+/// The key that authenticates a log where there is no secret: in the history of a host. 32 random bytes, made once.
+package struct HistoryKey: Sendable {
+    let secret: SecretBytes
+
+    init(secret: SecretBytes) { self.secret = secret }
+
+    package static func random() throws -> HistoryKey {
+        HistoryKey(secret: try DefaultBackend.shared.randomSecret(count: HKDF.hashByteCount))
+    }
+
+    /// HMAC-SHA-256 of all rows, 32 bytes.
+    package func mac(of log: KeysetLog) -> [UInt8] {
+        Array(DefaultBackend.shared.hmacSHA256(of: log.bytes.bytes, key: secret.bytes).bytes)
+    }
+}

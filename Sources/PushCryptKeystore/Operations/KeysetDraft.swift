@@ -1,0 +1,123 @@
+package import PushCryptCore
+package import PushCryptKeysets
+package import PushCryptPrimitives
+
+/// The next line of a keyset, while it is made.
+package struct KeysetDraft {
+    package let now: UnixTime
+    package var changes = KeysetChanges()
+    package private(set) var timeline: KeyTimeline
+    private let state: KeysetState
+    private var added: [KeyID: KeyRecord] = [:]
+    /// Keys that an operator revokes or destroys. All others must continue to open.
+    private var givenUp: Set<KeyID> = []
+
+    /// - Parameter now: not before the last line.
+    package init(_ state: KeysetState, at now: UnixTime) {
+        self.state = state
+        self.now = now
+        timeline = state.timeline
+    }
+
+    private var policy: RotationPolicy { state.policy }
+
+    /// Makes a key like the newest one.
+    package mutating func add(activatesAt: UnixTime?, suite: KeyPairType? = nil) throws {
+        let newest = state.keys.last
+        let record = try KeyRecord.generate(
+            state.kind, type: suite ?? newest?.algorithm.keyPairType ?? .p256, psk: newest?.demandsPSK ?? false,
+            backend: DefaultBackend.shared)
+        try add(record, activatesAt: activatesAt)
+    }
+
+    package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?) throws {
+        try timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
+        added[record.kid] = record
+    }
+
+    /// Carries out what is due.
+    package mutating func carryOut(_ plan: RotationPlan) throws {
+        for step in plan.due {
+            switch step.action {
+            case .add(let activatesAt): try add(activatesAt: activatesAt)
+            case .promote(let kid): _ = try timeline.promote(kid, at: now, policy, force: false)
+            case .destroy(let kid): try destroy(kid, force: false)
+            case .renew: break
+            }
+        }
+    }
+
+    package mutating func revoke(_ kid: KeyID) throws {
+        _ = try timeline.revoke(kid, at: now, policy)
+        givenUp.insert(kid)
+    }
+
+    package mutating func destroy(_ kid: KeyID, force: Bool) throws {
+        _ = try timeline.destroy(kid, at: now, policy, force: force)
+        givenUp.insert(kid)
+    }
+
+    /// Sets or removes a moment of a key, where a restoration or a corrected clock does.
+    package mutating func set(_ moment: KeysetChanges.Moment, of kid: KeyID, to time: UnixTime?) {
+        guard let index = timeline.keys.firstIndex(where: { $0.kid == kid }) else { return }
+        timeline.keys[index].lifecycle[keyPath: moment.path] = time
+    }
+
+    /// Keeps a revocation that another log or a set has, also of a lost key.
+    package mutating func keepRevocation(of kid: KeyID, at time: UnixTime) {
+        guard timeline.key(kid) == nil else { return set(.revokedAt, of: kid, to: time) }
+        let index = changes.keys.firstIndex { $0.kid == kid } ?? changes.keys.count
+        if index == changes.keys.count { changes.keys.append(KeysetChanges.Key(kid)) }
+        changes.keys[index].moments[.revokedAt] = .some(time)
+    }
+
+    /// Marks a key as lost, or as found again.
+    package mutating func setLost(_ isLost: Bool, _ key: KeysetState.Key) {
+        var change = KeysetChanges.Key(key.kid)
+        change.isLost = isLost
+        changes.keys.append(change)
+        timeline.keys.removeAll { $0.kid == key.kid }
+        if !isLost { timeline.keys.append(KeyTimeline.Key(key.kid, key.lifecycle)) }
+    }
+
+    /// The line's changes and the keyset's records after it. Whatever was changed, a key seals afterwards.
+    ///
+    /// - Parameter isOrdinary: whether the invariants of a change hold. A restoration and a corrected clock change the past.
+    /// - Throws: `LifecycleError` with `invariantBroken`.
+    package mutating func finished(
+        _ records: [KeyID: KeyRecord], isOrdinary: Bool
+    ) throws -> (changes: KeysetChanges, records: [KeyID: KeyRecord]) {
+        if KeystoreRule.keepsPrimary.isOn { try keepPrimary() }
+        if isOrdinary, state.kind != .publisher {
+            let old = state.keys.isEmpty ? nil : state.timeline
+            try Invariants.check(timeline, after: old, at: now, givingUp: givenUp)
+        }
+        var changes = changes
+        for var change in KeysetChanges(from: state.timeline, to: timeline).keys {
+            if let record = added[change.kid] {
+                change.jwk = try PublicJWK(record)
+                change.demandsPSK = record.hasPSK
+            }
+            if let index = changes.keys.firstIndex(where: { $0.kid == change.kid }) {
+                // A key that was found again: its moments are in the log already.
+                let known = state.key(change.kid)?.lifecycle ?? KeyLifecycle()
+                changes.keys[index].moments = change.moments.filter { $0.value != known[keyPath: $0.key.path] }
+            } else {
+                changes.keys.append(change)
+            }
+        }
+        var records = records.merging(added) { _, new in new }
+        for key in timeline.keys where key.lifecycle.destroyedAt != nil { records[key.kid] = nil }
+        return (changes, records)
+    }
+
+    private mutating func keepPrimary() throws {
+        guard state.kind != .publisher, timeline.primary(at: now) == nil else { return }
+        let pending = timeline.keys(in: .pending, at: now).max { $0.rank < $1.rank }
+        if let pending {
+            _ = try timeline.promote(pending.kid, at: now, policy, force: true)
+        } else {
+            try add(activatesAt: now)
+        }
+    }
+}

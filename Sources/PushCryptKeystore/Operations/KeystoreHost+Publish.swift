@@ -1,0 +1,110 @@
+package import PushCryptCore
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// Publication by points.
+extension KeystoreHost {
+    /// The name of a signed set in the served folder.
+    package static func servedName(_ id: KeysetID, _ epoch: Int64) -> String { "\(id).\(epoch).json" }
+
+    /// Appends a line `published` if the last one doesn't cover the last change, or half of its validity has passed.
+    ///
+    /// - Parameters:
+    ///   - publisher: the publisher keyset that signs.
+    ///   - publisherLog: its log, if it is at hand.
+    ///   - replacing: whether a served set is replaced that the log doesn't extend and that nobody has signed.
+    /// - Throws: as ``load(_:toChange:)`` and ``time(for:confirmed:)``; `KeystoreRefusal` with `otherPublisher`, `olderPublisher`,
+    ///   `noPublication`, `servedAhead`.
+    package func preparePublication(
+        _ path: String, epoch: Int64, publisher: KeysetID, publisherLog: KeysetLog?, replacing: Bool = false
+    ) throws -> OpenedKeyset {
+        let keyset = try load(path, toChange: true)
+        let (state, time) = (keyset.state, try time(for: keyset.state))
+        guard state.epochs[epoch] == publisher || !KeystoreRule.epochPublisher.isOn else {
+            throw KeystoreRefusal.otherPublisher(epoch: epoch)
+        }
+        if KeystoreRule.publisherPoint.isOn, let publisherLog, let point = state.publisherPoints[publisher],
+            !publisherLog.extends(point)
+        {
+            throw KeystoreRefusal.olderPublisher(published: point)
+        }
+        if KeystoreRule.servedPoint.isOn, !replacing, let served = try servedSet(state.id, epoch),
+            !keyset.log.extends(served.head)
+        {
+            throw KeystoreRefusal.servedAhead(served.head)
+        }
+        guard let validFor = state.publication?.validForInSeconds else { throw KeystoreRefusal.noPublication }
+        if let last = state.published[epoch], last.number > state.lastChange, time < last.issuedAt + validFor / 2 {
+            return keyset
+        }
+        return try append(.published, to: keyset, at: time, in: path) { draft in
+            let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
+            draft.changes.issuedAt = issuedAt
+            draft.changes.validUntil = issuedAt + validFor
+            draft.changes.epoch = epoch
+            draft.changes.publisher = publisherLog.map { .init($0.state.id, $0.state.head) }
+        }
+    }
+
+    /// Signs the last published set of an epoch and writes it if it differs.
+    ///
+    /// - Parameter log: of the sender keyset; no secret of it is needed.
+    /// - Throws: `KeystoreRefusal` with `otherPublisher`, `noPublication`, `setTooLarge`; `KeyError`.
+    package func sign(_ log: KeysetLog, epoch: Int64, by publisher: OpenedKeyset) throws {
+        guard log.state.epochs[epoch] == publisher.state.id || !KeystoreRule.epochPublisher.isOn else {
+            throw KeystoreRefusal.otherPublisher(epoch: epoch)
+        }
+        guard let published = log.state.published[epoch], let line = log.points.first(where: { $0.number == published.number }),
+            let prefix = log.upTo(line)
+        else { throw KeystoreRefusal.noPublication }
+        let payload = try ServedPayload.json(prefix)
+        let keys = publisher.state.keys.filter(\.hasMaterial).compactMap { publisher.material.records[$0.kid] }
+        let document = try SignedSenderSet.sign(payload: payload, by: keys)
+        let name = Self.servedName(log.state.id, epoch)
+        let current = try storage.served(name)
+        let isCurrent = current == document
+            || !KeystoreRule.resign.isOn && current.flatMap(SignedSenderSet.unverifiedPayload) == payload
+        if !isCurrent { try storage.serve(document, as: name) }
+    }
+
+    /// What the host of a publisher checks before it signs the log of another host.
+    ///
+    /// - Parameters:
+    ///   - sent: the log with the mac that its file has. This host has no secret to check it.
+    ///   - review: whether a person agrees to sign this for the first time.
+    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
+    package func receive(_ sent: KeysetHistory, review: (FirstSignature) -> Bool) throws {
+        let (log, id) = (sent.log, sent.log.state.id)
+        let seen = try storage.history(of: id)?.log
+        if KeystoreRule.history.isOn, let seen, !log.extends(seen) {
+            throw seen.extends(log)
+                ? KeystoreRefusal.olderThanHistory(id: id, seen: seen.state.head)
+                : .twoHistories(id: id, seen: seen.state.head)
+        }
+        let first = FirstSignature(log.state, after: seen?.state)
+        guard !KeystoreRule.review.isOn || first.isEmpty || review(first) else { throw KeystoreRefusal.notReviewed }
+        try storage.setHistory(sent)
+    }
+
+    /// The served set of an epoch; nil if there is none of this keyset and epoch.
+    func servedSet(_ id: KeysetID, _ epoch: Int64) throws -> ServedDocument? {
+        guard let document = try storage.served(Self.servedName(id, epoch)).flatMap(ServedDocument.init) else {
+            return nil
+        }
+        return !KeystoreRule.servedID.isOn || document.id == id && document.epoch == epoch ? document : nil
+    }
+}
+
+/// What a publisher signs for the first time and no app can undo.
+package struct FirstSignature: Hashable, Sendable {
+    package let keys: [KeyID]
+    package let revoked: [KeyID]
+
+    init(_ state: KeysetState, after seen: KeysetState?) {
+        keys = state.keys.map(\.kid).filter { seen?.key($0) == nil }
+        revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && seen?.key($0.kid)?.lifecycle.revokedAt == nil }
+            .map(\.kid)
+    }
+
+    var isEmpty: Bool { keys.isEmpty && revoked.isEmpty }
+}

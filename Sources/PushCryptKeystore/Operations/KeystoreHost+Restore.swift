@@ -1,0 +1,138 @@
+import PushCryptCore
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// The one command after a mishap.
+extension KeystoreHost {
+    /// Continues the longest authentic log, with the material of all files.
+    ///
+    /// - Parameters:
+    ///   - path: where the keyset stands afterwards. Other files of the id in its keystore are removed.
+    ///   - files: authentic files of one id; the ones in the keystore are added.
+    ///   - histories: of other hosts.
+    ///   - publishers: the keysets whose signatures count.
+    ///   - others: keysets whose logs may name a point of this one.
+    ///   - agrees: whether a person gives this up.
+    /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`.
+    @discardableResult
+    package func restore(
+        _ path: String, _ files: [OpenedKeyset], histories: [KeysetHistory] = [], publishers: [OpenedKeyset] = [],
+        others: [KeysetLog] = [], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
+    ) throws -> OpenedKeyset {
+        guard let id = files.first?.state.id else { throw KeystoreRefusal.missing(path: path) }
+        let paths = try storage.paths(of: id, besides: path)
+        let present = paths.compactMap { path in
+            // A file that isn't authentic counts as not there.
+            (try? storage.keyset(path)).flatMap { $0?.state.id == id ? $0 : nil }
+        }
+        // The secrets of the longest file are the last ones.
+        let all = (files.filter { $0.state.id == id } + present).sorted { $0.log.lines.count > $1.log.lines.count }
+        let historyKey = all[0].material.historyKey
+        let seen = ([try storage.history(of: id)].compactMap(\.self) + histories).filter {
+            $0.log.state.id == id && (!KeystoreRule.historyMAC.isOn || $0.isAuthentic(historyKey))
+        }
+        var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), agrees: agrees)
+        try restoration.giveUpLogs()
+        for epoch in restoration.longest.state.epochs.keys.sorted() {
+            guard let served = try servedSet(id, epoch) else { continue }
+            let isSigned = try served.isSigned(byOneOf: publishers.flatMap { $0.material.records.values })
+            if isSigned || !KeystoreRule.restoreSigned.isOn { try restoration.giveUp(served) }
+        }
+        for case let point? in others.map({ $0.state.publisherPoints[id] }) { try restoration.giveUp(named: point) }
+        let longest = restoration.longest
+        var material = all[0].material
+        for keyset in all { material.records.merge(keyset.material.records) { first, _ in first } }
+        let time = max(clock, longest.state.at)
+        let restored = try append(
+            .restored, to: OpenedKeyset(longest, material), at: time, number: restoration.number, isOrdinary: false,
+            in: path
+        ) { draft in
+            try restoration.write(to: &draft, material: Set(material.records.keys))
+            draft.changes.writer = name
+        }
+        for other in paths where other != path { try storage.remove(other) }
+        return restored
+    }
+}
+
+/// What a restoration continues and what it gives up.
+private struct LogRestoration {
+    let longest: KeysetLog
+    private let logs: [KeysetLog]
+    private let agrees: (KeystoreRefusal.GivenUp) -> Bool
+    private var over: Set<LogPoint> = []
+    private var revoked: [KeyID: UnixTime] = [:]
+    private var highest: Int64
+    private var issuedAt: UnixTime?
+
+    /// - Parameter logs: at least one.
+    init(logs: [KeysetLog], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool) {
+        self.logs = logs
+        self.agrees = agrees
+        longest = logs.max { $0.lines.count < $1.lines.count }!
+        highest = longest.state.head.number
+        issuedAt = longest.state.issuedAt
+    }
+
+    var number: Int64 { (KeystoreRule.numberAbove.isOn ? highest : longest.state.head.number) + 1 }
+
+    private func ask(_ what: KeystoreRefusal.GivenUp) throws(KeystoreRefusal) {
+        guard !KeystoreRule.overAsks.isOn || agrees(what) else { throw .choiceNeeded(what) }
+    }
+
+    mutating func giveUpLogs() throws(KeystoreRefusal) {
+        for log in logs where !longest.bytes.starts(with: log.bytes) {
+            if !longest.extends(log) { try ask(.log(log.state.head)) }
+            highest = max(highest, log.state.head.number)
+            note(log.state.issuedAt)
+            let points = KeystoreRule.overLines.isOn ? log.allPoints : [log.state.head]
+            over.formUnion(points.filter { !longest.extends($0) })
+            guard KeystoreRule.restoreLogs.isOn else { continue }
+            for key in log.state.keys { note(key.kid, key.lifecycle.revokedAt) }
+        }
+    }
+
+    mutating func giveUp(_ served: ServedDocument) throws(KeystoreRefusal) {
+        guard !longest.extends(served.head) else { return }
+        if !over.contains(served.head) { try ask(.servedSet(epoch: served.epoch)) }
+        over.insert(served.head)
+        highest = max(highest, served.head.number)
+        note(served.issuedAt)
+        guard KeystoreRule.restoreServed.isOn else { return }
+        for (kid, time) in served.revoked { note(kid, time) }
+    }
+
+    mutating func giveUp(named point: LogPoint) throws(KeystoreRefusal) {
+        guard !longest.extends(point), !over.contains(point) else { return }
+        try ask(.namedPoint(point))
+        over.insert(point)
+        highest = max(highest, point.number)
+    }
+
+    private mutating func note(_ time: UnixTime?) {
+        if let time, issuedAt.map({ $0 < time }) ?? true { issuedAt = time }
+    }
+
+    private mutating func note(_ kid: KeyID, _ time: UnixTime?) {
+        if let time { revoked[kid] = min(time, revoked[kid] ?? time) }
+    }
+
+    /// - Parameter material: the keys of which a file has the material.
+    func write(to draft: inout KeysetDraft, material: Set<KeyID>) throws {
+        draft.changes.over = over.sorted { $0.number < $1.number }
+        draft.changes.issuedAt = issuedAt
+        for key in longest.state.keys where key.lifecycle.destroyedAt == nil {
+            let isLost = !material.contains(key.kid)
+            guard isLost != key.isLost else { continue }
+            if KeystoreRule.lost.isOn {
+                draft.setLost(isLost, key)
+            } else {
+                draft.set(.destroyedAt, of: key.kid, to: draft.now)
+            }
+        }
+        for (kid, time) in revoked.sorted(by: { $0.key < $1.key }) {
+            guard let key = longest.state.key(kid), key.lifecycle.revokedAt == nil else { continue }
+            draft.keepRevocation(of: kid, at: time)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package import PushCryptCore
+package import PushCryptKeysets
+
+/// Why a command doesn't change or publish a keyset. Each code names the invariant that would fail.
+package enum KeystoreRefusal: Error, Hashable, Sendable {
+    case missing(path: String)
+    /// The host has seen later lines: the file is an old copy.
+    case olderThanHistory(id: KeysetID, seen: LogPoint)
+    /// Neither the file nor what the host has seen goes on from the other.
+    case twoHistories(id: KeysetID, seen: LogPoint)
+    case twoFiles(id: KeysetID, paths: [String])
+    case otherWriter(String)
+    /// The clock is before the last line.
+    case clockBehind(lastLine: UnixTime)
+    /// The clock is long after the last line and the last run.
+    case clockAhead(last: UnixTime)
+    /// The keyset names no topics, or no set was published in the epoch.
+    case noPublication
+    /// The log names no publisher for the epoch, or another one.
+    case otherPublisher(epoch: Int64)
+    /// The publisher's log doesn't go on from the point that was published last.
+    case olderPublisher(published: LogPoint)
+    /// The log doesn't go on from the served set.
+    case servedAhead(LogPoint)
+    /// A person didn't agree to sign new keys.
+    case notReviewed
+    /// The set has more bytes or revoked keys than apps accept.
+    case setTooLarge
+    /// A person must choose what is given up.
+    case choiceNeeded(GivenUp)
+    /// The keyset has no key that could be changed in this way.
+    case unknownKey(KeyID)
+
+    /// What a restoration gives up.
+    package enum GivenUp: Hashable, Sendable {
+        /// A log that parts from the longest one.
+        case log(LogPoint)
+        case servedSet(epoch: Int64)
+        /// The point that another keyset's log has of this one.
+        case namedPoint(LogPoint)
+    }
+}

@@ -1,0 +1,93 @@
+package import PushCryptCore
+package import PushCryptKeysets
+import PushCryptPrimitives
+
+/// A set in the served folder, read but not verified.
+package struct ServedDocument: Sendable {
+    package let id: KeysetID
+    package let epoch: Int64
+    /// The line `published` that it was made of.
+    package let head: LogPoint
+    package let issuedAt: UnixTime
+    /// When each key was revoked that ever was.
+    package let revoked: [KeyID: UnixTime]
+    private let document: [UInt8]
+
+    /// nil for anything that isn't such a set: it counts as not there.
+    package init?(_ document: [UInt8]) {
+        guard let payload = SignedSenderSet.unverifiedPayload(of: document), let root = try? JSONText(payload).root,
+            let member = root["pushcrypt"], let id = member["set"]?.utf8.flatMap({ KeysetID($0) }),
+            let epoch = member["epoch"]?.protocolInteger, let number = member["seq"]?.protocolInteger,
+            (1...KeysetLine.maximumNumber).contains(number),
+            let hash = member["head"]?.utf8.flatMap(Base64URL.decode), hash.count == KeysetLine.hashByteCount,
+            let issuedAt = try? member.time("issuedAt")
+        else { return nil }
+        (self.id, self.epoch, self.issuedAt, self.document) = (id, epoch, issuedAt, document)
+        head = LogPoint(number: number, hash: hash)
+        var revoked = [KeyID: UnixTime]()
+        for key in member["keys"]?.members ?? root.members where key.value.kind == .object {
+            guard let kid = KeyID(key.name), let time = try? key.value.time("revokedAt") else { continue }
+            revoked[kid] = time
+        }
+        self.revoked = revoked
+    }
+
+    /// Whether one of these public or private publisher keys has signed it.
+    package func isSigned(byOneOf publishers: [KeyRecord]) throws -> Bool {
+        try SignedSenderSet.isSigned(document, byOneOf: publishers)
+    }
+}
+
+/// The payload of a set: a function of the log up to a line `published`.
+///
+/// ```
+/// {"keys": [JWK, ...], "pushcrypt": {"seq": N, "set": ID, "topics": [TOPIC, ...], "epoch": N, "issuedAt": TIME, "validUntil": TIME,
+///  "head": B64(hash of the line), "keys": {KID: {MOMENT: TIME, ...}, ...}}}
+/// ```
+/// `seq` is the line's number. A key that was revoked stays in the inner `keys` for ever, without a JWK once it is destroyed. If
+/// the set is issued ahead of the clock, it lists no ends of keys and no expired keys: apps that accepted a set of a wrong clock
+/// judge states at its `issuedAt`.
+package enum ServedPayload {
+    /// - Parameter log: ends with a line `published` of a signed set.
+    /// - Throws: `KeystoreRefusal` with `setTooLarge`.
+    package static func json(_ log: KeysetLog) throws -> [UInt8] {
+        let (state, line) = (log.state, log.lines[log.lines.count - 1])
+        guard line.action == .published, let issuedAt = line.changes.issuedAt else {
+            preconditionFailure("the log doesn't end with a published line")
+        }
+        let isAhead = KeystoreRule.openEnds.isOn && issuedAt > line.at
+        var (jwks, lives, revokedCount) = ([[UInt8]](), [String](), 0)
+        for key in state.keys.sorted(by: { $0.kid < $1.kid }) {
+            let life = key.lifecycle
+            if life.revokedAt != nil { revokedCount += 1 }
+            let isRevoked = life.revokedAt != nil && (KeystoreRule.servedRevoked.isOn || life.destroyedAt == nil)
+            let isExpired = life.expiresAt.map { $0 <= line.at } ?? false
+            let isListed = key.hasMaterial && !(isAhead && isExpired && life.revokedAt == nil)
+            guard isListed || isRevoked else { continue }
+            if key.hasMaterial, let jwk = key.jwk { jwks.append(jwk.json) }
+            lives.append("\"\(key.kid)\":{\(members(life, isAhead: isAhead).joined(separator: ","))}")
+        }
+        var output = Array("{\"keys\":[".utf8)
+        output += jwks.joined(separator: [UInt8(ascii: ",")])
+        output += "],\"pushcrypt\":{\"seq\":\(line.number),\"set\":\"\(state.id)\"".utf8
+        let topics = state.publication?.topics ?? []
+        output += ",\"topics\":[\(topics.map { "\"\($0)\"" }.joined(separator: ","))]".utf8
+        if let epoch = line.changes.epoch { output += ",\"epoch\":\(epoch)".utf8 }
+        output += ",\"issuedAt\":\"\(issuedAt)\"".utf8
+        if let validUntil = line.changes.validUntil { output += ",\"validUntil\":\"\(validUntil)\"".utf8 }
+        output += ",\"head\":\"\(Base64URL.encode(state.head.hash))\"".utf8
+        output += ",\"keys\":{\(lives.joined(separator: ","))}}}".utf8
+        guard output.count <= SignedSenderSet.maximumByteCount, revokedCount <= SenderSetState.maximumRevokedCount else {
+            throw KeystoreRefusal.setTooLarge
+        }
+        return output
+    }
+
+    private static func members(_ life: KeyLifecycle, isAhead: Bool) -> [String] {
+        let ends: [KeysetChanges.Moment] = isAhead ? [] : [.retiresAt, .expiresAt]
+        let moments = [.activatesAt] + ends + [KeysetChanges.Moment.revokedAt]
+        return moments.compactMap { moment in
+            life[keyPath: moment.path].map { "\"\(moment.rawValue)\":\"\($0)\"" }
+        }
+    }
+}

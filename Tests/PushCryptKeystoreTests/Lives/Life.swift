@@ -1,0 +1,190 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+
+/// A random life of a keystore on three hosts: commands, accidents, wrong clocks, attackers.
+final class Life {
+    /// Why a life is broken.
+    struct Broken: Error, Hashable { let what: String }
+
+    typealias Host = (name: String, storage: MemoryStorage)
+    typealias Snapshot = (path: String, file: MemoryStorage.File)
+
+    let world = World()
+    /// `a` and `b` have copies of the keysets; `c` may have the publisher.
+    let hosts: [LifeHost]
+    var signing: LifeHost
+    var id: KeysetID
+    var apps: [LifeApp] = []
+    var snapshots: [Snapshot] = []
+    /// Sets that were ever served.
+    var documents: [[UInt8]] = []
+    /// Logs that running backends have read.
+    var watched: [KeysetLog] = []
+    /// The keys that an operator has revoked.
+    var honestlyRevoked: Set<KeyID> = []
+    /// The payloads that commands have made, with the keys that the log had revoked.
+    var made: [[UInt8]: Set<KeyID>] = [:]
+    var servedBefore: [String: [UInt8]] = [:]
+    static let maximumTime: Int64 = 1 << 40
+    static let evil = try! KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+    static let secrets = try! KeysetSecrets(
+        ofLog: [(SecretName("a")!, .passphrase(SecretBytes(copying: Array("a".utf8).bytes)))],
+        ScryptParameters(n: 2, r: 1, p: 1))
+
+    func need(_ condition: Bool, _ what: String) throws(Broken) {
+        guard condition else { throw Broken(what: what) }
+    }
+
+    init(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        hosts = ["a", "b", "c"].map { [world] in LifeHost($0, world) }
+        signing = Double.random(in: 0..<1, using: &random) < 0.4 ? hosts[2] : hosts[0]
+        let publisher = try signing.keystore().create("Pub/app", .publisher, secrets: Self.secrets)
+        var ids: [KeysetID] = []
+        for path in ["Keys/senders", "Keys/other"] {
+            var changes = KeysetChanges()
+            changes.publication = .init(topics: [LifeApp.topic], validForInSeconds: 60 * 86_400)
+            changes.epochs = [1: publisher.state.id]
+            ids.append(
+                try hosts[0].keystore().create(path, .sender, changes, secrets: Self.secrets).state.id)
+        }
+        id = ids[0]
+        for path in ["Keys/senders", "Keys/other"] {
+            try publish(hosts[0], path, Signature(signer: signing))
+        }
+        apps = [try LifeApp(id, 1, pinning: Array(publisher.material.records.values))]
+        save(hosts[0], "Keys/senders")
+        save(signing, "Pub/app")
+        apps[0].fetch(served(1), at: UnixTime(world.time))
+        if Double.random(in: 0..<1, using: &random) < 0.6 {
+            hosts[1].storage.disk["Keys/senders"] = hosts[0].storage.disk["Keys/senders"]
+            hosts[1].storage.disk["Pub/app"] = signing.storage.disk["Pub/app"]
+        }
+    }
+
+    func served(_ epoch: Int64) -> [UInt8]? { world.served[name(id, epoch)] }
+    func name(_ id: KeysetID, _ epoch: Int64) -> String { KeystoreHost<MemoryStorage>.servedName(id, epoch) }
+
+    func save(_ host: LifeHost, _ path: String) {
+        if let file = host.storage.disk[path] { snapshots.append((path, file)) }
+    }
+
+    struct Signature {
+        var signer: LifeHost
+        var epoch: Int64 = 1
+        var publisher = "Pub/app"
+    }
+
+    /// Publishes as the command does, and checks what it wrote.
+    func publish(
+        _ host: LifeHost, _ path: String, _ signature: Signature, confirmed: Bool = false, replacing: Bool = false,
+        crash: LifeHost.Crash? = nil, transit: ((KeysetHistory) throws -> KeysetHistory)? = nil
+    ) throws {
+        let (signer, epoch) = (signature.signer, signature.epoch)
+        let isSame = signer === host
+        let before = (served: world.served, history: host.storage.histories)
+        let publisher = try signer.keystore(confirmed).load(signature.publisher, toChange: false)
+        host.storage.crashes = crash == .afterFile
+        defer { host.storage.crashes = false }
+        let keyset = try host.keystore(confirmed).preparePublication(
+            path, epoch: epoch, publisher: publisher.state.id, publisherLog: isSame ? publisher.log : nil,
+            replacing: replacing)
+        if crash != nil { return }
+        let sent = try transit?(keyset.history) ?? keyset.history
+        if !isSame {
+            // A person compares with what the sending host lists.
+            try signer.keystore().receive(sent) { first in
+                !first.keys.contains(Self.evil.kid) && self.honestlyRevoked.isSuperset(of: first.revoked)
+            }
+        }
+        try signer.keystore().sign(sent.log, epoch: epoch, by: publisher)
+        let name = name(sent.log.state.id, epoch)
+        if let document = world.served[name], document != before.served[name] {
+            try checkPublished(document, by: host, path, name, before.served[name], before.history)
+        }
+    }
+
+    /// Safety of a set that was written, compared with what the host could see before.
+    private func checkPublished(
+        _ document: [UInt8], by host: LifeHost, _ path: String, _ name: String, _ old: [UInt8]?,
+        _ histories: [KeysetID: KeysetHistory]
+    ) throws {
+        guard let payload = SignedSenderSet.unverifiedPayload(of: document), let set = ServedDocument(document) else {
+            throw Broken(what: "a command publishes what isn't a set")
+        }
+        let keys = Set(try Keyset(json: payload).entries.filter { $0.lifecycle.revokedAt == nil }.map(\.record.kid))
+        if let log = host.storage.disk[path]?.keyset.log { made[payload] = log.state.revoked }
+        try need(!keys.contains(Self.evil.kid), "a set lists the key of an attacker")
+        try need(honestlyRevoked.isSuperset(of: set.revoked.keys), "a set has the revocation of an attacker")
+        try need(set.head.number < KeysetLine.maximumNumber / 2, "no number is left")
+        if let old, let was = ServedDocument(old), was.id == set.id,
+            let oldPayload = SignedSenderSet.unverifiedPayload(of: old), let revoked = made[oldPayload]
+        {
+            try need(revoked.isDisjoint(with: keys), "a key that the served set revoked is published again")
+            if was.epoch == set.epoch {
+                try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")
+            }
+        }
+        if let seen = histories[set.id], isAuthentic(seen) {
+            try need(seen.log.state.revoked.isDisjoint(with: keys), "a key that the history revokes is published again")
+        }
+    }
+
+    /// Whether a history is one of the keyset's.
+    func isAuthentic(_ history: KeysetHistory) -> Bool {
+        guard let file = snapshots.first(where: { $0.file.keyset.state.id == history.log.state.id })?.file else {
+            return false
+        }
+        return history.mac == file.keyset.material.historyKey?.mac(of: history.log)
+    }
+
+    /// Whether a file, a history or the served set still shows what the app has accepted.
+    func hasEvidence(for app: LifeApp) -> Bool {
+        guard let accepted = app.document else { return true }
+        for host in hosts {
+            let files = host.storage.disk.values.filter(\.isAuthentic).map(\.keyset.log)
+            let seen = host.storage.histories.values.filter { isAuthentic($0) }.map(\.log)
+            if (files + seen).contains(where: { $0.extends(accepted.head) }) { return true }
+        }
+        return world.served.values.contains { document in
+            guard let payload = SignedSenderSet.unverifiedPayload(of: document), made[payload] != nil,
+                let set = ServedDocument(document)
+            else { return false }
+            return set.id == id && set.head.number >= accepted.head.number
+        }
+    }
+}
+
+/// A host of a life. Its clock may be wrong.
+final class LifeHost {
+    enum Crash { case afterLine, afterFile }
+
+    let name: String
+    let storage: MemoryStorage
+    /// How far the clock is ahead, in seconds.
+    var skew: Int64 = 0
+    var lastRun: [KeysetID: UnixTime] = [:]
+
+    init(_ name: String, _ world: World) {
+        self.name = name
+        storage = MemoryStorage(world)
+    }
+
+    var clock: UnixTime { UnixTime(storage.world.time + skew) }
+
+    func keystore(_ confirmsClock: Bool = false, lastRun: UnixTime? = nil) -> KeystoreHost<MemoryStorage> {
+        KeystoreHost(
+            storage, name: name, who: name, clock: clock, lastRun: lastRun, confirmsClock: confirmsClock)
+    }
+}
+
+extension KeysetState {
+    func keys(with moment: KeysetChanges.Moment) -> Set<KeyID> {
+        Set(keys.filter { $0.lifecycle[keyPath: moment.path] != nil }.map(\.kid))
+    }
+
+    var revoked: Set<KeyID> { keys(with: .revokedAt) }
+}

@@ -1,0 +1,23 @@
+import PushCryptKeysets
+import PushCryptTestSupport
+import Testing
+
+/// Random lives of a keystore over the real operations, with files in memory.
+@Suite("Lives of a keystore")
+struct LivesTests {
+    private static let count: UInt64 = LongTests.value(100_000, short: 2_000)
+    private static let parts: [Range<UInt64>] = stride(from: 0, to: count, by: Int(count / 20)).map { $0..<($0 + count / 20) }
+
+    @Test("Whatever happens, no invariant breaks, and one restoration and one publication end it", arguments: parts)
+    func lives(_ seeds: Range<UInt64>) {
+        guard let (seed, what) = Life.search(seeds) else { return }
+        Issue.record("life \(seed): \(what): \(Life.shortened(seed, Life.steps(seed)))")
+    }
+
+    @Test("A keystore without one of the rules breaks", arguments: KeystoreRule.allCases)
+    func mutation(_ rule: KeystoreRule) {
+        KeystoreRule.$off.withValue([rule]) {
+            #expect(Life.search(0..<4_000) != nil, "nothing broke without the rule \(rule)")
+        }
+    }
+}
