@@ -85,15 +85,18 @@ enum ECPrivateKey {
         try DER.sequence(root, identifier: .sequence) { members in
             guard try DER.count(&members) == 1 else { throw ASN1Error.invalidASN1Object(reason: "version") }
             let bytes = try ASN1OctetString(derEncoded: &members).bytes
-            let scalar = SecretBytes(copying: bytes.bytes)
             let isP256 = try DER.optionalExplicitlyTagged(&members, tagNumber: 0, tagClass: .contextSpecific) {
                 ASN1Any(derEncoded: $0) == (try ASN1Any(erasing: ContainedKey.Algorithm.p256Curve))
             }
             guard isP256 ?? curveIsKnown else { throw unsupportedCurve }
-            let key = try ContainedKey(.p256, privateKey: scalar)
             let stated = try DER.optionalExplicitlyTagged(&members, tagNumber: 1, tagClass: .contextSpecific) {
                 try ASN1BitString(derEncoded: $0).wholeBytes
             }
+            // Some writers drop the zero bytes at the front, against RFC 5915. The public key shows that no other byte is missing.
+            let count = KeyPairType.privateKeyByteCount
+            let missing = stated == nil || bytes.isEmpty ? 0 : max(count - bytes.count, 0)
+            let scalar = SecretBytes(count: missing + bytes.count) { $0.write(bytes.bytes, at: missing) }
+            let key = try ContainedKey(.p256, privateKey: scalar)
             if let stated { try key.checkPair(with: stated) }
             return key
         }

@@ -81,6 +81,22 @@ import Testing
         }
     }
 
+    @Test("a scalar without the zero bytes at its front is read beside its public key, and refused beside another or none")
+    func shortScalar() throws {
+        let zeros = [UInt8](repeating: 0, count: 3)
+        let whole = zeros + ContainedKey.sampleBytes().dropFirst(3)
+        let short = DER.octets(Array(whole.dropFirst(3)))
+        let key = try KeyContainer.read(DER.sequence(Self.version, DER.octets(whole), Self.curve))
+        let inner = DER.sequence(Self.version, short, Self.curve, Self.publicKey(key.publicKey))
+        for container in [inner, Self.pkcs8(inner)] {
+            #expect(try KeyContainer.read(container).privateKey?.revealed == whole)
+        }
+        let other = Self.publicKey(try Self.key.get().publicKey)
+        #expect(
+            try KeyContainer.refusal(DER.sequence(Self.version, short, Self.curve, other)) == .inconsistentKeyPair)
+        #expect(try KeyContainer.refusal(DER.sequence(Self.version, short, Self.curve)) == .invalidKey)
+    }
+
     static let malformed: [(String, [UInt8])] = [
         ("version 0", DER.sequence(DER.integer(0), scalar, curve)),
         ("version 2", DER.sequence(DER.integer(2), scalar, curve)),

@@ -284,6 +284,7 @@ extension Life {
     func check() throws {
         for (path, file) in hosts.flatMap(\.storage.disk) where path.hasPrefix("Keys/") && file.isAuthentic {
             let log = file.keyset.log
+            guard checkedHeads.insert(log.state.head).inserted else { continue }
             try need(!log.lines.contains { $0.who == "evil" }, "lines of an attacker are in an authentic log")
             try need(log.state.revoked.isSubset(of: honestlyRevoked), "an attacker has revoked a key")
             for key in log.state.keys {

@@ -27,7 +27,10 @@ final class Life {
     var honestlyRevoked: Set<KeyID> = []
     /// The payloads that commands have made, with the keys that the log had revoked.
     var made: [[UInt8]: Set<KeyID>] = [:]
-    var servedBefore: [String: [UInt8]] = [:]
+    private var madeDocuments: Set<[UInt8]> = []
+    /// The heads of logs that were checked: a log never changes below its head.
+    var checkedHeads: Set<LogPoint> = []
+    private var parsed: [[UInt8]: ServedDocument?] = [:]
     static let maximumTime: Int64 = 1 << 40
     static let evil = try! KeyRecord.generate(.sender, backend: DefaultBackend.shared)
     static let secrets = try! KeysetSecrets(
@@ -63,6 +66,14 @@ final class Life {
             hosts[1].storage.disk["Keys/senders"] = hosts[0].storage.disk["Keys/senders"]
             hosts[1].storage.disk["Pub/app"] = signing.storage.disk["Pub/app"]
         }
+    }
+
+    /// Reads a served document, each only once.
+    func document(_ bytes: [UInt8]) -> ServedDocument? {
+        if let known = parsed[bytes] { return known }
+        let document = ServedDocument(bytes)
+        parsed[bytes] = .some(document)
+        return document
     }
 
     func served(_ epoch: Int64) -> [UInt8]? { world.served[name(id, epoch)] }
@@ -112,15 +123,18 @@ final class Life {
         _ document: [UInt8], by host: LifeHost, _ path: String, _ name: String, _ old: [UInt8]?,
         _ histories: [KeysetID: KeysetHistory]
     ) throws {
-        guard let payload = SignedSenderSet.unverifiedPayload(of: document), let set = ServedDocument(document) else {
+        guard let payload = SignedSenderSet.unverifiedPayload(of: document), let set = self.document(document) else {
             throw Broken(what: "a command publishes what isn't a set")
         }
         let keys = Set(try Keyset(json: payload).entries.filter { $0.lifecycle.revokedAt == nil }.map(\.record.kid))
-        if let log = host.storage.disk[path]?.keyset.log { made[payload] = log.state.revoked }
+        if let log = host.storage.disk[path]?.keyset.log {
+            made[payload] = log.state.revoked
+            madeDocuments.insert(document)
+        }
         try need(!keys.contains(Self.evil.kid), "a set lists the key of an attacker")
         try need(honestlyRevoked.isSuperset(of: set.revoked.keys), "a set has the revocation of an attacker")
         try need(set.head.number < KeysetLine.maximumNumber / 2, "no number is left")
-        if let old, let was = ServedDocument(old), was.id == set.id,
+        if let old, let was = self.document(old), was.id == set.id,
             let oldPayload = SignedSenderSet.unverifiedPayload(of: old), let revoked = made[oldPayload]
         {
             try need(revoked.isDisjoint(with: keys), "a key that the served set revoked is published again")
@@ -149,10 +163,8 @@ final class Life {
             let seen = host.storage.histories.values.filter { isAuthentic($0) }.map(\.log)
             if (files + seen).contains(where: { $0.extends(accepted.head) }) { return true }
         }
-        return world.served.values.contains { document in
-            guard let payload = SignedSenderSet.unverifiedPayload(of: document), made[payload] != nil,
-                let set = ServedDocument(document)
-            else { return false }
+        return world.served.values.contains { bytes in
+            guard madeDocuments.contains(bytes), let set = document(bytes) else { return false }
             return set.id == id && set.head.number >= accepted.head.number
         }
     }
