@@ -61,9 +61,16 @@ package struct KeysetState: Hashable, Sendable {
 
     package func key(_ kid: KeyID) -> Key? { indexOfKey[kid].map { keys[$0] } }
 
-    /// The keys that aren't lost.
+    /// The keys that aren't lost, as they count: a revocation whose time is to come, because a clock was wrong, counts at once.
     package var timeline: KeyTimeline {
-        KeyTimeline(keys.filter { !$0.isLost }.map { KeyTimeline.Key($0.kid, $0.lifecycle) }, updatedAt: at)
+        KeyTimeline(keys.filter { !$0.isLost }.map { KeyTimeline.Key($0.kid, effective($0)) }, updatedAt: at)
+    }
+
+    /// The moments of a key as they count.
+    package func effective(_ key: Key) -> KeyLifecycle {
+        var lifecycle = key.lifecycle
+        lifecycle.revokedAt = lifecycle.revokedAt.map { min($0, at) }
+        return lifecycle
     }
 
     /// - Parameters:

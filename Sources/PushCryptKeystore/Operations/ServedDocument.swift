@@ -58,7 +58,7 @@ package enum ServedPayload {
         let isAhead = KeystoreRule.openEnds.isOn && issuedAt > line.at
         var (jwks, lives, revokedCount) = ([[UInt8]](), [String](), 0)
         for key in state.keys.sorted(by: { $0.kid < $1.kid }) {
-            let life = key.lifecycle
+            let life = state.effective(key)
             if life.revokedAt != nil { revokedCount += 1 }
             let isRevoked = life.revokedAt != nil && (KeystoreRule.servedRevoked.isOn || life.destroyedAt == nil)
             let isExpired = life.expiresAt.map { $0 <= line.at } ?? false
