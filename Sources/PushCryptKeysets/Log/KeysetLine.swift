@@ -94,6 +94,7 @@ extension KeysetLine {
     package init(_ bytes: [UInt8], row: Int) throws(KeysetLogError) {
         let reader = try RowReader(bytes, row: row)
         try reader.allowOnly(Self.members)
+        if row > 1, let name = ["id", "kind"].first(where: reader.has) { throw reader.error(.misplaced, name) }
         number = try reader.number("n", in: 1...Self.maximumNumber)
         at = try reader.time("at")
         who = try reader.text("who")
@@ -104,12 +105,10 @@ extension KeysetLine {
         } else {
             why = nil
         }
-        if reader.has("id") || reader.has("kind") {
-            origin = Origin(try reader.keysetID("id"), try reader.choice("kind", of: KeyKind.allCases))
-        } else {
-            origin = nil
-        }
+        origin =
+            row > 1 ? nil : Origin(try reader.keysetID("id"), try reader.choice("kind", of: KeyKind.allCases))
         changes = try KeysetChanges(reader)
+        guard (action == .created) == (row == 1) else { throw reader.error(.misplaced, "what") }
         try requirePlaces(reader)
     }
 
@@ -119,18 +118,18 @@ extension KeysetLine {
     ]
 
     private func requirePlaces(_ reader: RowReader) throws(KeysetLogError) {
-        let published = action == .published
+        let isPublished = action == .published
         let rules = [
-            ("what", (action == .created) == (number == 1)), ("id", (origin != nil) == (number == 1)),
             ("over", changes.over.isEmpty || action == .restored),
-            ("issuedAt", changes.issuedAt == nil ? !published : published || action == .restored),
-            ("epoch", changes.epoch == nil || published), ("validUntil", changes.validUntil == nil || published),
-            ("publisher", changes.publisher == nil || published),
+            ("issuedAt", changes.issuedAt == nil || isPublished || action == .restored),
+            ("epoch", changes.epoch == nil || isPublished), ("validUntil", changes.validUntil == nil || isPublished),
+            ("publisher", changes.publisher == nil || isPublished),
         ]
         if let rule = rules.first(where: { !$0.1 }) { throw reader.error(.misplaced, rule.0) }
-        guard published else { return }
-        guard (changes.epoch == nil) == (changes.validUntil == nil), changes.epoch != nil || changes.publisher == nil else {
-            throw reader.error(.misplaced, "validUntil")
+        guard isPublished else { return }
+        let isSigned = changes.epoch != nil || changes.validUntil != nil || changes.publisher != nil
+        guard changes.issuedAt != nil, !isSigned || changes.epoch != nil && changes.validUntil != nil else {
+            throw reader.error(.malformed, "issuedAt")
         }
         guard let issuedAt = changes.issuedAt, let validUntil = changes.validUntil else { return }
         let longest = SenderSetPublication.maximumValidityInSeconds
@@ -154,12 +153,7 @@ extension KeysetChanges {
             }
             epochs[epoch] = .some(member.value.kind == .null ? nil : try member.keysetID)
         }
-        if let value = reader["writer"] {
-            guard let name = value.string, KeysetMetadata.isWriter(name) else {
-                throw reader.error(.malformed, "writer")
-            }
-            writer = name
-        }
+        if reader.has("writer") { writer = try reader.text("writer") }
         if let value = reader["secrets"] {
             let names = value.elements.map { $0.string.flatMap(SecretName.init) }
             let known = names.compactMap(\.self)

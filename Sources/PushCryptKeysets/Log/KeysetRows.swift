@@ -24,18 +24,20 @@ package struct KeysetRows: Sendable {
         guard bytes.last == lineFeed, let end = bytes.dropLast().lastIndex(of: lineFeed) else {
             throw KeysetLogError(.incomplete, row: 0)
         }
-        log = try KeysetLog(Array(bytes[...end]))
-        let row = log.lines.count + 1
+        let row = bytes[...end].count { $0 == lineFeed } + 1
         guard let last = try? WipedText(Array(bytes[(end + 1)...].dropLast())) else {
             throw KeysetLogError(.malformed, row: row)
         }
         self.last = last
+        let version = last.root["v"]?.protocolInteger
+        // First: a later version may have other lines.
+        guard version ?? 1 == 1 else { throw KeysetLogError(.unsupportedVersion, row: row, "v") }
+        log = try KeysetLog(Array(bytes[...end]))
         let reader = try RowReader(last.text, row: row)
-        guard let version = reader["v"]?.protocolInteger else {
+        guard version != nil else {
             // A line of a log without a last row after it.
             throw reader.has("prev") ? KeysetLogError(.incomplete, row: 0) : reader.error(.malformed, "v")
         }
-        guard version == 1 else { throw reader.error(.unsupportedVersion, "v") }
         if reader.has("sealed") {
             try reader.allowOnly(["v", "sealed", "mac"])
             sealed = try SealedRow(reader.child("sealed"))
@@ -86,6 +88,9 @@ package struct KeysetRows: Sendable {
         guard let keys = root["keys"], keys.kind == .array else { throw KeysetLogError(.malformed, row: row, "keys") }
         var records = [KeyID: KeyRecord]()
         for element in keys.elements {
+            guard element.members.allSatisfy({ member in Self.members.contains { member.hasName($0) } }) else {
+                throw KeysetLogError(.malformed, row: row, "keys")
+            }
             let record: KeyRecord
             do {
                 record = try KeyRecord(element, backend: DefaultBackend.shared)
@@ -103,6 +108,9 @@ package struct KeysetRows: Sendable {
         }
         return records
     }
+
+    /// The members of private key records.
+    private static let members = ["kty", "crv", "x", "y", "pub", "d", "priv", "k", "alg", "kid", "psk", "role"]
 
     fileprivate static func digest(_ log: KeysetLog, _ keys: ArraySlice<UInt8>) -> [UInt8] {
         let hash = DefaultBackend.shared.sha256()

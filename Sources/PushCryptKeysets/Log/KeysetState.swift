@@ -112,7 +112,7 @@ package struct KeysetState: Hashable, Sendable {
         func error(_ code: KeysetLogError.Code, _ member: String) -> KeysetLogError {
             KeysetLogError(code, row: row, "keys.\(change.kid).\(member)")
         }
-        if let jwk = change.jwk, jwk.algorithm.kind != kind { throw error(.wrongKind, "jwk") }
+        if let jwk = change.jwk, kind != .shared, jwk.algorithm.kind != kind { throw error(.wrongKind, "jwk") }
         if change.demandsPSK, kind != .recipient { throw error(.misplaced, "psk") }
         let index = indexOfKey[change.kid] ?? keys.count
         if index == keys.count {

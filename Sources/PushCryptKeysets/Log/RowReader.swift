@@ -48,7 +48,9 @@ struct RowReader {
     subscript(name: String) -> JSONValue? { value[name] }
     func has(_ name: String) -> Bool { value[name] != nil }
 
+    /// Requires an object with no other members.
     func allowOnly(_ names: some Sequence<String>) throws(KeysetLogError) {
+        guard value.kind == .object else { throw error(.malformed) }
         for member in value.members where !names.contains(where: { member.hasName($0) }) {
             throw error(.malformed, member.name)
         }
@@ -59,13 +61,11 @@ struct RowReader {
         return try RowReader(value, row: row, name: name)
     }
 
-    /// The members of an object, which isn't empty; none if it isn't there.
+    /// The members of an object; none if it isn't there.
     func members(of name: String) throws(KeysetLogError) -> [(name: String, RowReader)] {
         guard has(name) else { return [] }
-        let members = try child(name).value.members
-        guard !members.isEmpty else { throw error(.malformed, name) }
         var result = [(name: String, RowReader)]()
-        for member in members {
+        for member in try child(name).value.members {
             result.append((member.name, try RowReader(member.value, row: row, name: "\(name).\(member.name)")))
         }
         return result

@@ -71,9 +71,9 @@ extension KeystoreHost {
     ///
     /// - Parameters:
     ///   - sent: the log with the mac that its file has. This host has no secret to check it.
-    ///   - review: whether a person agrees to sign this for the first time.
+    ///   - review: whether a person who compares with the sending host agrees to sign these lines.
     /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
-    package func receive(_ sent: KeysetHistory, review: (FirstSignature) -> Bool) throws {
+    package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
         let (log, id) = (sent.log, sent.log.state.id)
         let seen = try storage.history(of: id)?.log
         if KeystoreRule.history.isOn, let seen, !log.extends(seen) {
@@ -81,8 +81,10 @@ extension KeystoreHost {
                 ? KeystoreRefusal.olderThanHistory(id: id, seen: seen.state.head)
                 : .twoHistories(id: id, seen: seen.state.head)
         }
-        let first = FirstSignature(log.state, after: seen?.state)
-        guard !KeystoreRule.review.isOn || first.isEmpty || review(first) else { throw KeystoreRefusal.notReviewed }
+        let isNew = seen?.state.head != log.state.head
+        guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.state)) else {
+            throw KeystoreRefusal.notReviewed
+        }
         try storage.setHistory(sent)
     }
 
@@ -95,16 +97,17 @@ extension KeystoreHost {
     }
 }
 
-/// What a publisher signs for the first time and no app can undo.
-package struct FirstSignature: Hashable, Sendable {
+/// What a publisher's host has not seen before. Who sends the log through another channel could also add lines without a key, so
+/// the head is compared, too: otherwise the true log would no longer extend what this host has seen.
+package struct UnsignedLines: Hashable, Sendable {
+    package let head: LogPoint
     package let keys: [KeyID]
     package let revoked: [KeyID]
 
     init(_ state: KeysetState, after seen: KeysetState?) {
+        head = state.head
         keys = state.keys.map(\.kid).filter { seen?.key($0) == nil }
         revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && seen?.key($0.kid)?.lifecycle.revokedAt == nil }
             .map(\.kid)
     }
-
-    var isEmpty: Bool { keys.isEmpty && revoked.isEmpty }
 }

@@ -110,6 +110,8 @@ struct KeysetLogVectorTests {
         if let policy = vector.state.policy {
             #expect(try JSONDecoder().decode([String: Value].self, from: Data(state.policy.json.utf8)) == policy)
         }
+        // A log is read without a secret.
+        guard vector.passphrase != nil || !rows.isEncrypted else { return }
         let material = try rows.unlocked(vector.passphrase.map(Self.secret))
         #expect(Set(material.records.keys) == Set(state.keys.filter(\.hasMaterial).map(\.kid)))
     }

@@ -10,7 +10,7 @@ extension Life {
         // Commands
         case rotate, revoke, publish, restore, move, correct, addPublisherKey, secondEpoch, seal
         // Accidents
-        case snapshot, oldFile, oldDisk, oldHost, fire, copyToOtherHost, copy, swap, loseHistory, clock, setClock
+        case snapshot, oldFile, oldDisk, oldHost, fire, copyToOtherHost, copy, swap, loseHistory, clock, setClock, dayInAnotherYear
         // Attackers of the web folder, of an encrypted keystore, and between the hosts
         case junk, replay, otherSet, forgedSet, forgedFile, forgedHistory, forgedTransit
 
@@ -21,7 +21,7 @@ extension Life {
             + [.restore, .restore, .move, .correct, .addPublisherKey, .secondEpoch, .seal]
         static let accidents: [Act] =
             [.snapshot, .snapshot, .oldFile, .oldDisk, .oldHost, .oldHost, .fire, .copyToOtherHost, .copyToOtherHost]
-            + [.copy, .swap, .loseHistory, .clock, .clock, .setClock]
+            + [.copy, .swap, .loseHistory, .clock, .clock, .setClock, .dayInAnotherYear]
         static let attacks: [Act] = [.junk, .replay, .otherSet, .forgedSet, .forgedFile, .forgedHistory, .forgedTransit]
         static let all = commands + commands + accidents + attacks
     }
@@ -119,7 +119,14 @@ extension Life {
             let (path, file) = snapshots.randomElement(using: &random)!
             guard path.hasPrefix("Keys/") else { return }
             var answers = SplitMix64(seed: random.next())
-            try restore(host, path, [file], agrees: { _ in Bool.random(using: &answers) })
+            var hasAgreed = false
+            try restore(host, path, [file]) { _ in
+                let agrees = Bool.random(using: &answers)
+                hasAgreed = hasAgreed || agrees
+                return agrees
+            }
+            let line = host.storage.disk[path]?.keyset.log.lines.last
+            try need(hasAgreed || line?.changes.over.isEmpty ?? true, "lines are given up without a person")
         case .move: try keystore.moveHere(path)
         case .correct: if host.skew == 0 { try keystore.correctClock(path) }
         case .addPublisherKey:
@@ -183,6 +190,16 @@ extension Life {
             guard let one = storage.disk[path], let other = storage.disk["Keys/other"] else { return }
             (storage.disk[path], storage.disk["Keys/other"]) = (other, one)
         case .loseHistory: if let file = storage.disk[path] { storage.histories[file.keyset.state.id] = nil }
+        case .dayInAnotherYear:
+            // A key leaks on a day when the clock is a year ahead, and the clock is corrected.
+            context.host.skew = 365 * 86_400
+            if let file = storage.disk[path], file.isAuthentic, let kid = file.keyset.state.keys.last?.kid,
+                (try? context.host.keystore().revoke(path, kid)) != nil
+            {
+                honestlyRevoked.insert(kid)
+            }
+            context.host.skew = 0
+            if Bool.random(using: &random) { _ = try? context.host.keystore().correctClock(path) }
         case .clock:
             context.host.skew = [-400, -5, 5, 29, 29, 365, 365].randomElement(using: &random)! * 86_400
         default: context.host.skew = 0
