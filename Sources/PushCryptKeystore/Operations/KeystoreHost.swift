@@ -20,20 +20,16 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     package let who: String
     /// The host's clock.
     package let clock: UnixTime
-    /// When the host last ran `rotate` for the keyset; nil if no run was recorded.
-    package let lastRun: UnixTime?
     /// Whether an operator has confirmed a clock that seems wrong.
     package let confirmsClock: Bool
 
     package init(
-        _ storage: Storage, name: String, who: String, clock: UnixTime, lastRun: UnixTime? = nil,
-        confirmsClock: Bool = false
+        _ storage: Storage, name: String, who: String, clock: UnixTime, confirmsClock: Bool = false
     ) {
         self.storage = storage
         self.name = name
         self.who = who
         self.clock = clock
-        self.lastRun = lastRun
         self.confirmsClock = confirmsClock
     }
 
@@ -43,7 +39,8 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     package func load(_ path: String, toChange: Bool) throws -> OpenedKeyset {
         guard let keyset = try storage.keyset(path) else { throw KeystoreRefusal.missing(path: path) }
         let id = keyset.state.id
-        if KeystoreRule.history.isOn, let seen = try storage.history(of: id)?.log, !keyset.log.extends(seen) {
+        let history = try storage.history(of: id)
+        if KeystoreRule.history.isOn, let seen = history?.log, !keyset.log.extends(seen) {
             throw seen.extends(keyset.log)
                 ? KeystoreRefusal.olderThanHistory(id: id, seen: seen.state.head)
                 : .twoHistories(id: id, seen: seen.state.head)
@@ -55,7 +52,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
                 throw KeystoreRefusal.otherWriter(writer)
             }
         }
-        try storage.setHistory(keyset.history)
+        try storage.setHistory(keyset.history(lastRun: history?.lastRun))
         return keyset
     }
 
@@ -67,6 +64,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         guard clock + Freshness.toleranceInSeconds >= state.at else {
             throw KeystoreRefusal.clockBehind(lastLine: state.at)
         }
+        let lastRun = try storage.history(of: state.id)?.lastRun
         let last = max(state.at, lastRun ?? state.at)
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
         let setsEnd = state.published.values.compactMap(\.validUntil).min()
@@ -124,7 +122,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     private func commit(_ keyset: OpenedKeyset, to path: String) throws -> OpenedKeyset {
         try storage.replace(path, with: keyset)
-        try storage.setHistory(keyset.history)
+        try storage.setHistory(keyset.history(lastRun: storage.history(of: keyset.state.id)?.lastRun))
         return keyset
     }
 }
@@ -140,7 +138,9 @@ extension KeystoreHost {
         let time = try time(for: keyset.state)
         let plan = RotationPlan(
             keyset.state.timeline, keyset.state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
-        return try append(.rotated, to: keyset, at: time, in: path) { try $0.carryOut(plan) }
+        let rotated = try append(.rotated, to: keyset, at: time, in: path) { try $0.carryOut(plan) }
+        try storage.setHistory(rotated.history(lastRun: clock))
+        return rotated
     }
 
     /// Revokes a key that leaked. It needs no confirmation of the clock.

@@ -1,3 +1,4 @@
+package import PushCryptCore
 package import PushCryptKeysets
 
 /// A keyset that was read and, if it is encrypted, authenticated.
@@ -12,7 +13,9 @@ package struct OpenedKeyset: Sendable {
 
     package var state: KeysetState { log.state }
     /// What a host remembers of the keyset.
-    package var history: KeysetHistory { KeysetHistory(log, mac: material.historyKey?.mac(of: log)) }
+    package func history(lastRun: UnixTime? = nil) -> KeysetHistory {
+        KeysetHistory(log, mac: material.historyKey?.mac(of: log), lastRun: lastRun)
+    }
 }
 
 /// What a host has seen of a keyset.
@@ -20,10 +23,13 @@ package struct KeysetHistory: Sendable {
     package let log: KeysetLog
     /// nil for keys in clear.
     package let mac: [UInt8]?
+    /// When the host last ran `rotate` for the keyset; nil if no run was recorded.
+    package let lastRun: UnixTime?
 
-    package init(_ log: KeysetLog, mac: [UInt8]?) {
+    package init(_ log: KeysetLog, mac: [UInt8]?, lastRun: UnixTime? = nil) {
         self.log = log
         self.mac = mac
+        self.lastRun = lastRun
     }
 
     /// Whether the log is one of the keyset's.

@@ -23,7 +23,16 @@ extension Life {
             [.snapshot, .snapshot, .oldFile, .oldDisk, .oldHost, .oldHost, .fire, .copyToOtherHost, .copyToOtherHost]
             + [.copy, .swap, .loseHistory, .clock, .clock, .setClock, .dayInAnotherYear]
         static let attacks: [Act] = [.junk, .replay, .otherSet, .forgedSet, .forgedFile, .forgedHistory, .forgedTransit]
-        static let all = commands + commands + accidents + attacks
+        /// What happens in a life of a kind, each as often as it stands here.
+        static func all(_ kind: Kind) -> [Act] {
+            let plain: [Act] = [.rotate, .rotate, .revoke, .publish, .publish, .seal]
+            return switch kind {
+            case .wild: commands + commands + accidents + attacks
+            case .copies: plain + [.copyToOtherHost]
+            case .files: plain + [.copy, .loseHistory]
+            case .clocks: plain + [.clock, .setClock]
+            }
+        }
     }
 
     /// A step of a life. The seed makes it independent of the steps before, so that a life can be shortened.
@@ -57,7 +66,7 @@ extension Life {
             signer: signing.name == "c" ? signing : host, epoch: [1, 1, 2].randomElement(using: &random)!,
             publisher: chance(0.9) ? "Pub/app" : "Pub/next")
         let context = Context(
-            host: host, path: path, confirms: host.skew == 0 || chance(0.05), signature: signature)
+            host: host, path: path, confirms: host.skew == 0 || chance(0.05) && kind == .wild, signature: signature)
         do {
             try take(step.act, context, &random)
         } catch where Self.isRefusal(error) {
@@ -69,6 +78,7 @@ extension Life {
             for (app, had) in zip(apps, before.evidence) where had && !hasEvidence(for: app) { app.isBeyondLimit = true }
         }
         try check()
+        try checkForks()
         for app in apps where chance(0.4) { app.fetch(served(app.epoch), at: UnixTime(world.time)) }
         for name in [name(id, 1), name(id, 2)] {
             if let document = world.served[name], !documents.contains(document) { documents.append(document) }
@@ -102,10 +112,7 @@ extension Life {
             let (beginsNow, crashes) = (Bool.random(using: &random), Int.random(in: 0..<3, using: &random) == 0)
             host.storage.crashes = crashes
             defer { host.storage.crashes = false }
-            let id = host.storage.disk[path]?.keyset.state.id
-            try host.keystore(context.confirms, lastRun: id.flatMap { host.lastRun[$0] })
-                .rotate(path, beginsNow: beginsNow)
-            if let id { host.lastRun[id] = host.clock }
+            try keystore.rotate(path, beginsNow: beginsNow)
         case .revoke:
             let state = try keystore.load(path, toChange: false).state
             let kids = state.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid)
@@ -120,13 +127,14 @@ extension Life {
             guard path.hasPrefix("Keys/") else { return }
             var answers = SplitMix64(seed: random.next())
             var hasAgreed = false
+            let known = [host.storage.histories[file.keyset.state.id]].compactMap(\.self).filter(isAuthentic).map(\.log)
+                + host.storage.disk.values.filter(\.isAuthentic).map(\.keyset.log)
             try restore(host, path, [file]) { _ in
                 let agrees = Bool.random(using: &answers)
                 hasAgreed = hasAgreed || agrees
                 return agrees
             }
-            let line = host.storage.disk[path]?.keyset.log.lines.last
-            try need(hasAgreed || line?.changes.over.isEmpty ?? true, "lines are given up without a person")
+            try checkRestored(host.storage.disk[path]!.keyset.log, from: known, hasAgreed)
         case .move: try keystore.moveHere(path)
         case .correct: if host.skew == 0 { try keystore.correctClock(path) }
         case .addPublisherKey:
@@ -283,6 +291,26 @@ extension Life {
 
 /// What holds after each act.
 extension Life {
+    private func checkRestored(_ log: KeysetLog, from known: [KeysetLog], _ hasAgreed: Bool) throws {
+        let over = log.lines.last?.changes.over ?? []
+        try need(hasAgreed || over.isEmpty, "lines are given up without a person")
+        let revoked = known.filter { $0.state.id == log.state.id }.flatMap(\.state.revoked)
+        for kid in revoked where log.state.key(kid) != nil {
+            try need(log.state.revoked.contains(kid), "a restoration forgets a revocation")
+        }
+    }
+
+    /// In a life of copies or files no log parts from another one.
+    private func checkForks() throws {
+        guard kind == .copies || kind == .files else { return }
+        let logs = hosts.flatMap { $0.storage.disk.values.map(\.keyset.log) + $0.storage.histories.values.map(\.log) }
+        for (index, one) in logs.enumerated() {
+            for other in logs[..<index] where one.state.id == other.state.id {
+                try need(one.extends(other) || other.extends(one), "two hosts or files have changed copies")
+            }
+        }
+    }
+
     private func checkLogs(
         _ disks: [[String: MemoryStorage.File]], _ histories: [[KeysetID: KeysetHistory]]
     ) throws {
@@ -305,6 +333,12 @@ extension Life {
             try need(!log.lines.contains { $0.who == "evil" }, "lines of an attacker are in an authentic log")
             try need(log.state.revoked.isSubset(of: honestlyRevoked), "an attacker has revoked a key")
             for key in log.state.keys {
+                if kind == .clocks, key.lifecycle.destroyedAt != nil, key.lifecycle.revokedAt == nil,
+                    let retired = key.lifecycle.retiresAt
+                {
+                    let end = retired + RotationPolicy.longestFlightInSeconds
+                    try need(end <= UnixTime(world.time), "a key is destroyed before its pushes have ended")
+                }
                 guard let end = key.lifecycle.expiresAt, let retired = key.lifecycle.retiresAt else { continue }
                 try need(
                     end >= retired + RotationPolicy.longestFlightInSeconds || key.lifecycle.revokedAt != nil,

@@ -102,8 +102,9 @@ extension Life {
 
     static func steps(_ seed: UInt64, atMost count: Int = 40) -> [Step] {
         var random = SplitMix64(seed: ~seed)
+        let acts = Act.all(kind(seed))
         return (0..<Int.random(in: 3...count, using: &random)).map { _ in
-            Step(act: Act.all.randomElement(using: &random)!, seed: random.next())
+            Step(act: acts.randomElement(using: &random)!, seed: random.next())
         }
     }
 

@@ -12,6 +12,18 @@ final class Life {
     typealias Host = (name: String, storage: MemoryStorage)
     typealias Snapshot = (path: String, file: MemoryStorage.File)
 
+    /// What may happen: everything, or little, so that a rule shows alone.
+    enum Kind {
+        case wild
+        /// Two hosts with copies, of which one writes.
+        case copies
+        /// Copies beside a keyset, and lost histories.
+        case files
+        /// Wrong clocks that nobody has confirmed.
+        case clocks
+    }
+
+    let kind: Kind
     let world = World()
     /// `a` and `b` have copies of the keysets; `c` may have the publisher.
     let hosts: [LifeHost]
@@ -43,6 +55,7 @@ final class Life {
 
     init(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
+        kind = Self.kind(seed)
         hosts = ["a", "b", "c"].map { [world] in LifeHost($0, world) }
         signing = Double.random(in: 0..<1, using: &random) < 0.4 ? hosts[2] : hosts[0]
         let publisher = try signing.keystore().create("Pub/app", .publisher, secrets: Self.secrets)
@@ -76,6 +89,15 @@ final class Life {
         return document
     }
 
+    static func kind(_ seed: UInt64) -> Kind {
+        switch seed % 10 {
+        case 0: .copies
+        case 1: .files
+        case 2: .clocks
+        default: .wild
+        }
+    }
+
     func served(_ epoch: Int64) -> [UInt8]? { world.served[name(id, epoch)] }
     func name(_ id: KeysetID, _ epoch: Int64) -> String { KeystoreHost<MemoryStorage>.servedName(id, epoch) }
 
@@ -104,7 +126,7 @@ final class Life {
             path, epoch: epoch, publisher: publisher.state.id, publisherLog: isSame ? publisher.log : nil,
             replacing: replacing)
         if crash != nil { return }
-        let sent = try transit?(keyset.history) ?? keyset.history
+        let sent = try transit?(keyset.history()) ?? keyset.history()
         if !isSame {
             // A person compares with what the sending host shows.
             try signer.keystore().receive(sent) { $0.head == keyset.state.head }
@@ -136,6 +158,10 @@ final class Life {
             let oldPayload = SignedSenderSet.unverifiedPayload(of: old), let revoked = made[oldPayload]
         {
             try need(revoked.isDisjoint(with: keys), "a key that the served set revoked is published again")
+            let signers = try SignedSenderSet.namedSigners(of: old)
+            try need(
+                was.epoch != set.epoch || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
+                "a set has lost the signature of a publisher key")
             if was.epoch == set.epoch {
                 try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")
             }
@@ -176,7 +202,6 @@ final class LifeHost {
     let storage: MemoryStorage
     /// How far the clock is ahead, in seconds.
     var skew: Int64 = 0
-    var lastRun: [KeysetID: UnixTime] = [:]
 
     init(_ name: String, _ world: World) {
         self.name = name
@@ -185,9 +210,8 @@ final class LifeHost {
 
     var clock: UnixTime { UnixTime(storage.world.time + skew) }
 
-    func keystore(_ confirmsClock: Bool = false, lastRun: UnixTime? = nil) -> KeystoreHost<MemoryStorage> {
-        KeystoreHost(
-            storage, name: name, who: name, clock: clock, lastRun: lastRun, confirmsClock: confirmsClock)
+    func keystore(_ confirmsClock: Bool = false) -> KeystoreHost<MemoryStorage> {
+        KeystoreHost(storage, name: name, who: name, clock: clock, confirmsClock: confirmsClock)
     }
 }
 

@@ -17,10 +17,10 @@ final class MemoryStorage: KeystoreStorage {
 
         init(_ keyset: OpenedKeyset) {
             self.keyset = keyset
-            mac = keyset.history.mac
+            mac = keyset.history().mac
         }
 
-        var isAuthentic: Bool { mac == keyset.history.mac }
+        var isAuthentic: Bool { mac == keyset.history().mac }
     }
 
     /// The end of a process after a keyset's file was replaced and before its history was written.
