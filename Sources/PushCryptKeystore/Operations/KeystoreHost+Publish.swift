@@ -28,7 +28,7 @@ extension KeystoreHost {
         {
             throw KeystoreRefusal.olderPublisher(published: point)
         }
-        if KeystoreRule.servedPoint.isOn, !replacing, let served = try servedSet(state.id, epoch),
+        if KeystoreRule.servedPoint.isOn, !replacing, let served = try servedSet(state.id, Self.servedName(state.id, epoch)),
             !keyset.log.extends(served.head)
         {
             throw KeystoreRefusal.servedAhead(served.head)
@@ -88,12 +88,11 @@ extension KeystoreHost {
         try storage.setHistory(sent)
     }
 
-    /// The served set of an epoch; nil if there is none of this keyset and epoch.
-    func servedSet(_ id: KeysetID, _ epoch: Int64) throws -> ServedDocument? {
-        guard let document = try storage.served(Self.servedName(id, epoch)).flatMap(ServedDocument.init) else {
-            return nil
-        }
-        return !KeystoreRule.servedID.isOn || document.id == id && document.epoch == epoch ? document : nil
+    /// A served set; nil if the file of that name isn't one of this keyset and epoch.
+    func servedSet(_ id: KeysetID, _ name: String) throws -> ServedDocument? {
+        guard let document = try storage.served(name).flatMap(ServedDocument.init) else { return nil }
+        let isOwn = document.id == id && Self.servedName(id, document.epoch) == name
+        return isOwn || !KeystoreRule.servedID.isOn ? document : nil
     }
 }
 

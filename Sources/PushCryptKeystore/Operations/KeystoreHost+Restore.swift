@@ -33,8 +33,9 @@ extension KeystoreHost {
         }
         var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), agrees: agrees)
         try restoration.giveUpLogs()
-        for epoch in restoration.longest.state.epochs.keys.sorted() {
-            guard let served = try servedSet(id, epoch) else { continue }
+        // Also of epochs that the longest log doesn't know.
+        for name in try storage.servedNames() where name.hasPrefix("\(id).") {
+            guard let served = try servedSet(id, name) else { continue }
             let isSigned = try served.isSigned(byOneOf: publishers.flatMap { $0.material.records.values })
             if isSigned || !KeystoreRule.restoreSigned.isOn { try restoration.giveUp(served) }
         }

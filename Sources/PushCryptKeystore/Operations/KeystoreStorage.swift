@@ -50,5 +50,7 @@ package protocol KeystoreStorage {
     func setHistory(_ history: KeysetHistory) throws
     /// - Returns: nil if there is no file.
     func served(_ name: String) throws -> [UInt8]?
+    /// The names of all files in the served folder.
+    func servedNames() throws -> [String]
     func serve(_ document: [UInt8], as name: String) throws
 }

@@ -31,6 +31,8 @@ extension Life {
             case .copies: plain + [.copyToOtherHost]
             case .files: plain + [.copy, .loseHistory]
             case .clocks: plain + [.clock, .setClock]
+            case .forks: 
+                plain + [.revoke, .addPublisherKey, .copyToOtherHost, .move, .move, .move, .snapshot, .restore, .restore]
             }
         }
     }
@@ -123,12 +125,13 @@ extension Life {
             let crash = [nil, nil, nil, LifeHost.Crash.afterLine, .afterFile].randomElement(using: &random)!
             try publish(host, path, context.signature, confirmed: context.confirms, crash: crash)
         case .restore:
-            let (path, file) = snapshots.randomElement(using: &random)!
-            guard path.hasPrefix("Keys/") else { return }
+            // An old file, or that of another host.
+            let offered = snapshots + hosts.flatMap { host in host.storage.disk.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 } }
+            let (path, file) = offered.filter { $0.path.hasPrefix("Keys/") }.randomElement(using: &random)!
             var answers = SplitMix64(seed: random.next())
             var hasAgreed = false
             let known = [host.storage.histories[file.keyset.state.id]].compactMap(\.self).filter(isAuthentic).map(\.log)
-                + host.storage.disk.values.filter(\.isAuthentic).map(\.keyset.log)
+                + ([file] + host.storage.disk.values).filter(\.isAuthentic).map(\.keyset.log)
             try restore(host, path, [file]) { _ in
                 let agrees = Bool.random(using: &answers)
                 hasAgreed = hasAgreed || agrees

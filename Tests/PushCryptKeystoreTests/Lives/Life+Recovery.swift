@@ -8,6 +8,7 @@ import PushCryptTestSupport
 extension Life {
     func recover() throws {
         let host = hosts[0]
+        isEnding = true
         for host in hosts { host.skew = 0 }
         var asked: [KeystoreRefusal.GivenUp] = []
         let files = snapshots.map { ($0.path, $0.file) } + hosts.flatMap { $0.storage.disk.map { ($0.key, $0.value) } }

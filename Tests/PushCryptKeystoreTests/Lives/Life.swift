@@ -21,6 +21,8 @@ final class Life {
         case files
         /// Wrong clocks that nobody has confirmed.
         case clocks
+        /// Two hosts that take over from each other, and restorations of what each has.
+        case forks
     }
 
     let kind: Kind
@@ -40,6 +42,8 @@ final class Life {
     /// The payloads that commands have made, with the keys that the log had revoked.
     var made: [[UInt8]: Set<KeyID>] = [:]
     private var madeDocuments: Set<[UInt8]> = []
+    /// Whether the life is over and everything is restored: a person may give up a publisher's key.
+    var isEnding = false
     /// The heads of logs that were checked: a log never changes below its head.
     var checkedHeads: Set<LogPoint> = []
     private var parsed: [[UInt8]: ServedDocument?] = [:]
@@ -94,6 +98,7 @@ final class Life {
         case 0: .copies
         case 1: .files
         case 2: .clocks
+        case 3: .forks
         default: .wild
         }
     }
@@ -160,7 +165,7 @@ final class Life {
             try need(revoked.isDisjoint(with: keys), "a key that the served set revoked is published again")
             let signers = try SignedSenderSet.namedSigners(of: old)
             try need(
-                was.epoch != set.epoch || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
+                isEnding || was.epoch != set.epoch || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
                 "a set has lost the signature of a publisher key")
             if was.epoch == set.epoch {
                 try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")

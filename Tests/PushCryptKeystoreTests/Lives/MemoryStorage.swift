@@ -59,5 +59,6 @@ final class MemoryStorage: KeystoreStorage {
     func history(of id: KeysetID) -> KeysetHistory? { histories[id] }
     func setHistory(_ history: KeysetHistory) { histories[history.log.state.id] = history }
     func served(_ name: String) -> [UInt8]? { world.served[name] }
+    func servedNames() -> [String] { world.served.keys.sorted() }
     func serve(_ document: [UInt8], as name: String) { world.served[name] = document }
 }
