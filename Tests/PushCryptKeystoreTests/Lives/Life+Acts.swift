@@ -30,9 +30,12 @@ extension Life {
             case .wild: commands + commands + accidents + attacks
             case .copies: plain + [.copyToOtherHost]
             case .files: plain + [.copy, .loseHistory]
-            case .clocks: plain + [.clock, .setClock]
+            case .clocks: plain + [.clock, .setClock, .dayInAnotherYear, .correct]
             case .forks: 
-                plain + [.revoke, .addPublisherKey, .copyToOtherHost, .move, .move, .move, .snapshot, .restore, .restore]
+                [.rotate, .revoke, .revoke, .publish, .publish, .publish, .publish, .addPublisherKey]
+                + [.copyToOtherHost, .move, .move, .move, .snapshot, .seal, .seal, .restore, .restore]
+            case .snapshots:
+                [.rotate, .revoke, .revoke, .publish, .publish, .publish, .snapshot, .oldHost, .oldDisk, .restore, .restore]
             }
         }
     }

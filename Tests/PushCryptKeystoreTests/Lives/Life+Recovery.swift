@@ -122,8 +122,10 @@ extension Life {
     }
 
     /// The first life that breaks.
-    static func search(_ seeds: Range<UInt64>) -> (seed: UInt64, what: String)? {
-        for seed in seeds {
+    ///
+    /// - Parameter kind: nil for all kinds.
+    static func search(_ seeds: Range<UInt64>, _ kind: Kind? = nil) -> (seed: UInt64, what: String)? {
+        for seed in seeds where kind.map({ $0 == Self.kind(seed) }) ?? true {
             if let what = failure(seed, steps(seed)) { return (seed, what) }
         }
         return nil

@@ -13,7 +13,7 @@ final class Life {
     typealias Snapshot = (path: String, file: MemoryStorage.File)
 
     /// What may happen: everything, or little, so that a rule shows alone.
-    enum Kind {
+    enum Kind: CaseIterable {
         case wild
         /// Two hosts with copies, of which one writes.
         case copies
@@ -23,6 +23,8 @@ final class Life {
         case clocks
         /// Two hosts that take over from each other, and restorations of what each has.
         case forks
+        /// Hosts that come back from old snapshots, and served sets that know more.
+        case snapshots
     }
 
     let kind: Kind
@@ -93,14 +95,10 @@ final class Life {
         return document
     }
 
+    /// Half of all lives are wild.
     static func kind(_ seed: UInt64) -> Kind {
-        switch seed % 10 {
-        case 0: .copies
-        case 1: .files
-        case 2: .clocks
-        case 3: .forks
-        default: .wild
-        }
+        let others = Kind.allCases.dropFirst()
+        return seed.isMultiple(of: 2) ? .wild : others[others.startIndex + Int(seed / 2) % others.count]
     }
 
     func served(_ epoch: Int64) -> [UInt8]? { world.served[name(id, epoch)] }
