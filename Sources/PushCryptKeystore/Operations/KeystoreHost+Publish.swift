@@ -13,7 +13,7 @@ extension KeystoreHost {
     ///   - publisher: the publisher keyset that signs.
     ///   - publisherLog: its log, if it is at hand.
     ///   - replacing: whether a served set is replaced that the log doesn't extend and that nobody has signed.
-    /// - Throws: as ``load(_:toChange:)`` and ``time(for:confirmed:)``; `KeystoreRefusal` with `otherPublisher`, `olderPublisher`,
+    /// - Throws: as ``load(_:toChange:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `otherPublisher`, `olderPublisher`,
     ///   `noPublication`, `servedAhead`.
     package func preparePublication(
         _ path: String, epoch: Int64, publisher: KeysetID, publisherLog: KeysetLog?, replacing: Bool = false

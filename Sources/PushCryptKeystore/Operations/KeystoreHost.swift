@@ -58,12 +58,16 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     /// The time of a change: the clock's, but not before the last line.
     ///
+    /// A clock that is before the last line can't be confirmed, because the change would count as that of the later time: it
+    /// would destroy keys early. ``correctClock(_:)`` ends this.
+    /// - Parameter isUrgent: whether any clock will do, as for a revocation.
     /// - Throws: `KeystoreRefusal` with `clockBehind`, `clockAhead`.
-    package func time(for state: KeysetState, confirmed: Bool? = nil) throws -> UnixTime {
-        guard KeystoreRule.clock.isOn, !(confirmed ?? confirmsClock) else { return max(clock, state.at) }
+    package func time(for state: KeysetState, isUrgent: Bool = false) throws -> UnixTime {
+        guard KeystoreRule.clock.isOn, !isUrgent else { return max(clock, state.at) }
         guard clock + Freshness.toleranceInSeconds >= state.at else {
             throw KeystoreRefusal.clockBehind(lastLine: state.at)
         }
+        guard !confirmsClock else { return max(clock, state.at) }
         let lastRun = try storage.history(of: state.id)?.lastRun
         let last = max(state.at, lastRun ?? state.at)
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
@@ -94,13 +98,13 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// Changes a keyset by one line.
     ///
     /// - Parameter body: nothing is written if it changes nothing.
-    /// - Throws: as ``load(_:toChange:)`` and ``time(for:confirmed:)``; `LifecycleError`; what `body` throws.
+    /// - Throws: as ``load(_:toChange:)`` and ``time(for:isUrgent:)``; `LifecycleError`; what `body` throws.
     @discardableResult
     package func change(
-        _ path: String, _ action: KeysetLine.Action, confirmed: Bool? = nil, _ body: (inout KeysetDraft) throws -> Void
+        _ path: String, _ action: KeysetLine.Action, isUrgent: Bool = false, _ body: (inout KeysetDraft) throws -> Void
     ) throws -> OpenedKeyset {
         let keyset = try load(path, toChange: true)
-        return try append(action, to: keyset, at: time(for: keyset.state, confirmed: confirmed), in: path, body)
+        return try append(action, to: keyset, at: time(for: keyset.state, isUrgent: isUrgent), in: path, body)
     }
 
     /// - Parameters:
@@ -146,7 +150,7 @@ extension KeystoreHost {
     /// Revokes a key that leaked. It needs no confirmation of the clock.
     @discardableResult
     package func revoke(_ path: String, _ kid: KeyID, destroying: Bool = false) throws -> OpenedKeyset {
-        try change(path, .revoked, confirmed: true) { draft in
+        try change(path, .revoked, isUrgent: true) { draft in
             try draft.revoke(kid)
             if destroying { try draft.destroy(kid, force: true) }
         }
