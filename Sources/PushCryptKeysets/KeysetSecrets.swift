@@ -196,7 +196,8 @@ extension KeysetSecrets.Entry {
 extension [KeysetSecrets.Entry] {
     /// - Throws: `KeyError` with `malformed`.
     init(locks member: JSONValue?, least: Int = 2, _ use: KeysetSecrets.Use = .file) throws(KeyError) {
-        guard let member, member.kind == .array, (least...KeysetSecrets.maximumCount).contains(member.elements.count) else {
+        guard let member, member.kind == .array, (least...KeysetSecrets.maximumCount).contains(member.elements.count)
+        else {
             throw KeyError(.malformed, "sealed.locks is missing, or doesn't have \(least) to 8 elements")
         }
         self = []

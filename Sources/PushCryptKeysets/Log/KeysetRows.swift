@@ -168,8 +168,6 @@ package struct KeysetMaterial: Sendable {
 package struct HistoryKey: Sendable {
     let secret: SecretBytes
 
-    init(secret: SecretBytes) { self.secret = secret }
-
     package static func random() throws -> HistoryKey {
         HistoryKey(secret: try DefaultBackend.shared.randomSecret(count: HKDF.hashByteCount))
     }

@@ -30,8 +30,13 @@ struct RowReader {
         var (isInString, isEscaped) = (false, false)
         for byte in json {
             if isInString {
-                if isEscaped { isEscaped = false } else if byte == UInt8(ascii: "\\") { isEscaped = true }
-                else if byte == UInt8(ascii: "\"") { isInString = false }
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
             } else if byte == UInt8(ascii: "\"") {
                 isInString = true
             } else if byte.isWhiteSpace {

@@ -75,7 +75,8 @@ struct SealedRow {
             throw KeysetLogError(.notAuthentic, row: row, "sealed.dataKey")
         }
         defer { wipe(&bytes) }
-        guard let plaintext = try DataKey(SecretBytes(copying: bytes.bytes)).decrypt(keys, aad: Self.context(locks, log))
+        guard
+            let plaintext = try DataKey(SecretBytes(copying: bytes.bytes)).decrypt(keys, aad: Self.context(locks, log))
         else { throw KeysetLogError(.notAuthentic, row: row, "sealed.keys") }
         return (plaintext, secrets)
     }

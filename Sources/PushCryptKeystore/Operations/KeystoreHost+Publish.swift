@@ -28,7 +28,8 @@ extension KeystoreHost {
         {
             throw KeystoreRefusal.olderPublisher(published: point)
         }
-        if KeystoreRule.servedPoint.isOn, !replacing, let served = try servedSet(state.id, Self.servedName(state.id, epoch)),
+        if KeystoreRule.servedPoint.isOn, !replacing,
+            let served = try servedSet(state.id, Self.servedName(state.id, epoch)),
             !keyset.log.extends(served.head)
         {
             throw KeystoreRefusal.servedAhead(served.head)
@@ -54,7 +55,8 @@ extension KeystoreHost {
         guard log.state.epochs[epoch] == publisher.state.id || !KeystoreRule.epochPublisher.isOn else {
             throw KeystoreRefusal.otherPublisher(epoch: epoch)
         }
-        guard let published = log.state.published[epoch], let line = log.points.first(where: { $0.number == published.number }),
+        guard let published = log.state.published[epoch],
+            let line = log.points.first(where: { $0.number == published.number }),
             let prefix = log.upTo(line)
         else { throw KeystoreRefusal.noPublication }
         let payload = try ServedPayload.json(prefix)
@@ -62,7 +64,8 @@ extension KeystoreHost {
         let document = try SignedSenderSet.sign(payload: payload, by: keys)
         let name = Self.servedName(log.state.id, epoch)
         let current = try storage.served(name)
-        let isCurrent = current == document
+        let isCurrent =
+            current == document
             || !KeystoreRule.resign.isOn && current.flatMap(SignedSenderSet.unverifiedPayload) == payload
         if !isCurrent { try storage.serve(document, as: name) }
     }

@@ -77,7 +77,8 @@ package enum ServedPayload {
         if let validUntil = line.changes.validUntil { output += ",\"validUntil\":\"\(validUntil)\"".utf8 }
         output += ",\"head\":\"\(Base64URL.encode(state.head.hash))\"".utf8
         output += ",\"keys\":{\(lives.joined(separator: ","))}}}".utf8
-        guard output.count <= SignedSenderSet.maximumByteCount, revokedCount <= SenderSetState.maximumRevokedCount else {
+        guard output.count <= SignedSenderSet.maximumByteCount, revokedCount <= SenderSetState.maximumRevokedCount
+        else {
             throw KeystoreRefusal.setTooLarge
         }
         return output

@@ -55,7 +55,9 @@ struct KeysetLogVectorTests {
 
     /// A member of a key or a policy.
     enum Value: Decodable, Hashable, Sendable {
-        case text(String), number(Double), flag(Bool)
+        case text(String)
+        case number(Double)
+        case flag(Bool)
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
@@ -89,7 +91,9 @@ struct KeysetLogVectorTests {
         var description: String { name }
     }
 
-    @Test("A keyset is read with the state, the head and the points of its vector", arguments: try File.shared.get().accepted)
+    @Test(
+        "A keyset is read with the state, the head and the points of its vector",
+        arguments: try File.shared.get().accepted)
     func accepted(_ vector: Accepted) throws {
         let rows = try KeysetRows(Array(vector.keyset.utf8))
         let state = rows.log.state
@@ -98,10 +102,12 @@ struct KeysetLogVectorTests {
         #expect(state.head == vector.head.point)
         #expect(rows.log.allPoints == Set(vector.points.map(\.point)))
         #expect("\(state.at)" == vector.state.at)
-        #expect(Dictionary(uniqueKeysWithValues: state.keys.map { ("\($0.kid)", Self.members($0)) }) == vector.state.keys)
+        #expect(
+            Dictionary(uniqueKeysWithValues: state.keys.map { ("\($0.kid)", Self.members($0)) }) == vector.state.keys)
         #expect(state.publication?.topics.map(\.description) == vector.state.publication?.topics)
         #expect(
-            state.publication?.validForInSeconds == vector.state.publication.flatMap { DurationText.seconds($0.validFor) })
+            state.publication?.validForInSeconds
+                == vector.state.publication.flatMap { DurationText.seconds($0.validFor) })
         let epochs = state.epochs.map { ("\($0.key)", "\($0.value)") }
         #expect(Dictionary(uniqueKeysWithValues: epochs) == vector.state.epochs)
         #expect(state.writer == vector.state.writer)
@@ -116,7 +122,9 @@ struct KeysetLogVectorTests {
         #expect(Set(material.records.keys) == Set(state.keys.filter(\.hasMaterial).map(\.kid)))
     }
 
-    @Test("A keyset that breaks a rule is refused with the code and the row of its vector", arguments: try File.shared.get().refused)
+    @Test(
+        "A keyset that breaks a rule is refused with the code and the row of its vector",
+        arguments: try File.shared.get().refused)
     func refused(_ vector: Refused) throws {
         let error = #expect(throws: KeysetLogError.self) {
             _ = try KeysetRows(Array(vector.keyset.utf8)).unlocked(vector.passphrase.map(Self.secret))
@@ -125,7 +133,9 @@ struct KeysetLogVectorTests {
         #expect(error?.row == vector.row)
     }
 
-    @Test("A log extends a point or another log, or doesn't, as its vector says", arguments: try File.shared.get().extends)
+    @Test(
+        "A log extends a point or another log, or doesn't, as its vector says", arguments: try File.shared.get().extends
+    )
     func extends(_ vector: Extends) throws {
         let log = try KeysetLog(Array(vector.log.utf8))
         if let point = vector.point { #expect(log.extends(point.point) == vector.extends) }

@@ -81,7 +81,9 @@ import Testing
         }
     }
 
-    @Test("a scalar without the zero bytes at its front is read beside its public key, and refused beside another or none")
+    @Test(
+        "a scalar without the zero bytes at its front is read beside its public key, and refused beside another or none"
+    )
     func shortScalar() throws {
         let zeros = [UInt8](repeating: 0, count: 3)
         let whole = zeros + ContainedKey.sampleBytes().dropFirst(3)

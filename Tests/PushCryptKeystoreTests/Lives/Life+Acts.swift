@@ -10,7 +10,8 @@ extension Life {
         // Commands
         case rotate, revoke, publish, restore, move, correct, addPublisherKey, secondEpoch, seal
         // Accidents
-        case snapshot, oldFile, oldDisk, oldHost, fire, copyToOtherHost, copy, swap, loseHistory, clock, setClock, dayInAnotherYear
+        case snapshot, oldFile, oldDisk, oldHost, fire, copyToOtherHost, copy, swap, loseHistory, clock, setClock,
+            dayInAnotherYear
         // Attackers of the web folder, of an encrypted keystore, and between the hosts
         case junk, replay, otherSet, forgedSet, forgedFile, forgedHistory, forgedTransit
 
@@ -22,7 +23,9 @@ extension Life {
         static let accidents: [Act] =
             [.snapshot, .snapshot, .oldFile, .oldDisk, .oldHost, .oldHost, .fire, .copyToOtherHost, .copyToOtherHost]
             + [.copy, .swap, .loseHistory, .clock, .clock, .setClock, .dayInAnotherYear]
-        static let attacks: [Act] = [.junk, .replay, .otherSet, .forgedSet, .forgedFile, .forgedHistory, .forgedTransit]
+        static let attacks: [Act] = [
+            .junk, .replay, .otherSet, .forgedSet, .forgedFile, .forgedHistory, .forgedTransit,
+        ]
         /// What happens in a life of a kind, each as often as it stands here.
         static func all(_ kind: Kind) -> [Act] {
             let plain: [Act] = [.rotate, .rotate, .revoke, .publish, .publish, .seal]
@@ -31,11 +34,14 @@ extension Life {
             case .copies: plain + [.copyToOtherHost]
             case .files: plain + [.copy, .loseHistory]
             case .clocks: plain + [.clock, .setClock, .dayInAnotherYear, .correct]
-            case .forks: 
+            case .forks:
                 [.rotate, .revoke, .revoke, .publish, .publish, .publish, .publish, .addPublisherKey]
-                + [.copyToOtherHost, .move, .move, .move, .snapshot, .seal, .seal, .restore, .restore]
+                    + [.copyToOtherHost, .move, .move, .move, .snapshot, .seal, .seal, .restore, .restore]
             case .snapshots:
-                [.rotate, .revoke, .revoke, .publish, .publish, .publish, .snapshot, .oldHost, .oldDisk, .restore, .restore]
+                [
+                    .rotate, .revoke, .revoke, .publish, .publish, .publish, .snapshot, .oldHost, .oldDisk, .restore,
+                    .restore,
+                ]
             }
         }
     }
@@ -65,7 +71,8 @@ extension Life {
         )
         let paths = host.storage.disk.keys.filter { $0.hasPrefix("Keys/") }.sorted()
         let prefersSenders = chance(0.7)
-        let path = paths.contains("Keys/senders") && prefersSenders || paths.isEmpty
+        let path =
+            paths.contains("Keys/senders") && prefersSenders || paths.isEmpty
             ? "Keys/senders" : paths.randomElement(using: &random)!
         let signature = Signature(
             signer: signing.name == "c" ? signing : host, epoch: [1, 1, 2].randomElement(using: &random)!,
@@ -74,13 +81,15 @@ extension Life {
             host: host, path: path, confirms: host.skew == 0 || chance(0.05) && kind == .wild, signature: signature)
         do {
             try take(step.act, context, &random)
-        } catch where Self.isRefusal(error) {
+        } catch  where Self.isRefusal(error) {
             // A command may refuse; what holds after it is checked below.
         }
         if step.act.isCommand {
             try checkLogs(before.disks, before.histories)
         } else {
-            for (app, had) in zip(apps, before.evidence) where had && !hasEvidence(for: app) { app.isBeyondLimit = true }
+            for (app, had) in zip(apps, before.evidence) where had && !hasEvidence(for: app) {
+                app.isBeyondLimit = true
+            }
         }
         try check()
         try checkForks()
@@ -129,11 +138,14 @@ extension Life {
             try publish(host, path, context.signature, confirmed: context.confirms, crash: crash)
         case .restore:
             // An old file, or that of another host.
-            let offered = snapshots + hosts.flatMap { host in host.storage.disk.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 } }
+            let offered =
+                snapshots
+                + hosts.flatMap { host in host.storage.disk.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 } }
             let (path, file) = offered.filter { $0.path.hasPrefix("Keys/") }.randomElement(using: &random)!
             var answers = SplitMix64(seed: random.next())
             var hasAgreed = false
-            let known = [host.storage.histories[file.keyset.state.id]].compactMap(\.self).filter(isAuthentic).map(\.log)
+            let known =
+                [host.storage.histories[file.keyset.state.id]].compactMap(\.self).filter(isAuthentic).map(\.log)
                 + ([file] + host.storage.disk.values).filter(\.isAuthentic).map(\.keyset.log)
             try restore(host, path, [file]) { _ in
                 let agrees = Bool.random(using: &answers)
@@ -256,9 +268,12 @@ extension Life {
     private func forgedSet() throws -> [UInt8] {
         let stranger = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
         let kids = hosts.flatMap(\.storage.disk.values).flatMap { $0.keyset.state.keys.map(\.kid) }
-        let lives = Set(kids).subtracting([Self.evil.kid]).sorted().map { "\"\($0)\":{\"revokedAt\":\"2026-01-01T00:00:00Z\"}" }
+        let lives = Set(kids).subtracting([Self.evil.kid]).sorted().map {
+            "\"\($0)\":{\"revokedAt\":\"2026-01-01T00:00:00Z\"}"
+        }
         let zero = Base64URL.encode([UInt8](repeating: 0, count: 32))
-        let json = #"{"keys":[\#(try jwk(Self.evil))],"pushcrypt":{"seq":\#(KeysetLine.maximumNumber - 1),"set":"\#(id)","#
+        let json =
+            #"{"keys":[\#(try jwk(Self.evil))],"pushcrypt":{"seq":\#(KeysetLine.maximumNumber - 1),"set":"\#(id)","#
             + #""topics":["\#(LifeApp.topic)"],"epoch":1,"issuedAt":"1970-01-01T00:00:00Z","#
             + #""validUntil":"1970-03-01T00:00:00Z","head":"\#(zero)","keys":{"\#(Self.evil.kid)":{},"#
             + lives.joined(separator: ",") + "}}}"
@@ -322,7 +337,9 @@ extension Life {
     ) throws {
         for (host, (disk, histories)) in zip(hosts, zip(disks, histories)) {
             for (path, file) in disk where file.isAuthentic {
-                guard let now = host.storage.disk[path]?.keyset.log, now.state.id == file.keyset.state.id else { continue }
+                guard let now = host.storage.disk[path]?.keyset.log, now.state.id == file.keyset.state.id else {
+                    continue
+                }
                 try need(now.extends(file.keyset.log), "a command made a log shorter")
             }
             for (id, seen) in histories where isAuthentic(seen) {
@@ -352,7 +369,8 @@ extension Life {
             }
             let destroyed = log.state.keys(with: .destroyedAt)
             try need(
-                try destroyed.isSubset(of: withEvilLines(log).state.keys(with: .destroyedAt)), "a row brings a key back")
+                try destroyed.isSubset(of: withEvilLines(log).state.keys(with: .destroyedAt)), "a row brings a key back"
+            )
         }
         for app in apps {
             try need(!app.verifies(Self.evil.kid, at: UnixTime(world.time)), "an app trusts an attacker")

@@ -40,7 +40,8 @@ extension Life {
         for kid in Set(own.flatMap { $0.keyset.material.records.keys }) {
             guard let key = state.key(kid), key.lifecycle.destroyedAt != nil else { continue }
             try need(
-                honestlyRevoked.contains(kid) || key.lifecycle.expiresAt != nil, "material that a file has is lost for good")
+                honestlyRevoked.contains(kid) || key.lifecycle.expiresAt != nil,
+                "material that a file has is lost for good")
         }
         let known = seen.reduce(into: Self.longest(own).keyset.log.allPoints) { $0.formUnion($1.log.allPoints) }
         for log in watched where log.state.id == id && known.contains(log.state.head) {

@@ -6,7 +6,9 @@ import Testing
 @Suite("Lives of a keystore")
 struct LivesTests {
     private static let count: UInt64 = LongTests.value(100_000, short: 2_000)
-    private static let parts: [Range<UInt64>] = stride(from: 0, to: count, by: Int(count / 20)).map { $0..<($0 + count / 20) }
+    private static let parts: [Range<UInt64>] = stride(from: 0, to: count, by: Int(count / 20)).map {
+        $0..<($0 + count / 20)
+    }
 
     @Test("Whatever happens, no invariant breaks, and one restoration and one publication end it", arguments: parts)
     func lives(_ seeds: Range<UInt64>) {
