@@ -1,12 +1,13 @@
 """What the parts of make_keyset_log.py share: keys, lines, encrypted rows, and the collected vectors."""
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import json
 import os
 import sys
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Interop", "python"))
 sys.dont_write_bytecode = True
@@ -15,6 +16,7 @@ import support  # noqa: E402
 from make_pushcrypt_v1 import KEYS, XWING_KEYS, made  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
+from pushcrypt._test_doors import Random  # noqa: E402
 from pushcrypt.errors import KeysetFileError  # noqa: E402
 from pushcrypt.keyset_log import KeysetFile, KeysetLog, Point  # noqa: E402
 
@@ -24,7 +26,7 @@ S, M, N = KEYS["sender"], KEYS["shared"], KEYS["other shared"]
 P, Q = (dataclasses.replace(made("ed25519", label), role="publisher") for label in ("publisher", "other publisher"))
 POLICY = {"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 3}
 PUBLICATION = {"topics": ["com.example.app"], "validFor": "P60D"}
-OVER = {"n": 9, "hash": b64(bytes(range(32)))}
+OVER: dict[str, Any] = {"n": 9, "hash": b64(bytes(range(32)))}
 Lines = list[Any]  # of members, or of members with a change of the row: see support.chained
 
 
@@ -32,7 +34,7 @@ def fixed(label: str, count: int = 16) -> bytes:
     return hashlib.sha256(f"pushcrypt test log: {label}".encode()).digest()[:count]
 
 
-def random(label: str) -> support.Random:
+def random(label: str) -> Random:
     """Bytes from a label and a counter."""
     calls: list[int] = []
 
@@ -79,12 +81,43 @@ def life(algorithm: str, **members: Any) -> dict[str, Any]:
     return {name: value for name, value in every.items() if value is not None}
 
 
+VALUES: dict[str, Any] = {"null": None, "true": True, "a number": 1, "a string": "x", "an array": [], "an object": {}}
+NO_NAMES = {"empty": "", "of 65 characters": "n" * 65, "with a space": "a b", "with a slash": "a/b",
+            "with an accent": "\u00e9", "with a line feed": "a\n"}
+KEYED = [created(keys={A.kid: added(A)}), line("rotated", day(2), keys={A.kid: {"retiresAt": day(9)}})]
 ENCRYPTED = [created(keys={A.kid: added(A), B.kid: added(B)}, secrets=["first"]),
              line("rotated", day(2), keys={A.kid: {"retiresAt": day(9)}})]
 
 
 def records(*keys: Key) -> list[dict[str, str]]:
     return [key.record() for key in keys]
+
+
+def at(members: Any, path: str) -> Any:
+    """The value at a path, whose parts are separated by spaces."""
+    for part in path.split():
+        members = members[int(part) if isinstance(members, list) else part]
+    return members
+
+
+def changed(members: Any, path: str, value: Any) -> Any:
+    """With another value at `path`; `...` takes the member out."""
+    result = copy.deepcopy(members)
+    *parents, name = path.split()
+    parent = at(result, " ".join(parents))
+    parent[name] = value
+    if value is ... and parents:
+        del parent[name]
+    return result
+
+
+def without(members: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name not in names}
+
+
+def flipped(data: bytes) -> Iterable[tuple[str, bytes]]:
+    """A bit at the start and one at the end."""
+    return (("at its start", bytes([data[0] ^ 1]) + data[1:]), ("at its end", data[:-1] + bytes([data[-1] ^ 1])))
 
 
 def sealed(lines: Lines, keys: list[Any], secrets: Optional[dict[str, Any]] = None, label: str = "sealed",

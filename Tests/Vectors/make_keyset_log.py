@@ -1,8 +1,8 @@
 """Writes keyset-log-v1.json with the Python package: keyset files, logs that extend others, and refused files.
 
 Run with an interpreter that has the package of Examples/senders/python: python make_keyset_log.py > keyset-log-v1.json
-Salts, keys and nonces come from labels, so every run makes the same file. The rows are written by support.py, and
-keyset_log_refused.py has what is refused.
+Salts, keys and nonces come from labels, so every run makes the same file. support.py writes the rows. What is refused is
+in keyset_log_lines.py and keyset_log_last_rows.py.
 """
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import hashlib
 import json
 from typing import Any, Optional
 
-from keyset_logs import (
-    A, B, C, ENCRYPTED, M, N, NEXT_ID, OTHER, OVER, P, PASSPHRASE, POLICY, PUBLICATION, PUBLISHER, PUBLISHER_ID, Q, R, S,
-    SECRETS, X, Lines, Vectors, added, b64, created, day, fixed, life, line, records, sealed, support,
+import keyset_log_last_rows
+import keyset_log_lines
+from keyset_logs import (  # first: it finds support
+    A, B, C, ENCRYPTED, M, N, NEXT_ID, OTHER, OVER, P, PASSPHRASE, POLICY, PUBLICATION, PUBLISHER, PUBLISHER_ID, Q, R,
+    S, SECRETS, X, Lines, Vectors, added, created, day, fixed, life, line, records, sealed,
 )
-from keyset_log_refused import PARTS
+import support
+from pushcrypt._json import b64, dump
 from pushcrypt.keysets import MOMENTS
+
 
 def add_kinds(vectors: Vectors) -> None:
     """Every kind with one line, and every algorithm."""
@@ -69,10 +73,10 @@ def add_actions(vectors: Vectors) -> None:
                   keys={S.kid: life("ed25519")}, policy=POLICY, issuedAt=day(5), publication=topics, at=day(5),
                   epochs={"1": PUBLISHER_ID, "2": NEXT_ID, "9007199254740991": PUBLISHER_ID})
     policy = {"rotateEvery": "P52W", "publishLead": "PT1S", "overlap": "P10000D", "keep": 100, "requireCoverage": 100}
-    most = {"publication": {"topics": [f"a{number}" for number in range(16)], "validFor": "P1DT1H1M1S"}, "policy": policy,
-            "secrets": [name * 64 for name in "abcdeZ._"]}
-    vectors.plain("16 topics, 8 secrets, and the limits of a policy", [created("sender", **most)], [], keys={}, at=day(1),
-                  **most)
+    topics = {"topics": [f"a{number}" for number in range(16)], "validFor": "P1DT1H1M1S"}
+    most = {"publication": topics, "policy": policy, "secrets": [name * 64 for name in "abcdeZ._"]}
+    vectors.plain("16 topics, 8 secrets, and the limits of a policy", [created("sender", **most)], [], keys={},
+                  at=day(1), **most)
     first = {"publication": PUBLICATION, "policy": POLICY, "writer": "a", "secrets": ["a", "b"]}
     second = {"publication": {"topics": ["b"], "validFor": "P2D"}, "writer": "b", "secrets": ["b"],
               "policy": {**POLICY, "keep": 1, "requireCoverage": 0.125}}
@@ -175,7 +179,8 @@ def add_texts(vectors: Vectors) -> None:
         {**a, "who": " Zo\u00eb \u2028\u2029 \U0001f600 ", "why": "\u00a0\u200b\ufeff", "r": R}, writer="a")
     add("writer has spaces and letters beyond ASCII", {**a, "writer": " Zo\u00eb "}, writer=" Zo\u00eb ")
     long = "\U0001f600" * 64
-    add("who, why and writer have 256 bytes", {**a, "who": "\u00e9" * 128, "why": "x" * 256, "r": R, "writer": long}, writer=long)
+    add("who, why and writer have 256 bytes", {**a, "who": "\u00e9" * 128, "why": "x" * 256, "r": R, "writer": long},
+        writer=long)
     add("who, why and writer have one byte", {**a, "who": "a", "why": "b", "r": R}, writer="a")
     add("the members of a line stand in another order", (a, reverse), b, writer="b")
     lines, keys = [created(keys={A.kid: added(A)})], {A.kid: life("x25519")}
@@ -224,13 +229,20 @@ def add_encrypted(vectors: Vectors) -> None:
         lines = [created(kind, keys={key.kid: added(key)}, secrets=["first"])]
         add(f"encrypted keys of kind {kind}", PASSPHRASE, lines, (key,),
             state={"keys": {key.kid: life(algorithm)}, "secrets": ["first"], "at": day(1)})
+    def escaped(locks: str) -> str:
+        return locks.replace('"name":"first"', '"n\\u0061me":"\\u0066irst"')
+
+    rows, last = sealed(ENCRYPTED, records(A, B), change_locks=escaped)
+    locks = dump(last["sealed"]["locks"])
+    vectors.accept("the secrets have escapes, and the encrypted keys authenticate their bytes", rows,
+                   support.compact(last).replace(locks.encode(), escaped(locks).encode()) + b"\n", base, PASSPHRASE)
     rows, last = sealed(ENCRYPTED, records(A, B))
     last["sealed"] = dict(reversed(last["sealed"].items()))
     vectors.accept("the members of the last row of encrypted keys stand in another order", rows,
                    support.compact(dict(reversed(last.items()))) + b"\n", base, PASSPHRASE)
 
 
-# --- Extends -----------------------------------------------------------------------------------------------------------
+# --- Extends ----------------------------------------------------------------------------------------------------------
 
 
 def add_extends(vectors: Vectors) -> None:
@@ -280,7 +292,8 @@ def add_extends(vectors: Vectors) -> None:
 
 def main() -> None:
     vectors = Vectors()
-    for add in (add_kinds, add_actions, add_moments, add_order, add_texts, add_encrypted, *PARTS, add_extends):
+    for add in (add_kinds, add_actions, add_moments, add_order, add_texts, add_encrypted, *keyset_log_lines.PARTS,
+                *keyset_log_last_rows.PARTS, add_extends):
         add(vectors)
     print(json.dumps(vectors.found, indent=1))
 

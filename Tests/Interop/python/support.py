@@ -174,15 +174,17 @@ def plain_row(rows: bytes, jwks: Any, **changed: Any) -> bytes:
 
 
 def sealed_members(rows: bytes, keys: Any, secrets: dict[str, Any], random: Random, plaintext: Optional[bytes] = None,
-                   mac_key: Optional[bytes] = None, n: int = 16, r: int = 1, p: int = 1) -> dict[str, Any]:
+                   mac_key: Optional[bytes] = None, change_locks: Callable[[str], str] = str, n: int = 16, r: int = 1,
+                   p: int = 1) -> dict[str, Any]:
     """The members of a last row with encrypted keys. A secret is a passphrase, or the output of a command.
 
-    `plaintext` is encrypted in the place of the keys, and `mac_key` makes the mac in the place of the history key.
+    `plaintext` is encrypted in the place of the keys, and `mac_key` makes the mac in the place of the history key. The keys
+    authenticate the text of locks after `change_locks`.
     """
     keyset_key, data_key, history_key = random(32), random(32), random(32)
     locks = [entry(name, secret, keyset_key, random, {"n": n, "r": r, "p": p}) for name, secret in secrets.items()]
     inside = plaintext if plaintext is not None else dump({"keys": keys, "history": b64(history_key)}).encode()
-    aad = b"pushcrypt/1 keyset\0" + dump(locks).encode() + b"\0" + rows
+    aad = b"pushcrypt/1 keyset\0" + change_locks(dump(locks)).encode() + b"\0" + rows
     sealed = {"locks": locks, "dataKey": b64(encrypted(keyset_key, data_key, b"pushcrypt/1 data key", random)),
               "keys": b64(encrypted(data_key, inside, aad, random))}
     mac = hmac.digest(history_key if mac_key is None else mac_key, rows, "sha256")

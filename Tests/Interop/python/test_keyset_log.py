@@ -59,7 +59,8 @@ class VectorTests(unittest.TestCase):
                 text, passphrase = vector["keyset"].encode(), vector.get("passphrase")
                 file = KeysetFile.from_bytes(text, passphrase)
                 log = file.log
-                self.assertEqual((log.id, log.kind, support.point(log.head)), (vector["id"], vector["kind"], vector["head"]))
+                self.assertEqual((log.id, log.kind), (vector["id"], vector["kind"]))
+                self.assertEqual(support.point(log.head), vector["head"])
                 self.assertEqual(support.log_state(log), vector["state"])
                 self.assertEqual([support.point(point) for point in log.points], vector["points"])
                 history = text[:text.rindex(b"\n", 0, -1) + 1]
@@ -67,7 +68,8 @@ class VectorTests(unittest.TestCase):
                 if file.locks and passphrase is None:
                     self.assertEqual(refusal(file.keyset), ("secretNeeded", len(log.lines) + 1))
                     continue
-                material = {kid for kid, key in vector["state"]["keys"].items() if "destroyedAt" not in key and "lost" not in key}
+                material = {kid for kid, key in vector["state"]["keys"].items()
+                            if "destroyedAt" not in key and "lost" not in key}
                 self.assertEqual({entry.key.kid for entry in file.keyset().entries}, material)
 
     def test_refused_vectors(self) -> None:
@@ -113,15 +115,16 @@ class KeysetLogTests(unittest.TestCase):
     def test_a_row_is_UTF_8(self) -> None:
         text = plain(created("recipient"), {"at": TIME, "who": "x", "what": "moved", "writer": "w"})
         for wrong in (b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xc3"):
-            self.assertEqual(refusal(lambda: KeysetFile.from_bytes(text.replace(b'"x"', b'"' + wrong + b'"'))), ("malformed", 2))
-            self.assertEqual(refusal(lambda: KeysetFile.from_bytes(text[:-2] + wrong + b"}\n")), ("malformed", 3))
+            line, last = text.replace(b'"x"', b'"' + wrong + b'"'), text[:-2] + wrong + b"}\n"
+            self.assertEqual(refusal(lambda: KeysetFile.from_bytes(line)), ("malformed", 2))
+            self.assertEqual(refusal(lambda: KeysetFile.from_bytes(last)), ("malformed", 3))
 
     def test_a_changed_bit_is_refused_wherever_it_is(self) -> None:
         key = _keys.generate("x25519")
         rows = support.chained([created("recipient", key, secrets=["a"])])
-        for last, passphrase in ((support.plain_row(rows, [key.record()]), None), (support.compact(support.sealed_members(
-                rows, [key.record()], {"a": "x", "kms": bytes(8)}, os.urandom)) + b"\n", "x")):
-            text = rows + last
+        sealed = support.sealed_members(rows, [key.record()], {"a": "x", "kms": bytes(8)}, os.urandom)
+        plain_text, sealed_text = rows + support.plain_row(rows, [key.record()]), rows + support.compact(sealed) + b"\n"
+        for text, passphrase in ((plain_text, None), (sealed_text, "x")):
             KeysetFile.from_bytes(text, passphrase)
             for position in range(len(text)):
                 changed = bytearray(text)
