@@ -3,19 +3,22 @@ caller's choice. It contains no part of the protocol."""
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from typing import Any, Callable, Iterable, Optional
 
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from pushcrypt import _keyset_at_rest, blobs, possession
 from pushcrypt import (
     Attachment, Keyset, Offload, OpenedPush, Opener, Placeholder, Recipient, RecipientKey, Registration, RegistrationChange, Sealer,
     SenderKey, StoredRegistration,
 )
-from pushcrypt._json import b64, unb64
+from pushcrypt._json import b64, dump, unb64
 from pushcrypt._keys import Key
 from pushcrypt._message import WINDOW_IN_SECONDS
 from pushcrypt._outer import MAX_LIMIT
 from pushcrypt._test_doors import Random, sealed_keyset
+from pushcrypt.keyset_log import KeysetFile, KeysetLog, Point
 from pushcrypt.keysets import always, seconds, time_text
 from pushcrypt.sender_sets import Pins, State, accept
 
@@ -134,3 +137,90 @@ def seal_keyset(metadata: str, keys: Any, passphrase: str, n: int, r: int, p: in
 def reference(key: bytes, plaintext: bytes, blob: bytes, url: str = "") -> blobs.Reference:
     """The reference to a blob under a known key."""
     return blobs.Reference(url, key, len(plaintext), hashlib.sha256(blob).digest())
+
+
+# --- The file of a keyset (docs/keyset-log.md) ---------------------------------------------------------------------------
+
+
+def chained(lines: Iterable[Any]) -> bytes:
+    """The rows of a log. A line is its members, or a pair of members and a change of its bytes.
+
+    A line gets the right `n` and `prev` unless it has its own. The value `...` leaves a member out.
+    """
+    rows, number, prev = b"", 0, bytes(32)
+    for line in lines:
+        members, change = line if isinstance(line, tuple) else (line, lambda row: row)
+        number = members["n"] if isinstance(members.get("n"), int) else number + 1
+        every = {"n": number, "at": ..., "who": ..., "what": ..., "prev": b64(prev), **members}
+        row = change(compact(every))
+        rows, prev = rows + row + b"\n", hashlib.sha256(row).digest()
+    return rows
+
+
+def compact(members: dict[str, Any]) -> bytes:
+    return dump({name: value for name, value in members.items() if value is not ...}).encode()
+
+
+def head(rows: bytes) -> dict[str, Any]:
+    """The point of the last line of a log."""
+    row = rows[:-1].split(b"\n")[-1]
+    return {"n": json.loads(row)["n"], "hash": b64(hashlib.sha256(row).digest())}
+
+
+def plain_row(rows: bytes, jwks: Any, **changed: Any) -> bytes:
+    """The last row with keys in clear. Members can be replaced afterwards."""
+    digest = b64(hashlib.sha256(rows + dump(jwks).encode()).digest())
+    return compact({"v": 1, "keys": jwks, "digest": digest, **changed}) + b"\n"
+
+
+def sealed_members(rows: bytes, keys: Any, secrets: dict[str, Any], random: Random, plaintext: Optional[bytes] = None,
+                   mac_key: Optional[bytes] = None, change_locks: Callable[[str], str] = str, n: int = 16, r: int = 1,
+                   p: int = 1) -> dict[str, Any]:
+    """The members of a last row with encrypted keys. A secret is a passphrase, or the output of a command.
+
+    `plaintext` is encrypted in the place of the keys, and `mac_key` makes the mac in the place of the history key. The keys
+    authenticate the text of locks after `change_locks`.
+    """
+    keyset_key, data_key, history_key = random(32), random(32), random(32)
+    locks = [entry(name, secret, keyset_key, random, {"n": n, "r": r, "p": p}) for name, secret in secrets.items()]
+    inside = plaintext if plaintext is not None else dump({"keys": keys, "history": b64(history_key)}).encode()
+    aad = b"pushcrypt/1 keyset\0" + change_locks(dump(locks)).encode() + b"\0" + rows
+    sealed = {"locks": locks, "dataKey": b64(encrypted(keyset_key, data_key, b"pushcrypt/1 data key", random)),
+              "keys": b64(encrypted(data_key, inside, aad, random))}
+    mac = hmac.digest(history_key if mac_key is None else mac_key, rows, "sha256")
+    return {"v": 1, "sealed": sealed, "mac": b64(mac)}
+
+
+def entry(name: str, secret: Any, keyset_key: bytes, random: Random, parameters: dict[str, int]) -> dict[str, Any]:
+    """One of the secrets of an encrypted keyset."""
+    if isinstance(secret, bytes):
+        return {"name": name, "command": True, "key": b64(secret)}
+    salt = random(16)
+    derived = hashlib.scrypt(secret.encode(), salt=salt, dklen=48, **parameters)
+    lock = {**parameters, "salt": b64(salt), "check": b64(derived[32:])}
+    wrapped = encrypted(derived[:32], keyset_key, b"pushcrypt/1 keyset key", random)
+    return {"name": name, "passphrase": lock, "key": b64(wrapped)}
+
+
+def encrypted(key: bytes, text: bytes, aad: bytes, random: Random) -> bytes:
+    """ENC(key, aad, text)"""
+    nonce = random(12)
+    return nonce + AESGCM(key).encrypt(nonce, text, aad)
+
+
+def log_state(log: KeysetLog) -> dict[str, Any]:
+    """What a log says, in the form of keyset-log-v1.json."""
+    def given(members: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in members.items() if value is not None}
+
+    keys = {kid: given({**{moment: time_text(at) for moment, at in key.times.items()}, "algorithm": key.algorithm,
+                        "psk": key.psk or None, "lost": key.lost or None}) for kid, key in log.keys.items()}
+    return given({
+        "keys": keys, "policy": log.policy, "publication": log.publication,
+        "epochs": {str(epoch): keyset for epoch, keyset in log.epochs.items()}, "writer": log.writer,
+        "secrets": None if log.secrets is None else list(log.secrets),
+        "issuedAt": None if log.issued_at is None else time_text(log.issued_at), "at": time_text(log.at)})
+
+
+def point(one: Point) -> dict[str, Any]:
+    return {"n": one.n, "hash": b64(one.hash)}

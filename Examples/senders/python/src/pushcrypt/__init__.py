@@ -1,8 +1,8 @@
 """End-to-end encrypted push notifications: a sender of the pushcrypt protocol, version 1.
 
 `Registration` reads what an app uploads, `Sealer` seals pushes, and `Opener` opens them in tests. `pushcrypt.sender_sets` has
-signed sets of sender keys, and `pushcrypt.possession` the challenges that let a device prove that it has the key of its
-registration record.
+signed sets of sender keys, `pushcrypt.keyset_log` the files of keysets, and `pushcrypt.possession` the challenges that let
+a device prove that it has the key of its registration record.
 """
 from __future__ import annotations
 

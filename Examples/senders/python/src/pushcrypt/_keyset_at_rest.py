@@ -39,7 +39,7 @@ def derive(passphrase: bytes, salt: bytes, parameters: Mapping[str, int]) -> tup
     return derived[:32], derived[32:]
 
 
-def _decrypt(key: bytes, sealed: bytes, aad: bytes) -> bytes:
+def decrypt(key: bytes, sealed: bytes, aad: bytes) -> bytes:
     try:
         return AESGCM(key).decrypt(sealed[:12], sealed[12:], aad)
     except InvalidTag:
@@ -59,7 +59,7 @@ def _check_sealed(sealed: dict[str, Any]) -> None:
         raise Flaw("keys of sealed is too short")
 
 
-def _check_lock(owner: dict[str, Any]) -> dict[str, Any]:
+def check_lock(owner: dict[str, Any]) -> dict[str, Any]:
     """Checks the parameters before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
     lock = owner.get("passphrase")
     if not isinstance(lock, dict) or "command" in owner:
@@ -73,7 +73,7 @@ def _check_lock(owner: dict[str, Any]) -> dict[str, Any]:
     return lock
 
 
-def _kek(lock: dict[str, Any], passphrase: str) -> bytes | None:
+def kek_of(lock: dict[str, Any], passphrase: str) -> bytes | None:
     """The key that the passphrase derives; None for another passphrase."""
     kek, check = derive(passphrase.encode("utf-8", "surrogatepass"), unb64(lock["salt"], 16), lock)
     return kek if hmac.compare_digest(check, unb64(lock["check"], 16)) else None
@@ -97,7 +97,7 @@ def _check_locks(locks: Any) -> list[tuple[dict[str, Any], bytes]]:
             if not 1 <= len(unb64(entry.get("key"), name="key")) <= 4096:
                 raise Flaw("a wrapped key has no length of 1 to 4096 bytes")
         else:
-            passphrases.append((_check_lock(entry), unb64(entry.get("key"), 60, "key")))
+            passphrases.append((check_lock(entry), unb64(entry.get("key"), 60, "key")))
     if len(names) < len(locks):
         raise Flaw("two secrets have the same name")
     return passphrases
@@ -109,19 +109,19 @@ def _data_key(sealed: Obj, passphrase: str, text: str) -> tuple[bytes, bytes]:
     data_key = unb64(sealed["dataKey"], 60)
     if is_integer(sealed.get("v")) and sealed["v"] == 2:
         for lock, wrapped in _check_locks(sealed.get("locks")):
-            kek = _kek(lock, passphrase)
+            kek = kek_of(lock, passphrase)
             if kek is not None:
-                keyset_key = _decrypt(kek, wrapped, KEYSET_KEY_AAD)
+                keyset_key = decrypt(kek, wrapped, KEYSET_KEY_AAD)
                 _, start, end = sealed.spans["locks"]
                 aad = KEYS_AAD_2 + text[start:end].encode() + b"\0"
-                return _decrypt(keyset_key, data_key, DATA_KEY_AAD_2), aad
+                return decrypt(keyset_key, data_key, DATA_KEY_AAD_2), aad
         raise _wrong_secret()
     if not is_integer(sealed.get("v")) or sealed["v"] != 1:
         raise Flaw("v of sealed is neither 1 nor 2")
-    kek = _kek(_check_lock(sealed), passphrase)
+    kek = kek_of(check_lock(sealed), passphrase)
     if kek is None:
         raise _wrong_secret()
-    return _decrypt(kek, data_key, DATA_KEY_AAD), KEYS_AAD
+    return decrypt(kek, data_key, DATA_KEY_AAD), KEYS_AAD
 
 
 def _check_digest(whole: Obj, text: str) -> None:
@@ -176,5 +176,5 @@ def _open(text: str, passphrase: str) -> tuple[list[dict[str, str]], Obj]:
     suites = _check_metadata(whole.get("pushcrypt"))
     data_key, aad = _data_key(sealed, passphrase, text)
     _, start, end = whole.spans["pushcrypt"]
-    keys = _decrypt(data_key, unb64(sealed["keys"]), aad + text[start:end].encode())
+    keys = decrypt(data_key, unb64(sealed["keys"]), aad + text[start:end].encode())
     return _check_keys(keys, suites), whole["pushcrypt"]

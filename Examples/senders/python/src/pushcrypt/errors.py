@@ -49,6 +49,20 @@ class KeyRecordError(PushCryptError):
     """
 
 
+class KeysetFileError(PushCryptError):
+    """A keyset's file or log is refused. `row` is the row at fault, counted from 1; 0 is the whole file.
+
+    `code` is `tooLarge`, `incomplete`, `malformed`, `unsupportedVersion`, `wrongNumber`, `brokenChain`, `timeWentBack`,
+    `misplaced`, `wrongKind`, `kidMismatch`, `unknownEpoch`, `wrongDigest`, `notAuthentic` or `otherKeys`. With a passphrase
+    also `wrongSecret`, and `notEncrypted` for keys in clear; without one `secretNeeded`. `unsupportedSuite` is a key that
+    this host can't use.
+    """
+
+    def __init__(self, code: str, reason: str, row: int) -> None:
+        super().__init__(code, reason)
+        self.row = row
+
+
 class Flaw(Exception):
     """Text or bytes break a rule of the protocol. The caller catches it and raises an error with a code."""
 

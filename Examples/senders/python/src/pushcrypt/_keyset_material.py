@@ -1,0 +1,235 @@
+"""The keys of a keyset's file: the public ones in its log, the private ones in its last row (docs/keyset-log.md).
+
+LAST   = {"v": 1, "keys": [JWK, ...], "digest": B64(32)} | {"v": 1, "sealed": SEALED, "mac": B64(32)}
+digest = SHA-256(bytes of all rows before, with each LF || bytes of the value of "keys")
+mac    = HMAC-SHA-256(history key, bytes of all rows before, with each LF)
+SEALED = {"locks": [ENTRY, ... 1 to 8], "dataKey": B64(60), "keys": B64(sealed keys)}
+ENTRY  = {"name": NAME, LOCK, "key": B64(wrapped)}
+LOCK   = "passphrase": {"n": N, "r": r, "p": p, "salt": B64(16), "check": B64(16)}  |  "command": true
+
+ENC(key, aad, text)   = nonce(12) || AES-256-GCM(key, nonce, aad, text)
+KEK(32) || check(16)  = scrypt(passphrase, salt, N, r, p, 48)
+wrapped               = ENC(KEK, "pushcrypt/1 keyset key", keyset key), 60 bytes  |  the command's output, 1 to 4,096 bytes
+dataKey               = ENC(keyset key, "pushcrypt/1 data key", data key)
+sealed keys           = ENC(data key, "pushcrypt/1 keyset" || 0x00 || bytes of the value of "locks" || 0x00
+                            || bytes of all rows before, with each LF, {"keys": [JWK, ...], "history": B64(history key)})
+"""
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field, replace
+from typing import Any, Mapping
+
+from ._json import Obj, is_integer, parse, unb64
+from ._keys import Key, key_id, load_key
+from ._keyset_at_rest import DATA_KEY_AAD, KEYS_AAD, NAME, check_lock, decrypt, kek_of
+from ._log_line import Fault, KeyChange, members
+from ._xwing import PUBLIC_SIZE
+from .errors import Flaw, KeyRecordError
+from .keysets import kind_of
+
+VERSION = 1
+KEYSET_KEY_AAD = b"pushcrypt/1 keyset key"
+MAX_LOCKS, MAX_WRAPPED, ENC_OVERHEAD = 8, 4_096, 28
+
+
+@dataclass(frozen=True)
+class LoggedKey:
+    """A key of a log. `jwk` is its public record, None for a shared key. `times` are its moments in Unix seconds."""
+
+    kid: str
+    algorithm: str
+    """`p256`, `x25519`, `xwing`, `shared`, `ed25519`, or `ed25519-publisher`."""
+    jwk: Mapping[str, str] | None
+    times: Mapping[str, int]
+    psk: bool
+    """Whether messages to the key are sealed with a psk."""
+    lost: bool
+    """Whether no file has the key's material."""
+
+    @property
+    def has_material(self) -> bool:
+        return "destroyedAt" not in self.times and not self.lost
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A secret of an encrypted keyset. `passphrase` has the parameters of scrypt; it is None for a command."""
+
+    name: str
+    passphrase: Mapping[str, Any] | None = field(repr=False)
+    wrapped: bytes = field(repr=False)
+
+
+# --- The keys of a log -------------------------------------------------------------------------------------------------
+
+
+def logged_key(kid: str, change: KeyChange, kind: str) -> LoggedKey:
+    """A key that a line names for the first time, without its times."""
+    if change.psk and kind != "recipient":
+        raise Fault("misplaced", "only a recipient's key has a psk")
+    if (change.jwk is None) != (kind == "shared"):
+        raise Fault("misplaced", f"key {kid} is new and has no jwk, or it is shared and has one")
+    if change.jwk is None:
+        return LoggedKey(kid, "shared", None, {}, False, False)
+    key = _public_key(change.jwk)
+    if kind_of(key) != kind:
+        raise Fault("wrongKind", f"key {kid} isn't a {kind}'s")
+    if key.secret is not None or key.psk is not None:
+        raise Flaw(f"the jwk of key {kid} has a secret")
+    if key.kid != kid:
+        raise Fault("kidMismatch", f"the jwk of key {kid} has the kid {key.kid}")
+    algorithm = f"{key.kind}-publisher" if key.role else key.kind
+    return LoggedKey(kid, algorithm, key.record(), {}, change.psk, False)
+
+
+def _public_key(jwk: Obj) -> Key:
+    """Reads a record without members that key records don't have. A host that lacks the key's suite reads it too."""
+    try:
+        key = load_key(jwk)
+    except KeyRecordError as error:
+        if error.code == "kidMismatch":
+            raise Fault("kidMismatch", error.reason) from None
+        if error.code != "unsupportedSuite":
+            raise Flaw(error.reason) from None
+        key = _unchecked_xwing(jwk)
+    return _without_other_members(jwk, key)
+
+
+def _unchecked_xwing(jwk: Obj) -> Key:
+    """A public key of suite 3 on a host that can't check it."""
+    public = unb64(jwk.get("pub"), PUBLIC_SIZE, "pub")
+    kid = key_id("xwing", public)
+    if jwk["kid"] != kid:
+        raise Fault("kidMismatch", f"the record's kid isn't that of its key, {kid}")
+    return Key("xwing", kid, public)
+
+
+def _without_other_members(jwk: Obj, key: Key) -> Key:
+    if dict(jwk) != key.record():
+        raise Flaw(f"the JWK of key {key.kid} has a member that key records don't have")
+    return key
+
+
+# --- The last row ------------------------------------------------------------------------------------------------------
+
+
+def check_version(last: Obj) -> None:
+    if not is_integer(last.get("v")):
+        raise Flaw("v isn't an integer")
+    if last["v"] != VERSION:
+        raise Fault("unsupportedVersion", f"the file has version {last['v']}")
+
+
+def check_plain(last: Obj, text: str, history: bytes) -> None:
+    """The form of a last row with keys in clear, and its digest."""
+    members(last, {"v", "keys", "digest"})
+    if not isinstance(last["keys"], list):
+        raise Flaw("keys isn't an array")
+    if unb64(last["digest"], 32, "digest") != hashlib.sha256(history + _value(last, "keys", text)).digest():
+        raise Fault("wrongDigest", "the digest isn't that of the rows and the keys")
+
+
+def read_locks(last: Obj) -> tuple[Lock, ...]:
+    """The form of a last row with encrypted keys. Returns its secrets."""
+    members(last, {"v", "sealed", "mac"})
+    unb64(last["mac"], 32, "mac")
+    sealed = members(last["sealed"], {"locks", "dataKey", "keys"})
+    unb64(sealed["dataKey"], 60, "dataKey")
+    if len(unb64(sealed["keys"], name="keys")) < ENC_OVERHEAD:
+        raise Flaw("keys of sealed is too short")
+    if not isinstance(sealed["locks"], list) or not 1 <= len(sealed["locks"]) <= MAX_LOCKS:
+        raise Flaw(f"locks doesn't have 1 to {MAX_LOCKS} elements")
+    locks = tuple(_lock(entry) for entry in sealed["locks"])
+    if len({lock.name for lock in locks}) < len(locks):
+        raise Flaw("two of the secrets have the same name")
+    return locks
+
+
+def _lock(value: Any) -> Lock:
+    entry = members(value, {"name", "key"}, {"passphrase", "command"})
+    if not isinstance(entry["name"], str) or not NAME.fullmatch(entry["name"]):
+        raise Flaw("a secret has no valid name")
+    if "command" in entry:
+        wrapped = unb64(entry["key"], name="key")
+        if entry["command"] is not True or "passphrase" in entry or len(wrapped) > MAX_WRAPPED:
+            raise Flaw("a secret isn't a passphrase or a command alone, or its key is too long")
+        return Lock(entry["name"], None, wrapped)
+    lock = members(check_lock(entry), {"n", "r", "p", "salt", "check"})
+    return Lock(entry["name"], lock, unb64(entry["key"], 60, "key"))
+
+
+def described(locks: tuple[Lock, ...]) -> str:
+    """The secrets, for a message."""
+    return " or ".join(f"the {'command' if lock.passphrase is None else 'passphrase'} {lock.name}" for lock in locks)
+
+
+def unlock(last: Obj, text: str, locks: tuple[Lock, ...], history: bytes, passphrase: str) -> list[Any]:
+    """The private JWKs, after the rows before were authenticated."""
+    sealed = last["sealed"]
+    aad = KEYS_AAD + _value(sealed, "locks", text) + b"\0" + history
+    data_key = _open(_keyset_key(locks, passphrase), unb64(sealed["dataKey"], 60), DATA_KEY_AAD)
+    root, _ = parse(_open(data_key, unb64(sealed["keys"]), aad))
+    members(root, {"keys", "history"})
+    if not isinstance(root["keys"], list):
+        raise Flaw("the encrypted keys aren't an array")
+    mac = hmac.digest(unb64(root["history"], 32, "history"), history, "sha256")
+    if not hmac.compare_digest(mac, unb64(last["mac"], 32)):
+        raise Fault("notAuthentic", "the mac isn't that of the rows")
+    return root["keys"]
+
+
+def _keyset_key(locks: tuple[Lock, ...], passphrase: str) -> bytes:
+    for lock in locks:
+        kek = kek_of(dict(lock.passphrase), passphrase) if lock.passphrase is not None else None
+        if kek is not None:
+            return _open(kek, lock.wrapped, KEYSET_KEY_AAD)
+    raise Fault("wrongSecret", f"the passphrase isn't one of the keyset's: it needs {described(locks)}")
+
+
+def _open(key: bytes, sealed: bytes, aad: bytes) -> bytes:
+    try:
+        return decrypt(key, sealed, aad)
+    except KeyRecordError as error:
+        raise Fault("notAuthentic", error.reason) from None
+
+
+def _value(owner: Obj, name: str, text: str) -> bytes:
+    """The bytes of a member's value."""
+    _, start, end = owner.spans[name]
+    return text[start:end].encode()
+
+
+# --- Material ----------------------------------------------------------------------------------------------------------
+
+
+def read_material(jwks: list[Any], kind: str, logged: Mapping[str, LoggedKey]) -> tuple[Key, ...]:
+    """The private key of every logged key that has material, and no other."""
+    keys = tuple(_private_key(jwk) for jwk in jwks)
+    if sorted(key.kid for key in keys) != sorted(kid for kid, one in logged.items() if one.has_material):
+        raise Fault("otherKeys", "a key is missing, or there is one too many")
+    for key in keys:
+        _compare(key, kind, logged[key.kid])
+    return keys
+
+
+def _private_key(jwk: Any) -> Key:
+    if not isinstance(jwk, Obj):
+        raise Flaw("a JWK isn't an object")
+    try:
+        return _without_other_members(jwk, load_key(jwk))
+    except KeyRecordError as error:
+        if error.code in ("invalidKey", "kidMismatch"):
+            raise Fault("otherKeys", error.reason) from None
+        if error.code == "unsupportedSuite":
+            raise
+        raise Flaw(error.reason) from None
+
+
+def _compare(key: Key, kind: str, logged: LoggedKey) -> None:
+    public = None if key.kind == "oct" else replace(key, secret=None, psk=None).record()
+    if kind_of(key) != kind or public != logged.jwk or key.device is not None:
+        raise Fault("otherKeys", f"key {key.kid} is another one than that of the log")
+    if key.secret is None or (key.psk is not None) != logged.psk:
+        raise Fault("otherKeys", f"key {key.kid} lacks its private part or its psk, or it has a psk that it can't have")
