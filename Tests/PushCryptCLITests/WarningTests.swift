@@ -100,17 +100,37 @@ struct WarningTests {
         #expect(try finding(sealed.replacing(#"{"aps":{"#, with: #"{"SECRET":null,"aps":{"#)).contains("payload-null"))
     }
 
-    @Test("a payload of a Live Activity is refused by seal, and diagnose doesn't advise to seal it") func liveActivity()
-        throws
-    {
+    @Test("a payload of a Live Activity is refused by seal and blob seal")
+    func liveActivity() throws {
         let payload = Data(#"{"aps":{"alert":"Goal","event":"update","content-state":{"score":1}}}"#.utf8)
         expectRefusal(
             try place.seal(to: "phone", payload: payload), 65, saying: "Live Activity, for which iOS runs no extension")
-        let found = try place.run("diagnose", "--json", stdin: payload)
-        #expect(found.text.contains("which can't be sealed") && !found.text.contains("Otherwise seal it"), "\(found)")
         let blob = try place.run(
             "blob", "seal", "--purpose", "payload", "--reference", "r.json", "--output", "b", stdin: payload)
         #expect(blob.exit == 65 && blob.stderr.contains("Live Activity"), "\(blob)")
+    }
+
+    @Test(
+        "a correct request of a Live Activity: diagnose has one note and simulate a verdict, and both name it",
+        arguments: [
+            #""event":"update","content-state":{"score":1},"timestamp":1800000000"#, #""event":"end""#,
+            #""alert":{"title":"Goal"},"event":"start","attributes-type":"Game","attributes":{},"content-state":{}"#,
+        ])
+    func liveActivityRequest(_ members: String) throws {
+        let topic = Workplace.topic + ".push-type.liveactivity"
+        let headers = #"{"apns-push-type":"liveactivity","apns-topic":"\#(topic)"}"#
+        let request = Data(#"{"payload":{"aps":{\#(members)}},"headers":\#(headers)}"#.utf8)
+        let keys = ["--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
+        let found = try place.run(["diagnose"] + keys, stdin: request)
+        #expect(found.exit == 0, "\(found)")
+        let names = try #require(JSONSerialization.jsonObject(with: found.stdout) as? [[String: Any]])
+        let others = names.filter { $0["name"] as? String != "payload-with-headers" }
+        #expect(others.map { $0["name"] as? String } == ["live-activity"], "\(found)")
+        #expect(others.first?["severity"] as? String == "note", "\(found)")
+        #expect(found.text.contains("Live Activity, for which iOS runs no extension: sealed, it would"), "\(found)")
+        let shown = try place.run(["simulate"] + keys, stdin: request).object()
+        let verdict = "nothing is shown: the payload is that of a Live Activity, for which iOS runs no extension"
+        #expect(shown["verdict"] as? String == verdict, "\(shown)")
     }
 
     @Test("a payload that would fit without its escapes: the advice is to write UTF-8, and not to offload it")

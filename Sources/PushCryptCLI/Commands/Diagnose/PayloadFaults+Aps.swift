@@ -43,7 +43,7 @@ extension PayloadFaults {
 
     static func alertMissing(_ evidence: Evidence) -> Fault? {
         guard let aps = evidence.payload.aps, evidence.payload.reportedFailure == nil,
-            !AlertText.isVisible(in: aps["alert"])
+            !evidence.payload.isOfLiveActivity, !AlertText.isVisible(in: aps["alert"])
         else { return nil }
         let isBackground = aps["content-available"] != nil
         let cause =

@@ -63,6 +63,8 @@ struct PushFindings {
     /// Whether the payload has the member of a sealed push.
     var isSealed: Bool { (try? JSONText(payload))?.root["pushcrypt"] != nil }
 
+    var isOfLiveActivity: Bool { (try? JSONText(payload))?.root["aps"]?.isOfLiveActivity == true }
+
     /// Why APNs refuses the request: the topic that it needs, or what is wrong with its payload, and where.
     ///
     /// - Parameter headers: those of the line.
