@@ -8,11 +8,18 @@ package enum FileSystem {
     package static func readFile(
         _ path: String, limitInBytes limit: Int = OpenFile.usualLimitInBytes
     ) throws(FileError) -> [UInt8] {
+        try openInput(path).readAll(limitInBytes: limit)
+    }
+
+    /// Opens a file, pipe or device for reading and follows links.
+    ///
+    /// - Throws: as ``readFile(_:limitInBytes:)``, except `tooLong`.
+    package static func openInput(_ path: String) throws(FileError) -> OpenFile {
         let file = try OpenFile(path, waiting: true)
         guard try file.status().kind != .folder else {
             throw FileError(.notAFile, path, "\(path) is a folder; a file is needed here")
         }
-        return try file.readAll(limitInBytes: limit)
+        return file
     }
 
     /// Reads a whole file that a search found, and follows links. It refuses a pipe, which may never end, and a device.

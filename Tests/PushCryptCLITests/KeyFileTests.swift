@@ -20,6 +20,17 @@ struct KeyFileTests {
         try place.write(Data("\u{FEFF}\(jwk)".utf8), to: "bom.json")
         try place.write(Data(jwk.dropLast(3).utf8), to: "cut.json")
         try place.write(Data("-----BEGIN PRIVATE KEY-----\n\(secret)\n-----END PRIVATE KEY-----\n".utf8), to: "key.pem")
+        try place.write(Data("a passphrase\n".utf8), to: "pass")
+        for form in ["pem", "der"] {
+            let isPrivate = ["--private", "--format", form]
+            try place.export("Keys/backend", to: "private.\(form)", isPrivate + ["--insecure-plaintext"])
+            try place.export("Keys/backend", to: "locked.\(form)", isPrivate + ["--export-passphrase-file", "pass"])
+            try place.export("Keys/backend", to: "public.\(form)", ["--format", form])
+        }
+        let pem = String(decoding: try place.read("private.pem"), as: UTF8.self)
+        for (name, text) in [("jwk", jwk), ("pem", pem)] {
+            try place.write(try JSONEncoder().encode(text), to: "\(name)-text.json")
+        }
         let reference = #"{"url":"https://e.com/a","key":"\#(secret)","size":3,"sha256":"x","type":"image/png"}"#
         try place.write(Data(reference.utf8), to: "reference.json")
         try place.write(
@@ -36,6 +47,11 @@ struct KeyFileTests {
         ("array.json", "a file with a private key"), ("row.json", "a file with a private key"),
         ("bom.json", "a key or a damaged file with one"), ("cut.json", "a key or a damaged file with one"),
         ("key.pem", "a key or a damaged file with one"),
+        ("private.pem", "a PEM file with a private key"), ("private.der", "a DER file with a private key"),
+        ("locked.pem", "a PEM file with an encrypted private key"),
+        ("locked.der", "a DER file with an encrypted private key"),
+        ("public.pem", "a PEM file with a public key"), ("public.der", "a DER file with a public key"),
+        ("jwk-text.json", "a key with secret members (JWK)"), ("pem-text.json", "a PEM file with a private key"),
         ("reference.json", "the reference of an encrypted file, with its key"),
         ("locked.json", "a keyset with encrypted private keys"),
     ]
@@ -70,14 +86,15 @@ struct KeyFileTests {
     @Test("a line of a batch that is a key, or whose payload is one, is refused, and its answer has nothing of the key")
     func lines() throws {
         let place = try Self.place.get().place()
-        let lines = [Self.jwk, #"{"payload":\#(Self.jwk)}"#, #"{"keys":[\#(Self.jwk)]}"#]
+        let text = String(decoding: try JSONEncoder().encode(Self.jwk), as: UTF8.self)
+        let lines = [Self.jwk, #"{"payload":\#(Self.jwk)}"#, #"{"keys":[\#(Self.jwk)]}"#, #"{"payload":\#(text)}"#]
         for command in ["seal --to Keys/phone", "open --keys Keys/phone"] {
             for mode in ["--batch", "--stream"] {
                 let output = try place.run(
                     command.split(separator: " ").map(String.init) + ["--topic", "com.example.app", mode],
                     stdin: Data(lines.map { $0 + "\n" }.joined().utf8))
                 let text = output.text + output.stderr
-                #expect(text.ranges(of: "and a payload is needed").count == 3, "\(command) \(mode): \(output)")
+                #expect(text.ranges(of: "and a payload is needed").count == 4, "\(command) \(mode): \(output)")
                 #expect(!text.contains(Self.secret), "\(command) \(mode): \(output)")
             }
         }

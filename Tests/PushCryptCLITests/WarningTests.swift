@@ -80,37 +80,71 @@ struct WarningTests {
         #expect(visible.exit == 0 && visible.text.contains("payload: \(Self.badge)"), "\(visible)")
     }
 
-    @Test("null beside the sealed message is a finding of diagnose, at any depth, and null in the message isn't")
-    func nulls() throws {
-        let payload = Data(#"{"aps":{"alert":"Hi","badge":null},"n":null}"#.utf8)
-        let sealed = String(decoding: try place.sealed(to: "phone", payload: payload), as: UTF8.self)
-        func finding(_ payload: String) throws -> String {
-            let output = try place.run("diagnose", "--json", "--at", Workplace.now, stdin: Data(payload.utf8))
-            #expect(output.exit == 0, "\(output)")
-            return output.text
+    @Test(
+        "null anywhere in the outer payload: diagnose, simulate and inspect each warn of it once and in the same words",
+        arguments: [
+            (#"{"aps":{"#, #"{"aps":{"badge":null,"thread-id":null,"#, "2, the first at byte 16"),
+            (#"{"aps":{"#, #"{"aps":{"a":[{"b":null}],"#, "at byte 18"),
+            (#"{"aps":{"#, #"{"SECRET":null,"aps":{"#, "at byte 10"),
+            (#"{"aps":{"#, #"{"x":[null],"aps":{"#, "at byte 6"),
+            (#""pushcrypt":{"#, #""pushcrypt":{"x":null,"#, "at byte "),
+        ])
+    func nulls(_ old: String, _ new: String, _ place: String) throws {
+        let text = "null in the visible payload: iOS makes a property list of it, which has no null, and may drop "
+        let sealed = String(decoding: try self.place.sealed(to: "phone", payload: Self.ordinary), as: UTF8.self)
+        let changed = Data(sealed.replacing(old, with: new).utf8)
+        let found = try self.place.run("diagnose", "--json", "--at", Workplace.now, stdin: changed)
+        #expect(found.exit == 0 && found.text.contains("\"payload-null\""), "\(found)")
+        #expect(found.text.contains("N\(text.dropFirst())") && found.text.contains("is at byte "), "\(found)")
+        #expect(!found.text.contains("value-ignored") && !found.text.contains("SECRET"), "\(found)")
+        let keys = ["--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
+        for command in ["simulate", "inspect"] {
+            let notes = try self.place.run([command] + keys, stdin: changed).object()["notes"] as? [String] ?? []
+            #expect(notes.count == 1 && notes[0].hasPrefix(text + "the push (\(place)"), "\(command): \(notes)")
         }
-        #expect(try !finding(sealed).contains("payload-null"))
-        for (added, count) in [
-            (#"{"aps":{"badge":null,"thread-id":null,"#, "2 nulls, the first at byte 16"),
-            (#"{"aps":{"a":[{"b":null}],"#, "1 null,"),
-        ] {
-            let text = try finding(sealed.replacing(#"{"aps":{"#, with: added))
-            #expect(text.contains("\"payload-null\"") && text.contains(count), "\(text)")
-        }
-        #expect(try finding(sealed.replacing(#"{"aps":{"#, with: #"{"SECRET":null,"aps":{"#)).contains("payload-null"))
     }
 
-    @Test("a payload of a Live Activity is refused by seal, and diagnose doesn't advise to seal it") func liveActivity()
-        throws
-    {
+    @Test("null in the sealed message is no null of the outer payload")
+    func sealedNulls() throws {
+        let payload = Data(#"{"aps":{"alert":"Hi","badge":null},"n":null}"#.utf8)
+        let sealed = try place.sealed(to: "phone", payload: payload)
+        let keys = ["--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
+        let found = try place.run(["diagnose"] + keys, stdin: sealed)
+        #expect(found.exit == 0 && !found.text.contains("payload-null"), "\(found)")
+        #expect(try place.run(["simulate"] + keys, stdin: sealed).object()["notes"] == nil)
+    }
+
+    @Test("a payload of a Live Activity is refused by seal and blob seal")
+    func liveActivity() throws {
         let payload = Data(#"{"aps":{"alert":"Goal","event":"update","content-state":{"score":1}}}"#.utf8)
         expectRefusal(
             try place.seal(to: "phone", payload: payload), 65, saying: "Live Activity, for which iOS runs no extension")
-        let found = try place.run("diagnose", "--json", stdin: payload)
-        #expect(found.text.contains("which can't be sealed") && !found.text.contains("Otherwise seal it"), "\(found)")
         let blob = try place.run(
             "blob", "seal", "--purpose", "payload", "--reference", "r.json", "--output", "b", stdin: payload)
         #expect(blob.exit == 65 && blob.stderr.contains("Live Activity"), "\(blob)")
+    }
+
+    @Test(
+        "a correct request of a Live Activity: diagnose has one note and simulate a verdict, and both name it",
+        arguments: [
+            #""event":"update","content-state":{"score":1},"timestamp":1800000000"#, #""event":"end""#,
+            #""alert":{"title":"Goal"},"event":"start","attributes-type":"Game","attributes":{},"content-state":{}"#,
+        ])
+    func liveActivityRequest(_ members: String) throws {
+        let topic = Workplace.topic + ".push-type.liveactivity"
+        let headers = #"{"apns-push-type":"liveactivity","apns-topic":"\#(topic)"}"#
+        let request = Data(#"{"payload":{"aps":{\#(members)}},"headers":\#(headers)}"#.utf8)
+        let keys = ["--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
+        let found = try place.run(["diagnose"] + keys, stdin: request)
+        #expect(found.exit == 0, "\(found)")
+        let names = try #require(JSONSerialization.jsonObject(with: found.stdout) as? [[String: Any]])
+        let others = names.filter { $0["name"] as? String != "payload-with-headers" }
+        #expect(others.map { $0["name"] as? String } == ["live-activity"], "\(found)")
+        #expect(others.first?["severity"] as? String == "note", "\(found)")
+        #expect(found.text.contains("Live Activity, for which iOS runs no extension: sealed, it would"), "\(found)")
+        let shown = try place.run(["simulate"] + keys, stdin: request).object()
+        let verdict = "nothing is shown: the payload is that of a Live Activity, for which iOS runs no extension"
+        #expect(shown["verdict"] as? String == verdict, "\(shown)")
     }
 
     @Test("a payload that would fit without its escapes: the advice is to write UTF-8, and not to offload it")

@@ -11,10 +11,13 @@ package struct InnerPayload: Sendable {
     /// its text.
     package static let maximumValueCount = 16_384
 
+    /// Why nothing of the payload of a Live Activity is opened.
+    package static let liveActivity = "the payload is that of a Live Activity, for which iOS runs no extension"
+
     /// Why a sender refuses the payload of a Live Activity, with an alert or without one.
     package static let liveActivityReason =
-        "the payload is that of a Live Activity, for which iOS runs no extension: sealed, it would never update the "
-        + "activity; send it without pushcrypt and without private content"
+        liveActivity
+        + ": sealed, it would never update the activity; send it without pushcrypt and without private content"
 
     /// Why JSON is not an inner payload.
     package struct Flaw: Error, Equatable, Sendable {

@@ -6,7 +6,8 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
         /// The name of the code.
         public let description: String
 
-        fileprivate let text: String
+        /// What the device does, without a place.
+        package let text: String
 
         private init(_ name: String, _ text: String = "") { (description, self.text) = (name, text) }
 
@@ -17,6 +18,10 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
         /// Null in an array: the app's `userInfo` has an empty string in its place.
         public static let nullElement = Code(
             "nullElement", "null in an array: the app gets an empty string in its place")
+        /// Null anywhere in the outer payload of a sealed push.
+        package static let outerNull = Code(
+            "outerNull",
+            "null in the visible payload: iOS makes a property list of it, which has no null, and may drop the push")
         /// A number outside of `Double`: the app's `userInfo` doesn't have it, or has an empty string in an array.
         public static let numberTooLarge = Code(
             "numberTooLarge", "a number too large for a Double: the app doesn't get it, or an empty string in an array")
@@ -34,16 +39,18 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PayloadWarning {
-    /// - Parameter payload: an APNs payload before it is sealed, or after it was opened.
-    package static func all(in payload: JSONValue) -> [PayloadWarning] {
+    /// - Parameters:
+    ///   - payload: an APNs payload before it is sealed, after it was opened, or as APNs gets it.
+    ///   - isOuter: whether it is the outer payload of a sealed push.
+    package static func all(in payload: JSONValue, isOuter: Bool = false) -> [PayloadWarning] {
         let aps = payload["aps"]
         return wrongTypes(.aps, aps) + wrongTypes(.alert, aps?["alert"]) + wrongTypes(.sound, aps?["sound"])
-            + LocalizedKey.all(in: aps?["alert"]).flatMap(otherArguments) + custom(payload)
+            + LocalizedKey.all(in: aps?["alert"]).flatMap { otherArguments(of: $0, isOuter) } + custom(payload, isOuter)
     }
 
     /// The first argument of each kind that isn't a string.
-    private static func otherArguments(of key: LocalizedKey) -> [PayloadWarning] {
-        var kinds: [JSONValue.Kind] = []
+    private static func otherArguments(of key: LocalizedKey, _ isOuter: Bool) -> [PayloadWarning] {
+        var kinds: [JSONValue.Kind] = isOuter ? [.null] : []
         return key.otherArguments.compactMap { index, argument in
             guard !kinds.contains(argument.kind) else { return nil }
             kinds.append(argument.kind)
@@ -71,21 +78,23 @@ extension PayloadWarning {
     }
 
     /// The values that a property list can't represent. The arguments of localised texts have rules of their own.
-    private static func custom(_ payload: JSONValue) -> [PayloadWarning] {
+    private static func custom(_ payload: JSONValue, _ isOuter: Bool) -> [PayloadWarning] {
         // Quick, because every payload is checked before it is sealed.
         guard payload.text.tape.contains(where: { $0.kind == .null || $0.kind == .number && $0.range.count > 4 }) else {
             return []
         }
         var found: [Code: [Int]] = [:]
+        func add(_ code: Code, _ value: JSONValue) { found[code, default: []].append(value.range.lowerBound) }
+        if isOuter {
+            payload.visitValues(except: nil) { value, _ in if value.kind == .null { add(.outerNull, value) } }
+        }
         payload.visitValues(except: payload["aps"]?["alert"]) { value, isElement in
-            let code: Code?
             switch (value.kind, PropertyListNumber(value)) {
-            case (.null, _): code = isElement ? .nullElement : nil
-            case (.number, nil): code = .numberTooLarge
-            case (_, .double(_, isRounded: true)): code = .integerRounded
-            default: code = nil
+            case (.null, _): if isElement, !isOuter { add(.nullElement, value) }
+            case (.number, nil): add(.numberTooLarge, value)
+            case (_, .double(_, isRounded: true)): add(.integerRounded, value)
+            default: break
             }
-            if let code { found[code, default: []].append(value.range.lowerBound) }
         }
         return found.map { code, offsets in
             let place = (offsets.count == 1 ? "" : "\(offsets.count), the first ") + "at byte \(offsets[0])"

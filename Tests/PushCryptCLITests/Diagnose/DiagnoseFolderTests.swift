@@ -168,15 +168,47 @@ struct DiagnoseFolderTests {
         #expect(try diagnose(app, folder).errors == ["extension-point-wrong"])
     }
 
+    @Test("an unread property list or entitlements file: diagnose warns of it and says of nothing that it is missing")
+    func unread() async throws {
+        for (project, path) in [
+            (ProjectFiles.healthy, "App/App.entitlements"), (.healthy, "NotificationService/Info.plist"),
+            (.healthy, "NotificationService/NotificationService.entitlements"),
+            (ProjectFiles(serviceGroups: nil), "Release.entitlements"),
+            (ProjectFiles(appGroups: nil, environment: nil), "App/Release.entitlements"),
+            (ProjectFiles(appKeychain: ["a.b"]), "Release.entitlements"),
+            (ProjectFiles(point: "com.apple.usernotifications.content-extension"), "Other/Info.plist"),
+        ] {
+            let app = try await InstalledApp()
+            try project.write(to: app.place)
+            try app.place.makeFolder("Project/Other")
+            try app.place.write(Data("no list".utf8), to: "Project/" + path)
+            let diagnosed = try diagnose(app)
+            #expect(diagnosed.errors.isEmpty, "\(path): \(diagnosed.text)")
+            #expect(diagnosed.warnings == ["property-list-unreadable"], "\(path): \(diagnosed.text)")
+        }
+    }
+
+    @Test("an unread Swift file: diagnose doesn't say that the extension's class doesn't exist")
+    func unreadClass() async throws {
+        let app = try await InstalledApp()
+        try ProjectFiles.healthy.write(to: app.place)
+        let text = "class Service: UNNotificationServiceExtension {}"
+        try app.place.write(Data(text.utf8), to: "Project/NotificationService/Service.swift")
+        #expect(try diagnose(app).errors == ["principal-class-unknown"])
+        _ = try app.place.shell("ln -s /nowhere Project/NotificationService/NotificationService.swift")
+        let diagnosed = try diagnose(app)
+        #expect(diagnosed.errors.isEmpty && diagnosed.warnings == ["property-list-unreadable"], "\(diagnosed.text)")
+    }
+
     @Test("a link to nothing and a file that isn't a list are warnings, and the rest is examined")
     func unreadable() async throws {
         let app = try await InstalledApp()
-        try ProjectFiles(serviceGroups: nil).write(to: app.place)
+        try ProjectFiles(serviceGroups: ["group.com.example.other"]).write(to: app.place)
         let link = app.place.folder.file("Project/Gone.swift").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/nowhere")
         try app.place.write(Data("no list".utf8), to: "Project/Broken.entitlements")
         let diagnosed = try diagnose(app)
-        #expect(diagnosed.errors == ["app-group-missing"], "\(diagnosed.text)")
+        #expect(diagnosed.errors == ["app-groups-differ"], "\(diagnosed.text)")
         #expect(diagnosed.warnings == ["property-list-unreadable"], "\(diagnosed.text)")
         let seen = diagnosed.found.flatMap(\.evidence)
         #expect(seen.contains("app: Gone.swift") && seen.contains("app: Broken.entitlements"), "\(diagnosed.text)")

@@ -156,14 +156,25 @@ struct InspectTests {
         expectRefusal(try CLI.run(["inspect"], stdin: test.payload), 65)
     }
 
-    @Test("a payload that the keys don't open is refused with an empty stdout")
+    @Test("a payload that the keys don't open: stdout is as without keys, stderr has the reason, the status is 65")
     func notOpened() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
-        let sealed = try Payload.tampered(try place.sealed(to: "Keys/ios"))
-        expectRefusal(
-            try place.run("inspect", "--keys", "Keys/ios", "--topic", Workplace.topic, stdin: sealed), 65,
-            saying: "undecryptable")
+        let sealed = try place.sealed(to: "Keys/ios")
+        let late = Workplace.later(40 * Workplace.days)
+        for (payload, time, reason) in [
+            (try Payload.tampered(sealed), Workplace.now, "undecryptable"),
+            (sealed, late, "expired: it was sealed at \(Workplace.now)"), (Workplace.inner, late, "notSealed: "),
+        ] {
+            for options in [["--at", time], ["--at", time, "--json"]] {
+                let seen = try place.run(["inspect"] + options, stdin: payload)
+                let keys = ["inspect", "--keys", "Keys/ios", "--topic", Workplace.topic]
+                let output = try place.run(keys + options, stdin: payload)
+                #expect(output.exit == 65 && output.text == seen.text && !seen.text.isEmpty, "\(output)")
+                #expect(output.hasOneLineOnStderr, "\(output)")
+                #expect(output.stderr.hasPrefix("pushcrypt: the message was not opened: \(reason)"), "\(output)")
+            }
+        }
     }
 
     @Test(

@@ -39,6 +39,7 @@ extension ValueRule.Kind {
         case .secretFile:
             outcomes.merge(guarded) { $1 }
             outcomes[.folder] = .named("folder", 65)
+        case .privateKey: outcomes.merge(guarded.merging(Self.contents(folder: 65)) { $1 }) { $1 }
         case .input: outcomes.merge(Self.contents(folder: 65)) { $1 }
         case .payload, .publicKeys: outcomes.merge(Self.contents(folder: 66)) { $1 }
         case .lines: outcomes[.folder] = .named("folder", 66)

@@ -12,6 +12,8 @@ struct ValueRule {
         case keyset
         /// A file with secrets that only its owner may reach.
         case secretFile
+        /// A file with a private key, which must have a content, and which only its owner may reach.
+        case privateKey
         /// A file that other users may read, which must have a content.
         case input
         /// A file that is read like stdin, and must have a content.
@@ -93,7 +95,7 @@ struct ValueRule {
         "blob open --from": .init(.payload, "blob"), "--registration": .init(.record, "record.json"),
         "--headers": .init(.input, "headers.json"), "--report": .init(.input, "report.json"),
         "--categories": .init(.input, "categories.json"), "--strings": .init(.input, "strings.json"),
-        "--fleet": .init(.input, "fleet.json"), "keys import --from": .init(.input, "key.jwk"),
+        "--fleet": .init(.input, "fleet.json"), "keys import --from": .init(.privateKey, "key.jwk"),
         "keys restore --from": .init(.input, "keys.backup"), "--reports": .init(.lines, "reports.jsonl"),
         "keys export --devices": .init(.lines, "devices.txt"), "blob seal --from": .init(.lines, "payload.json"),
         "--errors": .init(.newFile, "refused.jsonl"), "blob seal --reference": .init(.newFile, "new.json"),

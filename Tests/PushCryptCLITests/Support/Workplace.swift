@@ -48,6 +48,11 @@ struct Workplace {
     /// Writes the output of `keys export` to a file.
     @discardableResult
     func export(_ path: String, to file: String, _ options: String...) throws -> Data {
+        try export(path, to: file, options)
+    }
+
+    @discardableResult
+    func export(_ path: String, to file: String, _ options: [String]) throws -> Data {
         let output = try run(["keys", "export", path, "--at", Self.now] + options)
         try #require(output.isSuccess, "\(output)")
         try write(output.stdout, to: file)

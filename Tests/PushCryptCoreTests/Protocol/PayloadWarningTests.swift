@@ -66,6 +66,19 @@ import Testing
         #expect(found.first?.description.contains("(\(place))") == true, "\(found)")
     }
 
+    @Test(
+        "an outer payload gets one warning for all nulls: in aps, beside the envelope, in arrays and in the envelope",
+        arguments: [
+            #"{"aps":{"badge":null},"pushcrypt":{}}"#, #"{"aps":{},"x":[null],"pushcrypt":{}}"#,
+            #"{"aps":{},"x":{"y":null},"pushcrypt":{"z":[null]}}"#, #"{"aps":{},"pushcrypt":null}"#,
+            #"{"aps":{"alert":{"loc-key":"K","loc-args":[null]}},"pushcrypt":{"skid":null}}"#,
+        ])
+    func outer(_ json: String) throws {
+        let root = try JSONText(Array(json.utf8)).root
+        #expect(PayloadWarning.all(in: root, isOuter: true).map(\.code) == [.outerNull])
+        #expect(!PayloadWarning.all(in: root).contains { $0.code == .outerNull })
+    }
+
     @Test("a warning contains neither a value nor the name of a custom member")
     func secrecy() throws {
         let json = #"{"aps":{"badge":"SECRET","sound":{"SECRET":1,"name":2}},"SECRET":[null,1e400]}"#

@@ -19,7 +19,7 @@ enum AppFaults {
     }
 
     private static func wrongExtensionPoint(_ evidence: Evidence) -> Fault? {
-        guard let app = evidence.app, app.service == nil,
+        guard let app = evidence.app, app.service == nil, !app.hasUnread(AppFolder.lists),
             let target = app.targets.first(where: { $0.isExtension && $0.looksLikeService })
         else { return nil }
         return Fault(
@@ -31,7 +31,7 @@ enum AppFaults {
     }
 
     private static func extensionMissing(_ evidence: Evidence) -> Fault? {
-        guard let app = evidence.app, app.service == nil, !app.targets.isEmpty, app.unreadable.isEmpty else {
+        guard let app = evidence.app, app.service == nil, !app.targets.isEmpty, !app.hasUnread(AppFolder.lists) else {
             return nil
         }
         return Fault(
@@ -108,7 +108,7 @@ enum AppFaults {
     private static func classRenamed(_ evidence: Evidence) -> Fault? {
         guard let app = evidence.app, let service = app.service,
             let name = service.principalClass?.split(separator: ".").last.map(String.init), !name.contains("$"),
-            !app.sources.all.contains(name), let found = app.sources.services.first
+            !app.sources.all.contains(name), !app.hasUnread([".swift"]), let found = app.sources.services.first
         else { return nil }
         return Fault(
             "principal-class-unknown",
@@ -138,7 +138,7 @@ enum AppFaults {
 
     private static func pushEntitlement(_ evidence: Evidence) -> Fault? {
         guard let app = evidence.app, !app.isProduct, !app.appEntitlements.isEmpty,
-            app.appEntitlements.allSatisfy({ $0.environment == nil })
+            app.appEntitlements.allSatisfy({ $0.environment == nil }), !app.hasUnread(AppFolder.lists)
         else { return nil }
         return Fault(
             severity(app), "push-entitlement-missing",
@@ -172,6 +172,7 @@ enum AppFaults {
             own.allSatisfy { $0.appGroups.isEmpty }, service.allSatisfy { $0.appGroups.isEmpty }
         )
         if ownLacks || serviceLacks {
+            guard !app.hasUnread(AppFolder.lists) else { return nil }
             let places =
                 ownLacks && serviceLacks
                 ? "Neither the app nor the extension has"
@@ -203,7 +204,7 @@ enum AppFaults {
 
     /// Keys are in the app group's own keychain group unless the app names another, so this may be intended.
     private static func keychainGroup(_ evidence: Evidence) -> Fault? {
-        guard let app = evidence.app else { return nil }
+        guard let app = evidence.app, !app.hasUnread(AppFolder.lists) else { return nil }
         let (own, service) = (app.appEntitlements, app.serviceEntitlements)
         let (left, right) = (keychainGroups(own), keychainGroups(service))
         guard !(left.isEmpty && right.isEmpty), left.isDisjoint(with: right) else { return nil }

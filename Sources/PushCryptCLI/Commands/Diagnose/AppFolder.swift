@@ -54,6 +54,17 @@ struct AppFolder {
     var appEntitlements: [Entitlements] { entitlements.filter { $0.owner == .app } }
     var serviceEntitlements: [Entitlements] { entitlements.filter { $0.owner == .service } }
 
+    /// The endings of the property lists. The project is one.
+    static let lists = ["Info.plist", ".entitlements", ".xcent", Files.projectSuffix]
+
+    /// Whether a file with one of these endings, or a folder, wasn't read: it may have what the others lack.
+    func hasUnread(_ endings: [String]) -> Bool {
+        unreadable.contains { path in
+            let isFolder = !(Self.lists + [".swift"]).contains(where: path.hasSuffix)
+            return isFolder || endings.contains(where: path.hasSuffix)
+        }
+    }
+
     /// - Throws: `Failure` if the folder has no property list; `FileError` if it can't be read.
     init(_ folder: String) throws {
         let found = try Files(in: folder)

@@ -43,7 +43,7 @@ extension PayloadFaults {
 
     static func alertMissing(_ evidence: Evidence) -> Fault? {
         guard let aps = evidence.payload.aps, evidence.payload.reportedFailure == nil,
-            !AlertText.isVisible(in: aps["alert"])
+            !evidence.payload.isOfLiveActivity, !AlertText.isVisible(in: aps["alert"])
         else { return nil }
         let isBackground = aps["content-available"] != nil
         let cause =
@@ -64,30 +64,27 @@ extension PayloadFaults {
 
     /// Values of wrong types, and values that the app's `userInfo` can't have.
     static func ignoredValues(_ evidence: Evidence) -> Fault? {
-        let payloads = [("payload", evidence.payload.root), ("the sealed message", evidence.trial?.payload)]
-        let seen = payloads.flatMap { place, payload in
-            (payload.map(PayloadWarning.all) ?? []).map { "\(place): \($0)" }
-        }
+        let visible = visibleWarnings(evidence).filter { $0.code != .outerNull }
+        let sealed = evidence.trial?.payload.map { PayloadWarning.all(in: $0) } ?? []
+        let seen = visible.map { "payload: \($0)" } + sealed.map { "the sealed message: \($0)" }
         guard !seen.isEmpty else { return nil }
         return Fault(
             .warning, "value-ignored", "A device ignores or changes values of the payload, without an error.", seen,
             do: "Write each value in the type that Apple documents, such as \"badge\": 3 and not \"badge\": \"3\".")
     }
 
-    /// The system passes payloads on as property lists, which have no null.
-    static func nulls(_ evidence: Evidence) -> Fault? {
+    private static func visibleWarnings(_ evidence: Evidence) -> [PayloadWarning] {
         let payload = evidence.payload
-        guard let root = payload.root, payload.envelope != nil, payload.reportedFailure == nil else { return nil }
-        var offsets: [Int] = []
-        root.visitValues(except: root["pushcrypt"]) { value, _ in
-            if value.kind == .null { offsets.append(value.range.lowerBound) }
-        }
-        guard let first = offsets.first else { return nil }
+        let isSealed = payload.envelope != nil && payload.reportedFailure == nil
+        return payload.root.map { PayloadWarning.all(in: $0, isOuter: isSealed) } ?? []
+    }
+
+    static func nulls(_ evidence: Evidence) -> Fault? {
+        guard let warning = visibleWarnings(evidence).first(where: { $0.code == .outerNull }) else { return nil }
+        let text = warning.code.text
         return Fault(
-            .warning, "payload-null",
-            "The payload has null beside the sealed message. iOS passes payloads on as property lists, which have no null: it "
-                + "may drop such a push.",
-            ["payload: \(NumberText.counted(offsets.count, "null")), the first at byte \(first)"],
+            .warning, "payload-null", text.prefix(1).uppercased() + text.dropFirst() + ".",
+            ["payload: the first null is at byte \(warning.byteOffset)"],
             do: "Leave the member out if it has no value. \(sendUnchanged)", explains: [.noPush])
     }
 

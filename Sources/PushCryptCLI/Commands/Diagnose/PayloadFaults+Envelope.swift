@@ -37,16 +37,25 @@ extension PayloadFaults {
                 + "APNs payload (in Firebase: apns.payload).", explains: [.failure(.malformed)])
     }
 
+    /// The payload of a Live Activity isn't sealed, needs no alert, and has a type and a topic of its own.
+    static func liveActivity(_ evidence: Evidence) -> Fault? {
+        guard evidence.payload.isOfLiveActivity else { return nil }
+        let reason = InnerPayload.liveActivityReason
+        return Fault(
+            .note, "live-activity", reason.prefix(1).uppercased() + reason.dropFirst() + ".",
+            ["payload: aps has members of a Live Activity"],
+            do: "Send it with apns-push-type: liveactivity, and with the app's bundle identifier and "
+                + ".push-type.liveactivity as the apns-topic.")
+    }
+
     static func notSealed(_ evidence: Evidence) -> Fault? {
         let payload = evidence.payload
-        guard let root = payload.root, payload.envelope == nil else { return nil }
+        guard let root = payload.root, payload.envelope == nil, !payload.isOfLiveActivity else { return nil }
         let near = root.members.first { ["pushcrypt", "push_crypt", "push-crypt"].contains($0.name.lowercased()) }
         let seen = ["payload: no member \"pushcrypt\"" + (near.map { ", but one named \"\($0.name)\"" } ?? "")]
         let advice =
-            payload.aps?.isOfLiveActivity == true
-            ? "This is a Live Activity's payload, which can't be sealed: send it without private content."
-            : "If your backend seals it, look for a relay or SDK that drops members it doesn't know. Otherwise seal it: "
-                + "everyone on the way can read it now."
+            "If your backend seals it, look for a relay or SDK that drops members it doesn't know. Otherwise seal it: "
+            + "everyone on the way can read it now."
         // The extension restores the payload that was sealed, which has neither member.
         let mayBeRestored =
             payload.aps?["mutable-content"] == nil && near == nil && payload.wrappings.isEmpty

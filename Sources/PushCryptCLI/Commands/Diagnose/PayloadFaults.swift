@@ -8,8 +8,8 @@ enum PayloadFaults {
     static let all: [Detector] = [
         empty, notJSON, utf16, byteOrderMark, textInText, base64Payload, wrapped, requestLine,
         simpleNotificationService,
-        notAnObject, answer, moved, renamed, envelopeIsText, notSealed, version, numbersAsText, missingMembers,
-        malformedIDs,
+        notAnObject, answer, moved, renamed, envelopeIsText, liveActivity, notSealed, version, numbersAsText,
+        missingMembers, malformedIDs,
         sealedUnusable, sealedPadded,
         sealedStandardBase64, sealedPercentEncoded, sealedWhiteSpace, sealedHexadecimal, sealedCaseChanged,
         sealedOtherCharacters, sealedTruncated, apsMissing, apsNotAnObject, mutableContent,

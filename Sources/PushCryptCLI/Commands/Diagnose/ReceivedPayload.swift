@@ -45,6 +45,8 @@ struct ReceivedPayload {
 
     var isEmpty: Bool { text.allSatisfy(\.isWhiteSpace) }
     var aps: JSONValue? { root?["aps"] }
+    /// Whether it is of a Live Activity and, as it must be, not sealed.
+    var isOfLiveActivity: Bool { envelope == nil && aps?.isOfLiveActivity == true }
 
     init(_ input: [UInt8]) {
         // `seal` prints a newline after a payload.

@@ -118,7 +118,9 @@ enum RequestFaults {
         else { return nil }
         return Fault(
             "topic-missing", "The request has no apns-topic. With a provider token (.p8) APNs refuses it.",
-            ["headers: no apns-topic"], do: "Send apns-topic with the app's bundle identifier.",
+            ["headers: no apns-topic"],
+            do: "Send apns-topic with the app's bundle identifier"
+                + (evidence.payload.isOfLiveActivity ? " and .push-type.liveactivity." : "."),
             hides: ["apns-missing-topic"], explains: [.noPush])
     }
 
@@ -128,7 +130,7 @@ enum RequestFaults {
             ("report: the app's topic is", evidence.report?.topic),
             ("app: CFBundleIdentifier is", evidence.app?.app?.identifier),
         ].compactMap { place, name in name.flatMap { $0.isEmpty ? nil : (place, $0) } }
-        guard Set(named.map(\.1)).count > 1 else { return nil }
+        guard Set(named.map(\.1)).count > 1, !evidence.payload.isOfLiveActivity else { return nil }
         return Fault(
             "topic-differs",
             "Backend and app use different topics. A push opens only with the topic that it was sealed for.",
@@ -147,12 +149,15 @@ enum RequestFaults {
         return Fault(
             "push-type-missing",
             "The request has no apns-push-type. APNs may delay or drop such a push, or treat it as a background push.",
-            ["headers: no apns-push-type"], do: "Send apns-push-type: alert.",
+            ["headers: no apns-push-type"],
+            do: "Send apns-push-type: \(evidence.payload.isOfLiveActivity ? "liveactivity" : "alert").",
             explains: [.noPush])
     }
 
     private static func pushTypeWrong(_ evidence: Evidence) -> Fault? {
-        guard let type = evidence.headers?.pushType, type != "alert" else { return nil }
+        guard let type = evidence.headers?.pushType, type != "alert", !evidence.payload.isOfLiveActivity else {
+            return nil
+        }
         return Fault(
             "push-type-wrong",
             "The push isn't sent as an alert, so iOS doesn't run the "

@@ -11,7 +11,8 @@ struct Inspect: ParsableCommand {
             """
             Reads the payload from stdin or FILE. With --keys and --topic it also opens the payload, and shows its id, \
             padding, attachments and instructions, and whether a recorded push stays secret from a quantum computer: this \
-            depends on the suite of the key, which a payload doesn't contain.
+            depends on the suite of the key, which a payload doesn't contain. For a payload that can't be opened, it shows \
+            what an observer can see, writes the reason to stderr and exits with 65.
 
             Example: pushcrypt inspect sealed.json
             """)
@@ -61,24 +62,23 @@ struct Inspect: ParsableCommand {
             throw Failure(.dataError, "\(input.name) is not strict JSON: \(error)")
         }
         guard text.root.kind == .object else { throw Failure(.dataError, "\(input.name) is JSON, but not an object") }
-        let view = ObservedPayload(text, opened: try opened(payload))
+        let opening = try opening(of: payload)
+        let view = ObservedPayload(text, opened: opening.flatMap { try? $0.get() })
         try StandardStreams.write(view.json(limitInBytes: limit), asJSON: json) { terminal in
             view.text(terminal, limitInBytes: limit)
         }
+        guard case .failure(let failure)? = opening else { return }
+        throw Failure(.dataError, "the message was \(failure.text); only what an observer sees is shown")
     }
 
-    /// The opened payload; nil if no keys are given.
-    private func opened(_ payload: [UInt8]) throws -> OpenedPush? {
+    /// nil if no keys are given.
+    private func opening(of payload: [UInt8]) throws -> Result<OpenedPush, OpeningFailure>? {
         guard let keys, let topic else { return nil }
         let opener = try PayloadOpener(
             topic: topic, keys: keys, device: device,
             senders: TrustedFiles(senders, topic: topic, at: timeOptions.time, keyAccess).senders, keyAccess,
             at: timeOptions.time)
-        switch opener.open(payload, at: timeOptions.time) {
-        case .success(let push): return push
-        case .failure(let failure):
-            throw Failure(.dataError, "\(failure.text); without --keys and --topic its padding isn't shown")
-        }
+        return opener.open(payload, at: timeOptions.time)
     }
 
     private static let inputLimitInBytes = 65_536

@@ -73,7 +73,7 @@ struct ObservedPayload {
     /// What a device ignores or changes of the visible payload, and of the one in the message.
     private var notes: [String] {
         let inner = opened.flatMap { try? JSONText($0.payload) }
-        return PayloadWarning.all(in: text.root).map(\.description)
+        return PayloadWarning.all(in: text.root, isOuter: envelope != nil).map(\.description)
             + (inner.map { PayloadWarning.all(in: $0.root).map { "in the message, \($0)" } } ?? [])
     }
 

@@ -54,7 +54,8 @@ struct KeysImport: ParsableCommand {
     }
 
     private func importedRecord() throws -> KeyRecord {
-        var bytes = try file == "-" ? StandardStreams.readAll(limit: 1 << 20) : FileSystem.readFile(file)
+        let input = try file == "-" ? nil : FileSystem.openInput(file)
+        var bytes = try input?.readAll() ?? StandardStreams.readAll(limit: 1 << 20)
         defer { wipe(&bytes) }
         let keyset: Keyset
         do {
@@ -68,6 +69,10 @@ struct KeysImport: ParsableCommand {
         }
         guard !DemoKeys.contains(keyset) else {
             throw Failure(.usage, "\(file) contains a published demo key, which protects nothing")
+        }
+        // A pipe has no mode to check.
+        if let status = try input?.status(), status.kind == .file {
+            try status.access.check(.ownerOrRootsGroup, file)
         }
         let record = keyset.entries[0].record
         try refuseContradiction(of: record)

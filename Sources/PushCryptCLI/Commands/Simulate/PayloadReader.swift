@@ -64,7 +64,9 @@ final class PayloadReader {
             whole += (whole.isEmpty ? [] : [.newline]) + line.raw
             if waiting.count == 1, Self.isJSON(waiting[0]) { return }
         }
-        guard waiting.count > 1, whole.count <= Self.limitInBytes else { return }
+        guard whole.count <= Self.limitInBytes else { return }
+        try KeyFile.refuseContainer(whole, in: name)
+        guard waiting.count > 1 else { return }
         guard !hasMore(whole) else {
             throw Failure(
                 .dataError,

@@ -28,9 +28,10 @@ struct PushFindings {
 
     /// What the push asks of the device beside the notification, and members that have no effect.
     func notes(takingBack numbers: [Int]) -> [String] {
-        // A push that wasn't opened shows the visible payload.
-        let shown = (sealed ?? (try? JSONText(payload)))?.root
-        let warnings = shown.map { PayloadWarning.all(in: $0).map(\.description) } ?? []
+        let visible = (try? JSONText(payload)).map { PayloadWarning.all(in: $0.root, isOuter: isSealed) } ?? []
+        // A push that was opened shows the sealed payload. The visible one only has to arrive.
+        let opening = sealed.map { PayloadWarning.all(in: $0.root) + visible.filter { $0.code == .outerNull } }
+        let warnings = (opening ?? visible).map(\.description)
         guard let opened else { return warnings }
         var notes = numbers.map { "takes back push \($0)" }
         let others = opened.retractedMessageIDs.count - numbers.count
@@ -62,6 +63,8 @@ struct PushFindings {
 
     /// Whether the payload has the member of a sealed push.
     var isSealed: Bool { (try? JSONText(payload))?.root["pushcrypt"] != nil }
+
+    var isOfLiveActivity: Bool { (try? JSONText(payload))?.root["aps"]?.isOfLiveActivity == true }
 
     /// Why APNs refuses the request: the topic that it needs, or what is wrong with its payload, and where.
     ///

@@ -156,6 +156,7 @@ struct SimulatedPush {
             return "dropped by APNs: the phone is off line, and the request's apns-expiration is 0"
         }
         guard let origin = reception.presentation?.origin else {
+            if findings.isOfLiveActivity { return "nothing is shown: \(InnerPayload.liveActivity)" }
             if let type = input.headers["apns-push-type"], type != "alert" {
                 return "nothing is shown: the request's apns-push-type isn't alert"
             }

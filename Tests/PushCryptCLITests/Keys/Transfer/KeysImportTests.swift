@@ -120,6 +120,30 @@ struct KeysImportTests {
         #expect(try place.names(in: "Keys") == ["old"])
     }
 
+    @Test(
+        "keys import of a private key, encrypted or not, that other users can open exits 77 and names chmod",
+        arguments: [("jwk", []), ("pem", []), ("raw", ["--kind", "sender"]), ("encrypted", [])] as [(String, [String])])
+    func loose(_ form: String, _ kind: [String]) throws {
+        _ = try create("sender")
+        let isEncrypted = form == "encrypted"
+        let file =
+            isEncrypted
+            ? try exported("--format", "pem", "--export-passphrase-file", "passphrase")
+            : try exported("--format", form, "--insecure-plaintext")
+        try place.write(file, to: "file")
+        let options = kind + (isEncrypted ? ["--key-passphrase-file", "passphrase"] : [])
+        let command = ["keys", "import", "Keys/new", "--from"]
+        let end = ["--insecure-plaintext", "--at", Workplace.newYear] + options
+        for mode in [0o644, 0o604, 0o660] {
+            try place.setMode(mode, of: "file")
+            let refused = try place.run(command + ["file"] + end)
+            expectRefusal(refused, 77, saying: "chmod 600 file")
+            #expect(try place.names(in: "Keys") == ["old"])
+        }
+        let piped = try place.run(command + ["-"] + end, stdin: file)
+        #expect(piped.isSuccess, "\(piped)")
+    }
+
     @Test("keys import refuses a key of another kind than the keyset's")
     func wrongKind() throws {
         _ = try create("recipient")

@@ -41,6 +41,7 @@ struct OpenSSLToolTransferTests {
         let output = try place.shell(
             """
             set -e
+            umask 077
             openssl \(command) >key
             "$PUSHCRYPT" keys import Keys/a --from key --key-passphrase-file passphrase --insecure-plaintext >kid
             "$PUSHCRYPT" keys export Keys/a --format pem >ours
