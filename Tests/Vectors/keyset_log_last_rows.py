@@ -37,8 +37,8 @@ def add_material(vectors: Vectors) -> None:
     add("there is another key in the place of one", b, other)
     add("there is a sender key in the place of a key", b, S.record())
     add("the material is public only", without(a, "d"), b)
-    add("the private key is that of another key", {**a, "d": other["d"]}, b)
-    add("the public key is that of another key", {**a, "x": other["x"]}, b)
+    add("the private key is that of another key", {**a, "d": other["d"]}, b, code="malformed")
+    add("the public key is that of another key", {**a, "x": other["x"]}, b, code="malformed")
     add("the psk is missing", a, without(b, "psk"))
     add("there is a psk that the log doesn't have", {**a, "psk": b64(bytes(32))}, b)
     for what, value in (("null", None), ("a string", "x"), ("an array", []), ("an object without members", {})):
@@ -51,9 +51,10 @@ def add_material(vectors: Vectors) -> None:
         add(f"{member} of the material is missing", without(a, member), b, code="malformed")
     add("the material has an unknown member", {**a, "use": "enc"}, b, code="malformed")
     shared = support.chained([created("shared", keys={M.kid: added(M)})])
-    for what, keys in (("another key", [N.record()]), ("another key under its kid", [{**N.record(), "kid": M.kid}]),
-                       ("a key for recipients", [A.record()]), ("no key", [])):
-        vectors.refuse(f"in the place of a shared key there is {what}", "otherKeys", 2,
+    for what, code, keys in (("another key", "otherKeys", [N.record()]), ("no key", "otherKeys", []),
+                             ("another key under its kid", "malformed", [{**N.record(), "kid": M.kid}]),
+                             ("a key for recipients", "otherKeys", [A.record()])):
+        vectors.refuse(f"in the place of a shared key there is {what}", code, 2,
                        shared + support.plain_row(shared, keys))
     signing = support.chained([created("publisher", keys={P.kid: added(P)})])
     vectors.refuse("the publisher key of the material is a sender's", "otherKeys", 2,
@@ -210,7 +211,7 @@ def add_changed_seals(vectors: Vectors) -> None:
     decomposed = PASSPHRASE.replace("\u00e9", "e\u0301")
     add("the passphrase is in another normal form", base, "wrongSecret", passphrase=decomposed)
     only = sealed(ENCRYPTED, keys, {"kms": fixed("x", 32)}, "command")[1]
-    add("a passphrase is given for a command", only, "wrongSecret")
+    add("a passphrase is given for a command", only, "secretNeeded")
 
 
 def add_sealed_contents(vectors: Vectors) -> None:

@@ -69,15 +69,13 @@ def logged_key(kid: str, change: KeyChange, kind: str) -> LoggedKey:
     """A key that a line names for the first time, without its times."""
     if change.psk and kind != "recipient":
         raise Fault("misplaced", "only a recipient's key has a psk")
-    if (change.jwk is None) != (kind == "shared"):
+    key = None if change.jwk is None else _public_key(change.jwk)
+    if (key is None) != (kind == "shared"):
         raise Fault("misplaced", f"key {kid} is new and has no jwk, or it is shared and has one")
-    if change.jwk is None:
+    if key is None:
         return LoggedKey(kid, "shared", None, {}, False, False)
-    key = _public_key(change.jwk)
     if kind_of(key) != kind:
         raise Fault("wrongKind", f"key {kid} isn't a {kind}'s")
-    if key.secret is not None or key.psk is not None:
-        raise Flaw(f"the jwk of key {kid} has a secret")
     if key.kid != kid:
         raise Fault("kidMismatch", f"the jwk of key {kid} has the kid {key.kid}")
     algorithm = f"{key.kind}-publisher" if key.role else key.kind
@@ -85,25 +83,32 @@ def logged_key(kid: str, change: KeyChange, kind: str) -> LoggedKey:
 
 
 def _public_key(jwk: Obj) -> Key:
-    """Reads a record without members that key records don't have. A host that lacks the key's suite reads it too."""
+    """Reads a record without members that key records don't have. That its key is a point of its curve isn't checked."""
     try:
         key = load_key(jwk)
     except KeyRecordError as error:
         if error.code == "kidMismatch":
             raise Fault("kidMismatch", error.reason) from None
-        if error.code != "unsupportedSuite":
+        if error.code not in ("unsupportedSuite", "invalidKey"):
             raise Flaw(error.reason) from None
-        key = _unchecked_xwing(jwk)
+        key = _unchecked(jwk)
+    if key.secret is not None or key.psk is not None:
+        raise Flaw(f"the jwk of key {key.kid} has a secret")
     return _without_other_members(jwk, key)
 
 
-def _unchecked_xwing(jwk: Obj) -> Key:
-    """A public key of suite 3 on a host that can't check it."""
-    public = unb64(jwk.get("pub"), PUBLIC_SIZE, "pub")
-    kid = key_id("xwing", public)
+def _unchecked(jwk: Obj) -> Key:
+    """A public key that this host can't check, or that is no point of its curve."""
+    if jwk["kty"] == "AKP":
+        kind, public = "xwing", unb64(jwk.get("pub"), PUBLIC_SIZE, "pub")
+    elif jwk["kty"] == "EC":
+        kind, public = "p256", b"\4" + unb64(jwk.get("x"), 32, "x") + unb64(jwk.get("y"), 32, "y")
+    else:
+        kind, public = jwk["crv"].lower(), unb64(jwk.get("x"), 32, "x")
+    kid = key_id(kind, public)
     if jwk["kid"] != kid:
         raise Fault("kidMismatch", f"the record's kid isn't that of its key, {kid}")
-    return Key("xwing", kid, public)
+    return Key(kind, kid, public, role=jwk.get("role"))
 
 
 def _without_other_members(jwk: Obj, key: Key) -> Key:
@@ -185,6 +190,8 @@ def _keyset_key(locks: tuple[Lock, ...], passphrase: str) -> bytes:
         kek = kek_of(dict(lock.passphrase), passphrase) if lock.passphrase is not None else None
         if kek is not None:
             return _open(kek, lock.wrapped, KEYSET_KEY_AAD)
+    if all(lock.passphrase is None for lock in locks):
+        raise Fault("secretNeeded", f"a passphrase was given, and the keyset needs {described(locks)}")
     raise Fault("wrongSecret", f"the passphrase isn't one of the keyset's: it needs {described(locks)}")
 
 
@@ -220,8 +227,6 @@ def _private_key(jwk: Any) -> Key:
     try:
         return _without_other_members(jwk, load_key(jwk))
     except KeyRecordError as error:
-        if error.code in ("invalidKey", "kidMismatch"):
-            raise Fault("otherKeys", error.reason) from None
         if error.code == "unsupportedSuite":
             raise
         raise Flaw(error.reason) from None

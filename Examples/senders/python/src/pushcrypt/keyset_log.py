@@ -117,8 +117,15 @@ class KeysetFile:
         if self.material is None:
             needed = _keyset_material.described(self.locks)
             raise KeysetFileError("secretNeeded", f"the keys are encrypted: give {needed}", len(self.log.lines) + 1)
-        entries = tuple(Entry(key, self.log.keys[key.kid].times, self.log.keys[key.kid].psk) for key in self.material)
+        entries = tuple(Entry(key, self._times(key.kid), self.log.keys[key.kid].psk) for key in self.material)
         return Keyset(entries, self.log.kind, self.log.head.n, self.log.at)
+
+    def _times(self, kid: str) -> Mapping[str, int]:
+        """The moments of a key. A revocation counts at once, also if its time is to come."""
+        times = dict(self.log.keys[kid].times)
+        if "revokedAt" in times:
+            times["revokedAt"] = min(times["revokedAt"], self.log.at)
+        return times
 
 
 # --- Reading -----------------------------------------------------------------------------------------------------------
