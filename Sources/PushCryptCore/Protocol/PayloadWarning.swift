@@ -10,7 +10,7 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
 
         private init(_ name: String, _ text: String = "") { (description, self.text) = (name, text) }
 
-        /// A member of `aps` has another type than Apple defines: the device ignores it.
+        /// A member of `aps` has a value of another type or range than Apple defines: the device ignores it.
         public static let wrongType = Code("wrongType")
         /// An argument of a text by key that isn't a string: the device inserts another text, or shows the literal.
         public static let otherArgument = Code("otherArgument")
