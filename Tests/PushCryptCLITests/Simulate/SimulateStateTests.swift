@@ -160,6 +160,20 @@ import Testing
         #expect(output.exit == 0 && output.stderr.contains("--receipts has no effect"), "\(output)")
     }
 
+    @Test(
+        "without a receipt the note says that none was made, and that the system ended the extension if it did",
+        arguments: [
+            (["--kill-at", "0s"], "the extension made no receipt, and the system ended it during a push"),
+            (["--authorization", "denied"], "the extension made no receipt"), (["--unsealed", "refused"], nil),
+        ] as [([String], String?)])
+    func noReceipt(_ options: [String], reason: String?) throws {
+        let sealed = try story.push()
+        let push = options[0] == "--unsealed" ? #"{"aps":{"alert":"Hi","mutable-content":1}}"# : sealed
+        let notes = try story.run([push], ["--receipts", "json"] + options).stderr.split(separator: "\n")
+            .map(String.init).filter { $0.contains("--receipts") }
+        #expect(notes == (reason.map { ["pushcrypt: --receipts has no effect: \($0)"] } ?? []), "\(notes)")
+    }
+
     @Test("a receipt that the extension can't post waits, and the app posts it when it comes to the foreground")
     func waitingReceipt() throws {
         let lines = [try story.push(), SimulatedStory.event("unlock"), SimulatedStory.event("foreground")]
