@@ -139,6 +139,17 @@ import Testing
         #expect(!output.stderr.contains("no effect") && !output.stderr.contains("diagnose"), "\(output)")
     }
 
+    @Test(
+        "a push that isn't sealed is shown without its picture, and a note says so if a member or a file is named",
+        arguments: [["--attachment-member", "image"], ["--serve", "https://a.b/p=p"], []])
+    func unsealedPicture(_ options: [String]) throws {
+        try story.place.write(Data([1]), to: "p")
+        let push = #"{"aps":{"alert":"Hi","mutable-content":1},"image":"https://a.b/p"}"#
+        let object = try story.objects([push], ["--unsealed", "shown"] + options)[0]
+        let note = "shown without attachments: the extension fetches none for a push that isn't sealed"
+        #expect(object.texts("notes") == (options.isEmpty ? nil : [note]), "\(object)")
+    }
+
     @Test("each push shows the receipt that the phone posts, by push_id, and posting doesn't delay the notification")
     func receipts() throws {
         let payload = #"{"aps":{"alert":"Hi"},"push_id":"m-17"}"#

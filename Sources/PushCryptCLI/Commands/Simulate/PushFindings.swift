@@ -31,7 +31,12 @@ struct PushFindings {
         // A push that wasn't opened shows the visible payload.
         let shown = (sealed ?? (try? JSONText(payload)))?.root
         let warnings = shown.map { PayloadWarning.all(in: $0).map(\.description) } ?? []
-        guard let opened else { return warnings }
+        guard let opened else {
+            let hasFiles = !settings.plainMembers.isEmpty || !settings.files.isEmpty
+            return warnings
+                + (reception.isUnsealed && hasFiles
+                    ? ["shown without attachments: the extension fetches none for a push that isn't sealed"] : [])
+        }
         var notes = numbers.map { "takes back push \($0)" }
         let others = opened.retractedMessageIDs.count - numbers.count
         if others > 0 { notes.append("takes back \(NumberText.counted(others, "message")) that this phone hasn't got") }
