@@ -209,7 +209,7 @@ import Testing
         let json = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
         #expect(
             json["notes"] as? [String] == [
-                "takes back push 1", "takes back 1 message that this phone hasn't got",
+                "takes back push 1", "takes back 1 message that this phone hasn't got from this sender",
                 "quiet: shown passively; nothing is shown with --filtering", "adds 2 to the badge",
                 "a self-test: the extension reports that it works",
             ], "\(json)")

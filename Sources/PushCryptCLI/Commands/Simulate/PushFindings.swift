@@ -39,7 +39,10 @@ struct PushFindings {
         }
         var notes = numbers.map { "takes back push \($0)" }
         let others = opened.retractedMessageIDs.count - numbers.count
-        if others > 0 { notes.append("takes back \(NumberText.counted(others, "message")) that this phone hasn't got") }
+        if others > 0 {
+            notes.append(
+                "takes back \(NumberText.counted(others, "message")) that this phone hasn't got from this sender")
+        }
         if opened.isQuiet {
             let isHidden = settings.options.hasFilteringEntitlement
             notes.append(
