@@ -44,11 +44,14 @@ import Testing
     }
 
     @Test(
-        "a clock that is wrong only on the phone makes a push expired or not yet valid",
+        "a clock that is wrong only on the phone makes a push expired or not yet valid, and the verdict has the times",
         arguments: [("2026-05-01T09:00:00Z", "expired"), ("2026-02-01T09:00:00Z", "notYetValid")])
     func phoneClock(_ time: String, failure: String) throws {
-        let object = try story.objects([try story.push()], ["--phone-clock", time], exit: 65)[0]
+        let push = try story.push(#"{"aps":{"alert":"Hi"}}"#, "--expires", "2d")
+        let object = try story.objects([push], ["--phone-clock", time], exit: 65)[0]
         #expect(object.text("failure") == failure)
+        let times = "It was sealed at \(Workplace.now), expires at 2026-03-03T09:00:00Z, and the time here is \(time)."
+        #expect(object.text("verdict") == "\(failure): the placeholder is shown. \(times)")
     }
 
     @Test(

@@ -11,6 +11,8 @@ struct PushFindings {
     /// The push with the payload that was sealed; nil if it isn't known.
     let opened: OpenedPush?
     let attachmentFailures: [(identifier: String, error: any Error)]
+    /// The time of the phone's clock when the push arrived.
+    let receivedAt: UnixTime
 
     private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
@@ -97,6 +99,7 @@ struct PushFindings {
         case .malformed, .notSealed: textReason
         case .unknownKey?, .undecryptable?, .keyExpired?, .keyRevoked?: reception.failure.flatMap(keyReason)
         case .attachmentFailed: attachmentReason
+        case .expired?, .notYetValid?: timeReason
         default: nil
         }
     }
@@ -115,9 +118,17 @@ struct PushFindings {
     /// What the payload and the given keys show.
     private func keyReason(_ failure: FailureClass) -> String? {
         guard let given = settings.given else { return "The phone has no keys: give --keys." }
-        return given.reason(for: failure, payload, at: settings.startsAt).map {
-            $0.prefix(1).uppercased() + $0.dropFirst() + "."
-        }
+        return given.reason(for: failure, payload, at: settings.startsAt).map(Self.sentence)
+    }
+
+    private var timeReason: String? {
+        let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.trust)
+        guard case .failure(let error)? = opener?.opening(payload, at: receivedAt) else { return nil }
+        return error.reason(at: receivedAt).map(Self.sentence)
+    }
+
+    private static func sentence(_ reason: String) -> String {
+        reason.prefix(1).uppercased() + reason.dropFirst() + "."
     }
 
     private var attachmentReason: String? {
