@@ -50,7 +50,8 @@ extension PayloadWarning {
             let effect =
                 switch argument.kind {
                 case .object, .array:
-                    "which has no text: the device shows the literal \(key.part.rawValue), or none, in place of the app's text"
+                    "which has no text: in place of the app's text, the device shows the literal \(key.part.rawValue) or, "
+                        + "without one, no \(key.part.rawValue); if no text is left, it shows the placeholder"
                 case .null: "and the device inserts an empty text"
                 case .number, .boolean, .string: "and the device inserts its JSON text"
                 }
