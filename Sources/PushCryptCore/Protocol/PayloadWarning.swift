@@ -19,7 +19,9 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
             "nullElement", "null in an array: the app gets an empty string in its place")
         /// A number outside of `Double`: the app's `userInfo` doesn't have it, or has an empty string in an array.
         public static let numberTooLarge = Code(
-            "numberTooLarge", "a number too large for a Double: the app doesn't get it, or an empty string in an array")
+            "numberTooLarge",
+            "a number is too large for a Double: the app doesn't get its member; "
+                + "in an array it gets an empty string in its place")
         /// An integer of more than 64 bits: the app's `userInfo` has the nearest `Double`.
         public static let integerRounded = Code(
             "integerRounded", "an integer of more than 64 bits: the app gets the nearest Double")
@@ -50,8 +52,8 @@ extension PayloadWarning {
             let effect =
                 switch argument.kind {
                 case .object, .array:
-                    "which has no text: in place of the app's text, the device shows the literal \(key.part.rawValue) or, "
-                        + "without one, no \(key.part.rawValue); if no text is left, it shows the placeholder"
+                    "which has no text: in place of the app's text, the device shows the literal \(key.part.rawValue) "
+                        + "or, without one, no \(key.part.rawValue); if no text is left, it shows the placeholder"
                 case .null: "and the device inserts an empty text"
                 case .number, .boolean, .string: "and the device inserts its JSON text"
                 }

@@ -103,8 +103,8 @@ import Testing
             ),
             (
                 #"["Ann",["Bob"]]"#, "literal",
-                "argument 2 of loc-args is an array, which has no text: in place of the app's text, the device shows the "
-                    + "literal body or, without one, no body; if no text is left, it shows the placeholder"
+                "argument 2 of loc-args is an array, which has no text: in place of the app's text, the device shows "
+                    + "the literal body or, without one, no body; if no text is left, it shows the placeholder"
             ),
         ])
     func otherArguments(_ arguments: String, body: String, note: String) throws {
