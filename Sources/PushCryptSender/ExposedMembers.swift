@@ -18,14 +18,17 @@ enum ExposedMembers {
             members.append(rawMember("content-available", value))
         }
         var copied: Set<String> = []
-        for name in names where copied.insert(name).inserted {
+        for (index, name) in names.enumerated() where copied.insert(name).inserted {
+            let known = APSObject.aps.type(of: name)
+            // A name that isn't Apple's may be content in the wrong place, so an error doesn't repeat it.
+            let place = known == nil ? "expose[\(index)]" : "aps.\(name)"
             guard let value = aps?[name] else {
-                throw SenderError(.notExposable, "aps.\(name) can't be exposed: the payload doesn't have it")
+                throw SenderError(.notExposable, "\(place) can't be exposed: the payload doesn't have it")
             }
             // Other values could expose content that the name doesn't suggest.
-            let type = APSObject.aps.type(of: name) ?? .scalar
+            let type = known ?? .scalar
             guard type.isExposable(value) else {
-                throw SenderError(.notExposable, "aps.\(name) can't be exposed: it is not \(type.description)")
+                throw SenderError(.notExposable, "\(place) can't be exposed: it is not \(type.description)")
             }
             members.append(rawMember(name, value))
         }

@@ -76,6 +76,12 @@ struct HelpTests {
         for option in options { #expect(text.contains("  \(option) "), "\(option)") }
     }
 
+    @Test("the help of recipients, which has no command create, names import and check")
+    func recipients() throws {
+        let text = try CLI.run(["recipients", "--help"]).text
+        #expect(text.contains("Import and check recipient directories") && !text.contains("Create and"), "\(text)")
+    }
+
     @Test("the help and the completions of --suite name the values that the option accepts")
     func suites() throws {
         #expect(try CLI.run(["keys", "create", "--help"]).text.contains("(values: p256, x25519, xwing)"))

@@ -58,7 +58,7 @@ struct IdleOptionTests {
     func expose() throws {
         try place.create("Keys/ios", "recipient")
         expectRefusal(
-            try place.seal(to: "Keys/ios", "--expose", "nonsense"), 65, saying: "aps.nonsense can't be exposed")
+            try place.seal(to: "Keys/ios", "--expose", "nonsense"), 65, saying: "expose[0] can't be exposed")
     }
 
     @Test("seal --allow-lower-suite to a set whose newest key ranks below no other says that it has no effect")

@@ -9,7 +9,8 @@ struct WarningTests {
     private static let badge = "aps.badge is a string and not a nonnegative integer: the device ignores it"
     private static let null = "null in an array: the app gets an empty string in its place (at byte 51)"
     private static let number =
-        "a number too large for a Double: the app doesn't get it, or an empty string in an array (at byte 56)"
+        "a number is too large for a Double: the app doesn't get its member; in an array it gets an empty string in "
+        + "its place (at byte 56)"
     private static let strange = Data(#"{"aps":{"alert":"Hi","badge":"3"},"ids":[7,8,9,1.0,null,1e400]}"#.utf8)
     private static let ordinary = Data(#"{"aps":{"alert":"Hi","badge":3},"ids":[7]}"#.utf8)
 

@@ -173,6 +173,10 @@ def headers() -> list[dict[str, Any]]:
         ("https://a.b/c\n", False), ("https://a.b/%", False), ("https://a.b/%2", False), ("https://a.b/%zz", False),
         ("https://a.b/\u00e9", False), ("https://\u00e9.b/", False), ("https://a.b/\"", False), ("https://a.b/\\c", False),
         ("https://a.b\\c", False), ("https://a.b/<c>", False), ("https://a_b/c", False),
+        ("https://a.b:1", True), ("https://a.b:00443/c", True), ("https://a.b:65535?c", True), ("https://a.b:0/c", False),
+        ("https://a.b:00000", False), ("https://a.b:65536/c", False), ("https://a.b:99999/c", False),
+        ("https://a..b/c", False), ("https://.a/c", False), ("https://a./c", False), ("https://.", False),
+        ("https://a.:443", False), ("https://-/c", True), ("https://a:1:2/c", False),
         ("https://" + "a" * 253, True), ("https://" + "a" * 254, False), ("https://a.b/c\u0000", False), (1, False),
     ):
         one(f"url {str(url)[:40]!r}, {len(str(url))}", valid, url=url)

@@ -67,7 +67,7 @@ public struct AttachmentReference: Equatable, Sendable {
         try BlobError.require(
             ReferenceGrammar.isURL(url.utf8),
             "the URL is not an escaped https://HOST[:PORT][/PATH][?QUERY] of at most 2,048 bytes"
-                + (ReferenceGrammar.unescapedCharacter(in: url.utf8).map { ": \($0)" } ?? ""))
+                + (ReferenceGrammar.fault(in: url.utf8).map { ": \($0)" } ?? ""))
     }
 
     /// - Throws: `BlobError` with `invalidReference`.

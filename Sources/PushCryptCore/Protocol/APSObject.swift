@@ -1,5 +1,5 @@
-/// An object of an alert's payload whose members Apple defines ("Generating a remote notification"), with the types of their
-/// values. iOS ignores a value of another type without an error.
+/// An object of an alert's payload whose members Apple defines ("Generating a remote notification"), with the types and
+/// ranges of their values. A device ignores another value without an error.
 ///
 /// Two members aren't here: `mutable-content`, which sealing writes, and those of Live Activities, which can't be sealed.
 package enum APSObject: String, Sendable {
@@ -47,10 +47,10 @@ package struct APSType: Sendable {
     static let textOrObject = Self("a string or an object") { $0.kind == .string || $0.kind == .object }
     static let array = Self("an array") { $0.kind == .array }
     static let count = Self(
-        "a nonnegative integer", exposing: { $0.protocolInteger != nil }, reading: { $0.integer != nil })
+        "a nonnegative integer", exposing: { $0.protocolInteger != nil },
+        reading: { $0.integer.map { $0 >= 0 } ?? false })
     static let number = Self("a number") { $0.double != nil }
-    static let fraction = Self(
-        "a number from 0 to 1", exposing: { (0...1).contains($0.double ?? -1) }, reading: number.isRead)
+    static let fraction = Self("a number from 0 to 1") { (0...1).contains($0.double ?? -1) }
     static let one = Self("the integer 1", exposing: { $0.protocolInteger == 1 }, reading: zeroOrOne.isRead)
     static let zeroOrOne = Self("0 or 1") { $0.protocolInteger.map { $0 <= 1 } ?? false }
     static let level = Self("one of passive, active, time-sensitive and critical") { value in

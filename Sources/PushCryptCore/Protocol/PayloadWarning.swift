@@ -11,7 +11,7 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
 
         private init(_ name: String, _ text: String = "") { (description, self.text) = (name, text) }
 
-        /// A member of `aps` has another type than Apple defines: the device ignores it.
+        /// A member of `aps` has a value of another type or range than Apple defines: the device ignores it.
         public static let wrongType = Code("wrongType")
         /// An argument of a text by key that isn't a string: the device inserts another text, or shows the literal.
         public static let otherArgument = Code("otherArgument")
@@ -24,7 +24,9 @@ public struct PayloadWarning: Hashable, Sendable, CustomStringConvertible {
             "null in the visible payload: iOS makes a property list of it, which has no null, and may drop the push")
         /// A number outside of `Double`: the app's `userInfo` doesn't have it, or has an empty string in an array.
         public static let numberTooLarge = Code(
-            "numberTooLarge", "a number too large for a Double: the app doesn't get it, or an empty string in an array")
+            "numberTooLarge",
+            "a number is too large for a Double: the app doesn't get its member; "
+                + "in an array it gets an empty string in its place")
         /// An integer of more than 64 bits: the app's `userInfo` has the nearest `Double`.
         public static let integerRounded = Code(
             "integerRounded", "an integer of more than 64 bits: the app gets the nearest Double")
@@ -57,7 +59,8 @@ extension PayloadWarning {
             let effect =
                 switch argument.kind {
                 case .object, .array:
-                    "which has no text: the device shows the literal \(key.part.rawValue), or none, in place of the app's text"
+                    "which has no text: in place of the app's text, the device shows the literal \(key.part.rawValue) "
+                        + "or, without one, no \(key.part.rawValue); if no text is left, it shows the placeholder"
                 case .null: "and the device inserts an empty text"
                 case .number, .boolean, .string: "and the device inserts its JSON text"
                 }

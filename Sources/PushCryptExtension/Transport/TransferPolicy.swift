@@ -21,7 +21,7 @@ public struct TransferPolicy: Hashable, Sendable {
     /// - Throws: `TransferError` with `addressRefused`.
     public func check(_ address: String) throws(TransferError) {
         guard let address = WebAddress(address) else {
-            let fault = ReferenceGrammar.unescapedCharacter(in: address.utf8).map { "in the address, \($0)" }
+            let fault = ReferenceGrammar.fault(in: address.utf8).map { "in the address, \($0)" }
             throw TransferError(.addressRefused, fault ?? "the address does not consist of scheme, host and path")
         }
         guard address.scheme == "https" || allowsLoopbackHTTP && address.scheme == "http" && address.isLoopback else {
@@ -39,6 +39,7 @@ public struct TransferPolicy: Hashable, Sendable {
 /// address = scheme "://" host [":" port] [("/" | "?" | "#") rest]
 /// host    = label *("." label) | "[" IPv6 "]"
 /// label   = 1*(letter | digit | "-" | "_")
+/// port    = 1*digit                            1 to 65535
 /// ```
 ///
 /// RFC 3986 without user names, and without anything that two parsers could read differently. An attacker who gets a
@@ -57,12 +58,13 @@ struct WebAddress {
         let address =
             #/
             ([A-Za-z0-9]++) ://
-            ((?:[A-Za-z0-9_-]++\.)*+[A-Za-z0-9_-]++ | \[[0-9A-Fa-f:.]{2,}+\])
+            ([A-Za-z0-9_.-]++ | \[[0-9A-Fa-f:.]{2,}+\])
             (?: : ([0-9]+) )?
             (?: [/?\#] .* )?
             /#
         guard text.utf8.count <= Self.maximumByteCount, Self.hasOnlyAddressCharacters(Array(text.utf8)),
-            let match = text.wholeMatch(of: address), match.3.map({ UInt16($0) ?? 0 }) != 0
+            let match = text.wholeMatch(of: address), match.3.map({ ReferenceGrammar.isPort($0.utf8) }) ?? true,
+            match.2.hasPrefix("[") || ReferenceGrammar.areLabels(match.2.utf8)
         else { return nil }
         scheme = match.1.lowercased()
         host = match.2.lowercased()

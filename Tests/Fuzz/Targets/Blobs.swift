@@ -156,10 +156,13 @@ private func matches(_ text: String, _ pattern: String) -> Bool {
 }
 
 private func isURL(_ text: String) -> Bool {
-    text.utf8.count <= 2_048
+    let authority = text.dropFirst(8).prefix { !"/?".contains($0) }.split(separator: ":")
+    return text.utf8.count <= 2_048 && (authority.first?.utf8.count ?? 0) <= 253
+        && authority.dropFirst().allSatisfy { (1...65_535).contains(Int($0) ?? 0) }
         && matches(
             text,
-            "https://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?([/?]([A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?")
+            "https://[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*(:[0-9]{1,5})?"
+                + "([/?]([A-Za-z0-9._~:/?\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?")
 }
 
 private func hasURL(_ tree: SlowJSON) -> Bool { tree.text("url").map(isURL) == true }

@@ -103,8 +103,8 @@ import Testing
             ),
             (
                 #"["Ann",["Bob"]]"#, "literal",
-                "argument 2 of loc-args is an array, which has no text: the device shows the literal body, or none, in place "
-                    + "of the app's text"
+                "argument 2 of loc-args is an array, which has no text: in place of the app's text, the device shows "
+                    + "the literal body or, without one, no body; if no text is left, it shows the placeholder"
             ),
         ])
     func otherArguments(_ arguments: String, body: String, note: String) throws {
@@ -116,6 +116,18 @@ import Testing
         #expect((json["after"] as? [String: Any])?["body"] as? String == body, "\(json)")
         #expect((json["notes"] as? [String])?.contains(note) == true, "\(json)")
         #expect(json["restored"] as? Bool == (body != "literal"), "\(json)")
+    }
+
+    @Test(
+        "an argument without text and no literal body: the phone shows the title, and without a title the placeholder",
+        arguments: [(#""title":"T","#, "restored"), ("", "placeholder")])
+    func argumentWithoutLiteral(_ title: String, outcome: String) throws {
+        try place.write(Data(#"{"PAY":"%@ pays"}"#.utf8), to: "t.json")
+        let payload = #"{"aps":{"alert":{\#(title)"loc-key":"PAY","loc-args":[["Bob"]]}}}"#
+        let sealed = try place.seal(to: "phone", payload: Data(payload.utf8))
+        #expect(sealed.stderr.contains("if no text is left, it shows the placeholder"), "\(sealed)")
+        let json = try object(sealed.payload, "--strings", "t.json")
+        #expect(json["outcome"] as? String == outcome, "\(json)")
     }
 
     @Test("lines of a batch with arguments that aren't strings are sealed, and each answer notes them")
@@ -209,7 +221,7 @@ import Testing
         let json = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
         #expect(
             json["notes"] as? [String] == [
-                "takes back push 1", "takes back 1 message that this phone hasn't got",
+                "takes back push 1", "takes back 1 message that this phone hasn't got from this sender",
                 "quiet: shown passively; nothing is shown with --filtering", "adds 2 to the badge",
                 "a self-test: the extension reports that it works",
             ], "\(json)")

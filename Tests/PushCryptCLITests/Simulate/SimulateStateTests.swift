@@ -44,11 +44,14 @@ import Testing
     }
 
     @Test(
-        "a clock that is wrong only on the phone makes a push expired or not yet valid",
+        "a clock that is wrong only on the phone makes a push expired or not yet valid, and the verdict has the times",
         arguments: [("2026-05-01T09:00:00Z", "expired"), ("2026-02-01T09:00:00Z", "notYetValid")])
     func phoneClock(_ time: String, failure: String) throws {
-        let object = try story.objects([try story.push()], ["--phone-clock", time], exit: 65)[0]
+        let push = try story.push(#"{"aps":{"alert":"Hi"}}"#, "--expires", "2d")
+        let object = try story.objects([push], ["--phone-clock", time], exit: 65)[0]
         #expect(object.text("failure") == failure)
+        let times = "It was sealed at \(Workplace.now), expires at 2026-03-03T09:00:00Z, and the time here is \(time)."
+        #expect(object.text("verdict") == "\(failure): the placeholder is shown. \(times)")
     }
 
     @Test(
@@ -139,6 +142,17 @@ import Testing
         #expect(!output.stderr.contains("no effect") && !output.stderr.contains("diagnose"), "\(output)")
     }
 
+    @Test(
+        "a push that isn't sealed is shown without its picture, and a note says so if a member or a file is named",
+        arguments: [["--attachment-member", "image"], ["--serve", "https://a.b/p=p"], []])
+    func unsealedPicture(_ options: [String]) throws {
+        try story.place.write(Data([1]), to: "p")
+        let push = #"{"aps":{"alert":"Hi","mutable-content":1},"image":"https://a.b/p"}"#
+        let object = try story.objects([push], ["--unsealed", "shown"] + options)[0]
+        let note = "shown without attachments: the extension fetches none for a push that isn't sealed"
+        #expect(object.texts("notes") == (options.isEmpty ? nil : [note]), "\(object)")
+    }
+
     @Test("each push shows the receipt that the phone posts, by push_id, and posting doesn't delay the notification")
     func receipts() throws {
         let payload = #"{"aps":{"alert":"Hi"},"push_id":"m-17"}"#
@@ -158,6 +172,20 @@ import Testing
         let unsealed = #"{"aps":{"alert":"Hi","mutable-content":1}}"#
         let output = try story.run([unsealed], ["--receipts", "form", "--unsealed", "shown"])
         #expect(output.exit == 0 && output.stderr.contains("--receipts has no effect"), "\(output)")
+    }
+
+    @Test(
+        "without a receipt the note says that none was made, and that the system ended the extension if it did",
+        arguments: [
+            (["--kill-at", "0s"], "the extension made no receipt, and the system ended it during a push"),
+            (["--authorization", "denied"], "the extension made no receipt"), (["--unsealed", "refused"], nil),
+        ] as [([String], String?)])
+    func noReceipt(_ options: [String], reason: String?) throws {
+        let sealed = try story.push()
+        let push = options[0] == "--unsealed" ? #"{"aps":{"alert":"Hi","mutable-content":1}}"# : sealed
+        let notes = try story.run([push], ["--receipts", "json"] + options).stderr.split(separator: "\n")
+            .map(String.init).filter { $0.contains("--receipts") }
+        #expect(notes == (reason.map { ["pushcrypt: --receipts has no effect: \($0)"] } ?? []), "\(notes)")
     }
 
     @Test("a receipt that the extension can't post waits, and the app posts it when it comes to the foreground")

@@ -39,7 +39,7 @@ import Testing
     private func outcomes(_ pushes: [[String: Any]]) -> [String?] { pushes.map { $0["outcome"] as? String } }
 
     @Test(
-        "a sender takes back another's campaign, before or after it: both pushes are restored, and nothing is taken back"
+        "a sender takes back another's campaign, before or after it: both are restored, and a note says that it has none"
     )
     func retraction() throws {
         let message = try push(by: "b", "--id-from", "alert-42")
@@ -48,6 +48,7 @@ import Testing
             let shown = try simulate(pushes)
             #expect(outcomes(shown) == ["restored", "restored"], "\(shown)")
             #expect(!"\(shown)".contains("takes back push"), "\(shown)")
+            #expect("\(shown)".contains("that this phone hasn't got from this sender"), "\(shown)")
         }
         let own = try simulate([message, try push(by: "b", "--retract-from", "alert-42")])
         #expect("\(own)".contains("takes back push 1"), "\(own)")

@@ -73,6 +73,18 @@ struct StreamTests {
             "\(output)")
     }
 
+    @Test(
+        "a refused entry of \"expose\" is in neither the answer nor a message: they have its index",
+        arguments: [["--stream"], ["--batch"]])
+    func exposed(_ mode: [String]) throws {
+        let batch = try BatchPlace()
+        let line = #"{"device":"d1","payload":{"aps":{"alert":"x","badge":1}},"expose":["badge","Mr-Smith_is_ill"]}"#
+        let options = Self.seal.filter { $0 != "--stream" } + mode
+        let output = try batch.place.run(options, stdin: BatchPlace.data([line]))
+        let shown = output.text + output.stderr
+        #expect(shown.contains("expose[1] can't be exposed") && !shown.contains("Smith"), "\(output)")
+    }
+
     @Test("control and format characters that an answer repeats are escapes")
     func formatCharacters() throws {
         let batch = try BatchPlace()

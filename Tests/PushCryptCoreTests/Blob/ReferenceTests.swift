@@ -63,6 +63,24 @@ import Testing
         #expect(throws: BlobError.self) { try OffloadReference(url: url, blob: payload) }
     }
 
+    @Test(
+        "a URL with an empty name in its host, or a port outside 1 to 65535, is refused, and the part is named",
+        arguments: [
+            ("https://a.example:99999/x", "port"), ("https://a.example:0/x", "port"),
+            ("https://a.example:65536", "port"), ("https://a.example:/x", "port"), ("https://a..b/x", "host"),
+            ("https://a.example./x", "host"), ("https://.a.example?x", "host"),
+        ])
+    func badAuthority(url: String, part: String) throws {
+        let picture = try Self.blob(.attachment)
+        let error = #expect(throws: BlobError.self) {
+            try AttachmentReference(url: url, blob: picture, type: "image/png")
+        }
+        #expect(error?.code == .invalidReference && error?.reason.contains(": the \(part) is not ") == true)
+        for good in ["https://a.example:65535/x", "https://a.example:1"] {
+            _ = try AttachmentReference(url: good, blob: picture, type: "image/png")
+        }
+    }
+
     @Test("a wrong type, id, purpose or size throws invalidReference")
     func otherFaults() throws {
         let (picture, payload) = (try Self.blob(.attachment), try Self.blob(.payload))

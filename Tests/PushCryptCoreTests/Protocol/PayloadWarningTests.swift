@@ -10,7 +10,9 @@ import Testing
     /// Members of `aps` with values of other types, as backends send them.
     static let wrongTypes: [(path: String, aps: String)] = [
         ("aps.badge", #""badge":"3""#), ("aps.badge", #""badge":true"#), ("aps.badge", #""badge":1.5"#),
-        ("aps.badge", #""badge":{}"#), ("aps.sound", #""sound":1"#), ("aps.sound", #""sound":true"#),
+        ("aps.badge", #""badge":-1"#), ("aps.badge", #""badge":-0.5"#), ("aps.sound.volume", #""sound":{"volume":7}"#),
+        ("aps.sound.volume", #""sound":{"volume":-0.1}"#), ("aps.badge", #""badge":{}"#),
+        ("aps.sound", #""sound":1"#), ("aps.sound", #""sound":true"#),
         ("aps.sound", #""sound":["a"]"#), ("aps.thread-id", #""thread-id":12"#), ("aps.category", #""category":5"#),
         ("aps.sound.critical", #""sound":{"critical":"1"}"#), ("aps.sound.critical", #""sound":{"critical":true}"#),
         ("aps.sound.critical", #""sound":{"critical":2}"#), ("aps.sound.name", #""sound":{"name":7}"#),
@@ -27,7 +29,9 @@ import Testing
         ("aps.alert.summary-arg-count", #""alert":{"body":"x","summary-arg-count":"2"}"#),
     ]
 
-    @Test("a member of aps with a wrong type gets one warning with its path and its place", arguments: wrongTypes)
+    @Test(
+        "a member of aps with a wrong type, or a number out of its range, gets one warning with its path and its place",
+        arguments: wrongTypes)
     func wrongType(_ test: (path: String, aps: String)) throws {
         let found = try warnings(#"{"aps":{\#(test.aps)}}"#)
         #expect(found.map(\.code) == [.wrongType], "\(found)")
@@ -41,6 +45,7 @@ import Testing
             #"{"aps":{"alert":"x"}}"#,
             #"{"aps":{"alert":{"title":"t","subtitle":"s","body":"b","loc-key":"k","loc-args":["a"],"launch-image":"i"}}}"#,
             #"{"aps":{"badge":3,"sound":"a","category":"c","thread-id":"t","relevance-score":0.5,"content-available":1}}"#,
+            #"{"aps":{"badge":0,"sound":{"volume":0.0}}}"#,
             #"{"aps":{"badge":7.0,"sound":{"critical":1,"name":"a","volume":1},"content-available":0}}"#,
             #"{"aps":{"interruption-level":"time-sensitive","filter-criteria":"f","target-content-id":"t","own":[1]}}"#,
             #"{"aps":{"alert":"x","badge":null,"sound":null,"thread-id":null,"content-available":null}}"#,

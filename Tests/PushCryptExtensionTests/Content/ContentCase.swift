@@ -59,6 +59,7 @@ struct ContentCase: Sendable, CustomStringConvertible {
         ContentCase(#""sound":{"critical":1}"#) { $0.sound = .init(name: "default", isCritical: true) },
         ContentCase(#""sound":{"name":"a","critical":true,"volume":"1"}"#) { $0.sound = .init(name: "a") },
         ContentCase(#""sound":{"name":"a","critical":2,"volume":1}"#) { $0.sound = .init(name: "a", volume: 1) },
+        ContentCase(#""sound":{"name":"a","critical":1,"volume":7}"#) { $0.sound = .init(name: "a", isCritical: true) },
         ContentCase(#""sound":{}"#) { $0.sound = .init(name: "default") },
         ContentCase(#""sound":"""#) { _ in }, ContentCase(#""sound":null"#) { _ in },
         ContentCase(#""sound":1"#) { _ in }, ContentCase(#""sound":["a"]"#) { _ in },
@@ -67,6 +68,7 @@ struct ContentCase: Sendable, CustomStringConvertible {
     static let others = [
         ContentCase(#""badge":3"#) { $0.badge = 3 }, ContentCase(#""badge":0"#) { $0.badge = 0 },
         ContentCase(#""badge":7.0"#) { $0.badge = 7 }, ContentCase(#""badge":1e2"#) { $0.badge = 100 },
+        ContentCase(#""badge":-1"#) { _ in },
         ContentCase(#""badge":1.5"#) { _ in }, ContentCase(#""badge":1e400"#) { _ in },
         ContentCase(#""badge":1e300"#) { _ in }, ContentCase(#""badge":"3""#) { _ in },
         ContentCase(#""badge":true"#) { _ in }, ContentCase(#""badge":null"#) { _ in },

@@ -47,12 +47,15 @@ import Testing
     }
 
     @Test(
-        "an address with a character that must be percent-encoded is refused with the character's place",
+        "a wrong address is refused with the place of an unescaped character, or with the host or the port",
         arguments: [
             ("https://e.com/a b.png", "the character at byte 15 isn't percent-encoded"),
             ("https://e.com/Zoë.png", "the character at byte 16 isn't percent-encoded"),
             ("https://e.com/?q=\"a\"", "the character at byte 17 isn't percent-encoded"),
             ("https://bücher.example/", "the character at byte 9 isn't one of a host"),
+            ("https://e.com:99999/a", "in the address, the port is not a number from 1 to 65535"),
+            ("https://[::1]:0/a", "in the address, the port is not"),
+            ("https://e..com/a", "in the address, the host is not"),
             ("http:/e.com/a", "the address does not consist of scheme, host and path"),
         ])
     func unescaped(address: String, reason: String) {

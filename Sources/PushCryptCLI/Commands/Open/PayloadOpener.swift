@@ -33,12 +33,16 @@ struct PayloadOpener {
 
     func open(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, OpeningFailure> {
         opener.opening(payload, at: time).mapError { error in
-            let reason = error.times.map {
-                "it was sealed at \($0.issuedAt), expires at \($0.expiresAt), and the time here is \(time)"
-            }
-            return OpeningFailure(
-                failure: error.failure, reason: reason ?? given.reason(for: error.failure, payload, at: time))
+            let reason = error.reason(at: time) ?? given.reason(for: error.failure, payload, at: time)
+            return OpeningFailure(failure: error.failure, reason: reason)
         }
+    }
+}
+
+extension Opener.OpeningError {
+    /// The times of a message that isn't fresh; nil for another failure.
+    func reason(at time: UnixTime) -> String? {
+        times.map { "it was sealed at \($0.issuedAt), expires at \($0.expiresAt), and the time here is \(time)" }
     }
 }
 

@@ -5,7 +5,7 @@ import PushCryptRecipients
 struct Recipients: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recipients",
-        abstract: "Create and check recipient directories: the keys of many devices, for seal --batch.",
+        abstract: "Import and check recipient directories: the keys of many devices, for seal --batch.",
         discussion: """
             A directory is a SQLite database. recipients import creates one from JSON lines; a backend can also write it:
 

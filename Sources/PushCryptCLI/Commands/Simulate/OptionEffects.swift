@@ -77,8 +77,10 @@ struct OptionEffects {
                 "the extension received no push that isn't sealed"
             ),
             (
-                settings.receipts != nil && !hasReceipt, "--receipts",
-                "the extension received no push, or only ones that aren't sealed"
+                settings.receipts != nil && !hasReceipt && !hasLeftReceipt, "--receipts",
+                hasDied
+                    ? "the extension made no receipt, and the system ended it during a push"
+                    : "the extension made no receipt"
             ),
             (
                 settings.phoneClock != nil && !hasClockFailure, "--phone-clock",

@@ -11,6 +11,8 @@ struct PushFindings {
     /// The push with the payload that was sealed; nil if it isn't known.
     let opened: OpenedPush?
     let attachmentFailures: [(identifier: String, error: any Error)]
+    /// The time of the phone's clock when the push arrived.
+    let receivedAt: UnixTime
 
     private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
@@ -32,10 +34,18 @@ struct PushFindings {
         // A push that was opened shows the sealed payload. The visible one only has to arrive.
         let opening = sealed.map { PayloadWarning.all(in: $0.root) + visible.filter { $0.code == .outerNull } }
         let warnings = (opening ?? visible).map(\.description)
-        guard let opened else { return warnings }
+        guard let opened else {
+            let hasFiles = !settings.plainMembers.isEmpty || !settings.files.isEmpty
+            return warnings
+                + (reception.isUnsealed && hasFiles
+                    ? ["shown without attachments: the extension fetches none for a push that isn't sealed"] : [])
+        }
         var notes = numbers.map { "takes back push \($0)" }
         let others = opened.retractedMessageIDs.count - numbers.count
-        if others > 0 { notes.append("takes back \(NumberText.counted(others, "message")) that this phone hasn't got") }
+        if others > 0 {
+            notes.append(
+                "takes back \(NumberText.counted(others, "message")) that this phone hasn't got from this sender")
+        }
         if opened.isQuiet {
             let isHidden = settings.options.hasFilteringEntitlement
             notes.append(
@@ -92,6 +102,7 @@ struct PushFindings {
         case .malformed, .notSealed: textReason
         case .unknownKey?, .undecryptable?, .keyExpired?, .keyRevoked?: reception.failure.flatMap(keyReason)
         case .attachmentFailed: attachmentReason
+        case .expired?, .notYetValid?: timeReason
         default: nil
         }
     }
@@ -110,9 +121,17 @@ struct PushFindings {
     /// What the payload and the given keys show.
     private func keyReason(_ failure: FailureClass) -> String? {
         guard let given = settings.given else { return "The phone has no keys: give --keys." }
-        return given.reason(for: failure, payload, at: settings.startsAt).map {
-            $0.prefix(1).uppercased() + $0.dropFirst() + "."
-        }
+        return given.reason(for: failure, payload, at: settings.startsAt).map(Self.sentence)
+    }
+
+    private var timeReason: String? {
+        let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.trust)
+        guard case .failure(let error)? = opener?.opening(payload, at: receivedAt) else { return nil }
+        return error.reason(at: receivedAt).map(Self.sentence)
+    }
+
+    private static func sentence(_ reason: String) -> String {
+        reason.prefix(1).uppercased() + reason.dropFirst() + "."
     }
 
     private var attachmentReason: String? {

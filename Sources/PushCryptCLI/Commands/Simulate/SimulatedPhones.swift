@@ -207,6 +207,7 @@ final class SimulatedPhones {
         let payload = input.payload
         _ = attachmentFailures.take()
         let (start, presentedCount) = (phone.clock.elapsed, phone.center.presentations.count)
+        let time = phone.time
         let before = banner(await before(), on: plain)
         let reception = await after()
         let duration = reception.shownAfter
@@ -221,7 +222,7 @@ final class SimulatedPhones {
         let textless = reception.failure == .malformed ? openedAgain(payload) : nil
         let findings = PushFindings(
             settings: settings, payload: payload, reception: reception, opened: push ?? textless,
-            attachmentFailures: attachmentFailures.take())
+            attachmentFailures: attachmentFailures.take(), receivedAt: time)
         effects.note(findings, isOpened: push != nil)
         if phone.time != phone.clock.time, outcome(payload, at: phone.time) != outcome(payload, at: phone.clock.time) {
             effects.hasClockFailure = true

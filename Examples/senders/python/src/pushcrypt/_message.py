@@ -15,8 +15,11 @@ MAX_ATTACHMENTS, MAX_URL, MAX_SIZE = 8, 2048, 2**48
 MAX_RETRACTED, MAX_INCREMENT = 16, 999
 ID_SIZE = 16
 
-_HOST = r"[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?"
-_URL = re.compile(r"https://" + _HOST + r"(?:[/?](?:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?", re.ASCII)
+_HOST = r"(?![A-Za-z0-9.-]{254})[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*"
+_PORT = r"(?!0+(?![0-9]))(?:[0-9]{1,4}|[0-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+_URL = re.compile(
+    "https://" + _HOST + "(?::" + _PORT + ")?"
+    r"(?:[/?](?:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?", re.ASCII)
 _NAME = r"[a-z0-9][a-z0-9.+_-]{0,63}"
 _TYPE = re.compile(_NAME + "/" + _NAME, re.ASCII)
 _ID = re.compile("[A-Za-z0-9_-]{1,64}", re.ASCII)
