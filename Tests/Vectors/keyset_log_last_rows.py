@@ -52,7 +52,8 @@ def add_material(vectors: Vectors) -> None:
     add("the material has an unknown member", {**a, "use": "enc"}, b, code="malformed")
     shared = support.chained([created("shared", keys={M.kid: added(M)})])
     for what, keys in (("another key", [N.record()]), ("another key under its kid", [{**N.record(), "kid": M.kid}]),
-                       ("a key for recipients", [A.record()]), ("no key", [])):
+                       ("a key for recipients", [A.record()]), ("the key of a device", [KEYS["device"].record()]),
+                       ("no key", [])):
         vectors.refuse(f"in the place of a shared key there is {what}", "otherKeys", 2,
                        shared + support.plain_row(shared, keys))
     signing = support.chained([created("publisher", keys={P.kid: added(P)})])
@@ -138,6 +139,9 @@ def add_sealed_forms(vectors: Vectors) -> None:
             ("padded", value + "=" * (-len(value) % 4 or 4)), ("in base64's alphabet", "+" + value[1:]),
         ):
             add(f"{name} {what}", paths[name], other)
+    for name, size in (("mac", 32), ("dataKey", 60)):
+        text = support.compact(changed(base, paths[name], b64(bytes(size - 1)))) + b"\n"
+        vectors.refuse(f"{name} of {size - 1} bytes, and no secret is given", "malformed", 2, rows + text)
     add("keys of sealed have 27 bytes", "sealed keys", b64(bytes(27)))
     add("keys of sealed are padded", "sealed keys", at(base, "sealed keys") + "=")
     for name, values in (("n", (0, 1, 3, 2**21, -2)), ("r", (0, 33, -1)), ("p", (0, 17, -1))):

@@ -204,13 +204,13 @@ def _value(owner: Obj, name: str, text: str) -> bytes:
 # --- Material ----------------------------------------------------------------------------------------------------------
 
 
-def read_material(jwks: list[Any], kind: str, logged: Mapping[str, LoggedKey]) -> tuple[Key, ...]:
+def read_material(jwks: list[Any], logged: Mapping[str, LoggedKey]) -> tuple[Key, ...]:
     """The private key of every logged key that has material, and no other."""
     keys = tuple(_private_key(jwk) for jwk in jwks)
     if sorted(key.kid for key in keys) != sorted(kid for kid, one in logged.items() if one.has_material):
         raise Fault("otherKeys", "a key is missing, or there is one too many")
     for key in keys:
-        _compare(key, kind, logged[key.kid])
+        _compare(key, logged[key.kid])
     return keys
 
 
@@ -227,9 +227,9 @@ def _private_key(jwk: Any) -> Key:
         raise Flaw(error.reason) from None
 
 
-def _compare(key: Key, kind: str, logged: LoggedKey) -> None:
+def _compare(key: Key, logged: LoggedKey) -> None:
     public = None if key.kind == "oct" else replace(key, secret=None, psk=None).record()
-    if kind_of(key) != kind or public != logged.jwk or key.device is not None:
+    if public != logged.jwk or key.device is not None:
         raise Fault("otherKeys", f"key {key.kid} is another one than that of the log")
     if key.secret is None or (key.psk is not None) != logged.psk:
         raise Fault("otherKeys", f"key {key.kid} lacks its private part or its psk, or it has a psk that it can't have")
