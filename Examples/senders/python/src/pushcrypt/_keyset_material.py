@@ -9,10 +9,12 @@ LOCK   = "passphrase": {"n": N, "r": r, "p": p, "salt": B64(16), "check": B64(16
 
 ENC(key, aad, text)   = nonce(12) || AES-256-GCM(key, nonce, aad, text)
 KEK(32) || check(16)  = scrypt(passphrase, salt, N, r, p, 48)
-wrapped               = ENC(KEK, "pushcrypt/1 keyset key", keyset key), 60 bytes  |  the command's output, 1 to 4,096 bytes
+wrapped               = ENC(KEK, "pushcrypt/1 keyset key", keyset key), 60 bytes
+                      | the command's output, 1 to 4,096 bytes
 dataKey               = ENC(keyset key, "pushcrypt/1 data key", data key)
 sealed keys           = ENC(data key, "pushcrypt/1 keyset" || 0x00 || bytes of the value of "locks" || 0x00
-                            || bytes of all rows before, with each LF, {"keys": [JWK, ...], "history": B64(history key)})
+                            || bytes of all rows before, with each LF,
+                            {"keys": [JWK, ...], "history": B64(history key)})
 """
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ class Lock:
     wrapped: bytes = field(repr=False)
 
 
-# --- The keys of a log -------------------------------------------------------------------------------------------------
+# --- The keys of a log -------------------------------------------------------------------------------------------
 
 
 def logged_key(kid: str, change: KeyChange, kind: str) -> LoggedKey:
@@ -112,7 +114,7 @@ def _without_other_members(jwk: Obj, key: Key) -> Key:
     return key
 
 
-# --- The last row ------------------------------------------------------------------------------------------------------
+# --- The last row ------------------------------------------------------------------------------------------------
 
 
 def check_version(last: Obj) -> None:
@@ -201,7 +203,7 @@ def _value(owner: Obj, name: str, text: str) -> bytes:
     return text[start:end].encode()
 
 
-# --- Material ----------------------------------------------------------------------------------------------------------
+# --- Material ----------------------------------------------------------------------------------------------------
 
 
 def read_material(jwks: list[Any], logged: Mapping[str, LoggedKey]) -> tuple[Key, ...]:
