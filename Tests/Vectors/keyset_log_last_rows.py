@@ -53,7 +53,8 @@ def add_material(vectors: Vectors) -> None:
     shared = support.chained([created("shared", keys={M.kid: added(M)})])
     for what, code, keys in (("another key", "otherKeys", [N.record()]), ("no key", "otherKeys", []),
                              ("another key under its kid", "malformed", [{**N.record(), "kid": M.kid}]),
-                             ("a key for recipients", "otherKeys", [A.record()])):
+                             ("a key for recipients", "otherKeys", [A.record()]),
+                             ("the key of a device", "otherKeys", [KEYS["device"].record()])):
         vectors.refuse(f"in the place of a shared key there is {what}", code, 2,
                        shared + support.plain_row(shared, keys))
     signing = support.chained([created("publisher", keys={P.kid: added(P)})])
@@ -139,6 +140,9 @@ def add_sealed_forms(vectors: Vectors) -> None:
             ("padded", value + "=" * (-len(value) % 4 or 4)), ("in base64's alphabet", "+" + value[1:]),
         ):
             add(f"{name} {what}", paths[name], other)
+    for name, size in (("mac", 32), ("dataKey", 60)):
+        text = support.compact(changed(base, paths[name], b64(bytes(size - 1)))) + b"\n"
+        vectors.refuse(f"{name} of {size - 1} bytes, and no secret is given", "malformed", 2, rows + text)
     add("keys of sealed have 27 bytes", "sealed keys", b64(bytes(27)))
     add("keys of sealed are padded", "sealed keys", at(base, "sealed keys") + "=")
     for name, values in (("n", (0, 1, 3, 2**21, -2)), ("r", (0, 33, -1)), ("p", (0, 17, -1))):

@@ -122,6 +122,9 @@ def add_moments(vectors: Vectors) -> None:
     lost = [created(keys={A.kid: added(A), C.kid: added(C)}), line("rotated", day(2), keys={A.kid: {"lost": True}})]
     vectors.plain("a lost key has no material", lost, records(C), at=day(2),
                   keys={A.kid: life("x25519", lost=True), C.kid: life("p256")})
+    vectors.plain("a lost key stays lost when its moments change", lost + [
+        line("rotated", day(3), keys={A.kid: {"retiresAt": day(3)}})], records(C), at=day(3),
+        keys={A.kid: life("x25519", retiresAt=day(3), lost=True), C.kid: life("p256")})
     found = lost + [line("imported", day(3), keys={A.kid: {"lost": None}, C.kid: {"lost": None}})]
     vectors.plain("a lost key is found again", found, records(A, C), at=day(3),
                   keys={A.kid: life("x25519"), C.kid: life("p256")})

@@ -9,10 +9,12 @@ LOCK   = "passphrase": {"n": N, "r": r, "p": p, "salt": B64(16), "check": B64(16
 
 ENC(key, aad, text)   = nonce(12) || AES-256-GCM(key, nonce, aad, text)
 KEK(32) || check(16)  = scrypt(passphrase, salt, N, r, p, 48)
-wrapped               = ENC(KEK, "pushcrypt/1 keyset key", keyset key), 60 bytes  |  the command's output, 1 to 4,096 bytes
+wrapped               = ENC(KEK, "pushcrypt/1 keyset key", keyset key), 60 bytes
+                      | the command's output, 1 to 4,096 bytes
 dataKey               = ENC(keyset key, "pushcrypt/1 data key", data key)
 sealed keys           = ENC(data key, "pushcrypt/1 keyset" || 0x00 || bytes of the value of "locks" || 0x00
-                            || bytes of all rows before, with each LF, {"keys": [JWK, ...], "history": B64(history key)})
+                            || bytes of all rows before, with each LF,
+                            {"keys": [JWK, ...], "history": B64(history key)})
 """
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ class Lock:
     wrapped: bytes = field(repr=False)
 
 
-# --- The keys of a log -------------------------------------------------------------------------------------------------
+# --- The keys of a log -------------------------------------------------------------------------------------------
 
 
 def logged_key(kid: str, change: KeyChange, kind: str) -> LoggedKey:
@@ -117,7 +119,7 @@ def _without_other_members(jwk: Obj, key: Key) -> Key:
     return key
 
 
-# --- The last row ------------------------------------------------------------------------------------------------------
+# --- The last row ------------------------------------------------------------------------------------------------
 
 
 def check_version(last: Obj) -> None:
@@ -208,16 +210,16 @@ def _value(owner: Obj, name: str, text: str) -> bytes:
     return text[start:end].encode()
 
 
-# --- Material ----------------------------------------------------------------------------------------------------------
+# --- Material ----------------------------------------------------------------------------------------------------
 
 
-def read_material(jwks: list[Any], kind: str, logged: Mapping[str, LoggedKey]) -> tuple[Key, ...]:
+def read_material(jwks: list[Any], logged: Mapping[str, LoggedKey]) -> tuple[Key, ...]:
     """The private key of every logged key that has material, and no other."""
     keys = tuple(_private_key(jwk) for jwk in jwks)
     if sorted(key.kid for key in keys) != sorted(kid for kid, one in logged.items() if one.has_material):
         raise Fault("otherKeys", "a key is missing, or there is one too many")
     for key in keys:
-        _compare(key, kind, logged[key.kid])
+        _compare(key, logged[key.kid])
     return keys
 
 
@@ -232,9 +234,9 @@ def _private_key(jwk: Any) -> Key:
         raise Flaw(error.reason) from None
 
 
-def _compare(key: Key, kind: str, logged: LoggedKey) -> None:
+def _compare(key: Key, logged: LoggedKey) -> None:
     public = None if key.kind == "oct" else replace(key, secret=None, psk=None).record()
-    if kind_of(key) != kind or public != logged.jwk or key.device is not None:
+    if public != logged.jwk or key.device is not None:
         raise Fault("otherKeys", f"key {key.kid} is another one than that of the log")
     if key.secret is None or (key.psk is not None) != logged.psk:
         raise Fault("otherKeys", f"key {key.kid} lacks its private part or its psk, or it has a psk that it can't have")

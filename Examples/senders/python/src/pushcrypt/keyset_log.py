@@ -105,12 +105,12 @@ class KeysetFile:
                 _keyset_material.check_plain(last, text, history)
                 if passphrase is not None:
                     raise Fault("notEncrypted", "the keys are in clear, although a passphrase was given")
-                return cls(log, (), _keyset_material.read_material(last["keys"], log.kind, log.keys))
+                return cls(log, (), _keyset_material.read_material(last["keys"], log.keys))
             locks = _keyset_material.read_locks(last)
             if passphrase is None:
                 return cls(log, locks, None)
             jwks = _keyset_material.unlock(last, text, locks, history, passphrase)
-            return cls(log, locks, _keyset_material.read_material(jwks, log.kind, log.keys))
+            return cls(log, locks, _keyset_material.read_material(jwks, log.keys))
 
     def keyset(self) -> Keyset:
         """The keys with their times, without destroyed and lost ones. Raises KeysetFileError: `secretNeeded`."""
@@ -128,7 +128,7 @@ class KeysetFile:
         return times
 
 
-# --- Reading -----------------------------------------------------------------------------------------------------------
+# --- Reading -----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -194,7 +194,7 @@ class _Fold:
     def _check_order(self, line: Line) -> None:
         last = self.lines[-1] if self.lines else None
         number = last.n if last is not None else 0
-        if line.n <= number or (line.n != number + 1 and (line.what != "restored" or last is None)):
+        if line.n <= number or (line.n != number + 1 and line.what != "restored"):
             raise Fault("wrongNumber", f"the line has the number {line.n}, and the one before has {number}")
         if line.prev != (last.hash if last is not None else bytes(32)):
             raise Fault("brokenChain", "prev isn't the hash of the line before")
