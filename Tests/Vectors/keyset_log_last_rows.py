@@ -54,7 +54,7 @@ def add_material(vectors: Vectors) -> None:
     for what, code, keys in (("another key", "otherKeys", [N.record()]), ("no key", "otherKeys", []),
                              ("another key under its kid", "malformed", [{**N.record(), "kid": M.kid}]),
                              ("a key for recipients", "otherKeys", [A.record()]),
-                             ("the key of a device", "otherKeys", [KEYS["device"].record()])):
+                             ("the key of a device", "malformed", [KEYS["device"].record()])):
         vectors.refuse(f"in the place of a shared key there is {what}", code, 2,
                        shared + support.plain_row(shared, keys))
     signing = support.chained([created("publisher", keys={P.kid: added(P)})])

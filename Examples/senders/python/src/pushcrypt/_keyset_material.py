@@ -235,6 +235,8 @@ def _private_key(jwk: Any) -> Key:
 
 
 def _compare(key: Key, logged: LoggedKey) -> None:
+    if key.device is not None:
+        raise Flaw(f"key {key.kid} is that of a device")
     public = None if key.kind == "oct" else replace(key, secret=None, psk=None).record()
     if public != logged.jwk or key.device is not None:
         raise Fault("otherKeys", f"key {key.kid} is another one than that of the log")
