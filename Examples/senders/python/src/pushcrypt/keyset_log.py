@@ -94,7 +94,7 @@ class KeysetFile:
         rows = _rows(data)
         with _row(len(rows)):
             last, text = parse_row(rows[-1])
-        if "v" not in last and "n" in last:
+        if "v" not in last and "prev" in last:
             raise KeysetFileError("incomplete", "the last row is missing", 0)
         with _row(len(rows)):
             _keyset_material.check_version(last)
