@@ -14,6 +14,7 @@ from pushcrypt import (
     RecipientKey, Registration, SealError, Sealer, SenderKey, pinned, seal_attachment, seal_offload,
 )
 from pushcrypt._json import b64, unb64
+from pushcrypt.registration import RegistrationChange
 
 TOPIC, NOW, DAY = "com.example.app", 1_800_000_000, 86_400
 SECRET = "the-secret-text"
@@ -243,6 +244,26 @@ class APITests(unittest.TestCase):
         for options in ({"exposed": "badge"}, {"retract": "A" * 22}, {"minimum_suite": 0}, {"minimum_suite": True},
                         {"minimum_suite": "3"}):
             self.refused(SealError, "invalidOption", self.seal, self.phones["device"], **options)
+
+    def test_a_suite_or_a_permission_of_another_type_is_refused(self) -> None:
+        for suite in (True, 1.0, "1", None, 5):
+            with self.assertRaises(KeyRecordError) as refusal:
+                RecipientKey.generate(suite)  # type: ignore[arg-type]
+            self.assertEqual(refusal.exception.code, "unsupportedKey")
+        sender = pinned(SENDER.public_jwk())
+        for value in (1, 0, "false", None):
+            with self.assertRaisesRegex(TypeError, "allows_lower_suite"):
+                Recipient.from_keyset(sender, allows_lower_suite=value)  # type: ignore[arg-type]
+            for options in ({"is_proven": value}, {"is_proven": True, "allows_lower_suite": value}):
+                with self.assertRaisesRegex(TypeError, "is_proven"):
+                    RegistrationChange.storing(None, over=[], **options)  # type: ignore[arg-type]
+
+    def test_a_private_member_that_belongs_to_another_kind_of_key_is_refused(self) -> None:
+        for name, member in (("p256", "priv"), ("x25519", "priv")):
+            record = {**self.phones[name].registration_record(), member: b64(bytes(32))}
+            with self.assertRaises(KeyRecordError) as refusal:
+                Registration.from_json(json.dumps(record), requiring=())
+            self.assertEqual(refusal.exception.code, "malformed")
 
     def test_what_a_backend_requires_of_a_record_is_named_and_a_misspelt_requirement_is_a_type_error(self) -> None:
         text = json.dumps(self.phones["p256 psk"].registration_record())
