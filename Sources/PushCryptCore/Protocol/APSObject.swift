@@ -7,21 +7,27 @@ package enum APSObject: String, Sendable {
     case alert = "aps.alert"
     case sound = "aps.sound"
 
-    private static let members: [Self: KeyValuePairs<String, APSType>] = [
-        .aps: [
-            "alert": .textOrObject, "badge": .count, "category": .text, "content-available": .one,
-            "filter-criteria": .text, "interruption-level": .level, "relevance-score": .number, "sound": .sound,
-            "target-content-id": .text, "thread-id": .text,
-        ],
-        .alert: [
-            "title": .text, "subtitle": .text, "body": .text, "launch-image": .text, "title-loc-key": .text,
-            "title-loc-args": .array, "subtitle-loc-key": .text, "subtitle-loc-args": .array, "loc-key": .text,
-            "loc-args": .array, "summary-arg": .text, "summary-arg-count": .count,
-        ],
-        .sound: ["critical": .zeroOrOne, "name": .text, "volume": .fraction],
+    private static let apsMembers: KeyValuePairs<String, APSType> = [
+        "alert": .textOrObject, "badge": .count, "category": .text, "content-available": .one, "filter-criteria": .text,
+        "interruption-level": .level, "relevance-score": .number, "sound": .sound, "target-content-id": .text,
+        "thread-id": .text,
+    ]
+    private static let alertMembers: KeyValuePairs<String, APSType> = [
+        "title": .text, "subtitle": .text, "body": .text, "launch-image": .text, "title-loc-key": .text,
+        "title-loc-args": .array, "subtitle-loc-key": .text, "subtitle-loc-args": .array, "loc-key": .text,
+        "loc-args": .array, "summary-arg": .text, "summary-arg-count": .count,
+    ]
+    private static let soundMembers: KeyValuePairs<String, APSType> = [
+        "critical": .zeroOrOne, "name": .text, "volume": .fraction,
     ]
 
-    package var members: KeyValuePairs<String, APSType> { Self.members[self] ?? [:] }
+    package var members: KeyValuePairs<String, APSType> {
+        switch self {
+        case .aps: Self.apsMembers
+        case .alert: Self.alertMembers
+        case .sound: Self.soundMembers
+        }
+    }
 
     /// - Returns: nil for a member that this version doesn't know.
     package func type(of name: String) -> APSType? { members.first { $0.key == name }?.value }
@@ -79,7 +85,8 @@ extension JSONValue {
 
     /// Whether this `aps` is of a Live Activity. An encoder may write null for members that the payload doesn't have.
     package var isOfLiveActivity: Bool {
-        ["content-state", "attributes", "attributes-type"].contains { (self[$0]?.kind ?? .null) != .null }
-            || ["start", "update", "end"].contains { self["event"]?.isString($0) == true }
+        let event = self["event"]
+        return ["start", "update", "end"].contains { event?.isString($0) == true }
+            || ["content-state", "attributes", "attributes-type"].contains { (self[$0]?.kind ?? .null) != .null }
     }
 }

@@ -3,9 +3,22 @@ package enum AlertPart: String, CaseIterable, Sendable {
     case title, subtitle, body
 
     /// The member with the key, such as `title-loc-key`.
-    package var keyName: String { self == .body ? "loc-key" : rawValue + "-loc-key" }
+    package var keyName: String {
+        switch self {
+        case .title: "title-loc-key"
+        case .subtitle: "subtitle-loc-key"
+        case .body: "loc-key"
+        }
+    }
+
     /// The member with the arguments of the key's text, such as `title-loc-args`.
-    package var argumentsName: String { self == .body ? "loc-args" : rawValue + "-loc-args" }
+    package var argumentsName: String {
+        switch self {
+        case .title: "title-loc-args"
+        case .subtitle: "subtitle-loc-args"
+        case .body: "loc-args"
+        }
+    }
 }
 
 /// A key of the app's texts in an `aps.alert`, with the arguments of its text (PROTOCOL section 8). Every reader of these members

@@ -72,12 +72,18 @@ extension PayloadWarning {
     /// Encoders write null for a member that the payload doesn't have, so null isn't a wrong type.
     private static func wrongTypes(_ place: APSObject, _ object: JSONValue?) -> [PayloadWarning] {
         guard let object, object.kind == .object else { return [] }
-        return place.members.compactMap { name, type in
-            guard let value = object[name], value.kind != .null, !type.isRead(value) else { return nil }
+        var warnings: [PayloadWarning] = []
+        // An object has few of its members, and each is read once.
+        for member in object.members {
+            let value = member.value
+            guard let (name, type) = place.members.first(where: { member.hasName($0.key) }), value.kind != .null,
+                !type.isRead(value)
+            else { continue }
             let text =
                 "\(place.rawValue).\(name) is \(value.kindText) and not \(type.description): the device ignores it"
-            return PayloadWarning(code: .wrongType, byteOffset: value.range.lowerBound, description: text)
+            warnings.append(PayloadWarning(code: .wrongType, byteOffset: value.range.lowerBound, description: text))
         }
+        return warnings
     }
 
     /// The values that a property list can't represent. The arguments of localised texts have rules of their own.
