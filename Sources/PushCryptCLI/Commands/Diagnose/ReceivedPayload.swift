@@ -45,8 +45,8 @@ struct ReceivedPayload {
 
     var isEmpty: Bool { text.allSatisfy(\.isWhiteSpace) }
     var aps: JSONValue? { root?["aps"] }
-    /// Whether it is of a Live Activity and, as it must be, not sealed.
-    var isOfLiveActivity: Bool { envelope == nil && aps?.isOfLiveActivity == true }
+    /// Whether it is of a Live Activity and, as it must be, not sealed. Several detectors ask.
+    private(set) var isOfLiveActivity = false
 
     init(_ input: [UInt8]) {
         // `seal` prints a newline after a payload.
@@ -63,6 +63,7 @@ struct ReceivedPayload {
         if depth > 0 { wrappings.append(.textInText(depth)) }
         guard value.kind == .object || value.kind == .array else { return }
         find(in: value)
+        isOfLiveActivity = envelope == nil && aps?.isOfLiveActivity == true
     }
 
     private mutating func removeEncoding() {
