@@ -80,7 +80,9 @@ extension PayloadFaults {
     }
 
     static func nulls(_ evidence: Evidence) -> Fault? {
-        guard let warning = visibleWarnings(evidence).first(where: { $0.code == .outerNull }) else { return nil }
+        guard evidence.payload.envelope != nil,
+            let warning = visibleWarnings(evidence).first(where: { $0.code == .outerNull })
+        else { return nil }
         let text = warning.code.text
         return Fault(
             .warning, "payload-null", text.prefix(1).uppercased() + text.dropFirst() + ".",
