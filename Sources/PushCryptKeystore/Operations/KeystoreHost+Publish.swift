@@ -78,12 +78,9 @@ extension KeystoreHost {
     /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
     package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
         let (log, id) = (sent.log, sent.log.state.id)
-        let seen = try storage.history(of: id)?.log
-        if KeystoreRule.history.isOn, let seen, !log.extends(seen) {
-            throw seen.extends(log)
-                ? KeystoreRefusal.olderThanHistory(id: id, seen: seen.state.head)
-                : .twoHistories(id: id, seen: seen.state.head)
-        }
+        let history = try storage.history(of: id)
+        try requireExtension(log, of: history)
+        let seen = history?.log
         let isNew = seen?.state.head != log.state.head
         guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.state)) else {
             throw KeystoreRefusal.notReviewed

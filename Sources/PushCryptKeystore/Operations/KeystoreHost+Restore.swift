@@ -20,7 +20,7 @@ extension KeystoreHost {
         others: [KeysetLog] = [], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
     ) throws -> OpenedKeyset {
         guard let id = files.first?.state.id else { throw KeystoreRefusal.missing(path: path) }
-        let paths = try storage.paths(of: id, besides: path)
+        let paths = try storage.paths(of: id, inKeystoreOf: path)
         let present = paths.compactMap { path in
             // A file that isn't authentic counts as not there.
             (try? storage.keyset(path)).flatMap { $0?.state.id == id ? $0 : nil }

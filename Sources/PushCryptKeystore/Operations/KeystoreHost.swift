@@ -33,20 +33,16 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         self.confirmsClock = confirmsClock
     }
 
-    /// Reads a keyset and compares it with what the host has seen: the one check of copies.
+    /// Reads a keyset and compares it with what the host has seen.
     ///
     /// - Throws: `KeystoreRefusal` with `missing`, `olderThanHistory`, `twoHistories`; to change it also `twoFiles`, `otherWriter`.
     package func load(_ path: String, toChange: Bool) throws -> OpenedKeyset {
         guard let keyset = try storage.keyset(path) else { throw KeystoreRefusal.missing(path: path) }
         let id = keyset.state.id
         let history = try storage.history(of: id)
-        if KeystoreRule.history.isOn, let seen = history?.log, !keyset.log.extends(seen) {
-            throw seen.extends(keyset.log)
-                ? KeystoreRefusal.olderThanHistory(id: id, seen: seen.state.head)
-                : .twoHistories(id: id, seen: seen.state.head)
-        }
+        try requireExtension(keyset.log, of: history)
         if toChange {
-            let paths = try storage.paths(of: id, besides: path)
+            let paths = try storage.paths(of: id, inKeystoreOf: path)
             if KeystoreRule.oneFile.isOn, paths.count > 1 { throw KeystoreRefusal.twoFiles(id: id, paths: paths) }
             if KeystoreRule.writer.isOn, let writer = keyset.state.writer, writer != name {
                 throw KeystoreRefusal.otherWriter(writer)
@@ -54,6 +50,15 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         }
         try storage.setHistory(keyset.history(lastRun: history?.lastRun))
         return keyset
+    }
+
+    /// The one check of copies.
+    ///
+    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`.
+    func requireExtension(_ log: KeysetLog, of history: KeysetHistory?) throws(KeystoreRefusal) {
+        guard KeystoreRule.history.isOn, let seen = history?.log, !log.extends(seen) else { return }
+        let (id, head) = (log.state.id, seen.state.head)
+        throw seen.extends(log) ? .olderThanHistory(id: id, seen: head) : .twoHistories(id: id, seen: head)
     }
 
     /// The time of a change: the clock's, but not before the last line.

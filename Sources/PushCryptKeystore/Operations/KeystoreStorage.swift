@@ -45,7 +45,7 @@ package protocol KeystoreStorage {
     func replace(_ path: String, with keyset: OpenedKeyset) throws
     func remove(_ path: String) throws
     /// The files with this id in the keystore of a file, this one among them.
-    func paths(of id: KeysetID, besides path: String) throws -> [String]
+    func paths(of id: KeysetID, inKeystoreOf path: String) throws -> [String]
     func history(of id: KeysetID) throws -> KeysetHistory?
     func setHistory(_ history: KeysetHistory) throws
     /// - Returns: nil if there is no file.

@@ -51,7 +51,7 @@ final class MemoryStorage: KeystoreStorage {
 
     func remove(_ path: String) { disk[path] = nil }
 
-    func paths(of id: KeysetID, besides path: String) -> [String] {
+    func paths(of id: KeysetID, inKeystoreOf path: String) -> [String] {
         let folder = path.prefix { $0 != "/" }
         return disk.filter { $0.key.prefix { $0 != "/" } == folder && $0.value.keyset.state.id == id }.map(\.key)
     }
