@@ -26,9 +26,13 @@ package struct ProcessActivity: Sendable {
     ///     pool, returns. The system calls it with true, in place of the first call or during it, when the time is up.
     ///   - isInForeground: whether the process is an app in the foreground, which the system doesn't suspend. There the answer
     ///     isn't awaited: it comes late while the app uses all threads of the pool.
+    ///   - isSignaled: waits for the answer at most for a time.
     static func expiring(
         _ perform: @escaping @Sendable (@escaping @Sendable (Bool) -> Void) -> Void,
-        isInForeground: @escaping @Sendable () -> Bool
+        isInForeground: @escaping @Sendable () -> Bool,
+        isSignaled: @escaping @Sendable (DispatchSemaphore, _ within: Duration) -> Bool = {
+            $0.wait(timeout: .now() + $1.dispatchInterval) == .success
+        }
     ) -> ProcessActivity {
         ProcessActivity { limit in
             let (answered, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -39,8 +43,7 @@ package struct ProcessActivity: Sendable {
                 if !expires { ended.wait() }
             }
             if isInForeground() { return { ended.signal() } }
-            let isAnswered = answered.wait(timeout: .now() + limit.dispatchInterval) == .success
-            guard isAnswered, !isExpired.withLock({ $0 }) else {
+            guard isSignaled(answered, limit), !isExpired.withLock({ $0 }) else {
                 ended.signal()
                 return nil
             }

@@ -3,6 +3,8 @@ import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
+@testable import pushcrypt
+
 /// Which files of an app's folder are read, and whose they are.
 @Suite("diagnose: the app's folder", .ownThreads)
 struct DiagnoseFolderTests {
@@ -37,7 +39,7 @@ struct DiagnoseFolderTests {
     @Test("links that lead back to a folder are followed once, and a folder is named by its own path")
     func links() async throws {
         let app = try await InstalledApp()
-        let folder = try ProjectFolder().write(to: app.place)
+        let folder = try ProjectFolder(group: "group.com.example.other").write(to: app.place)
         let plain = try diagnose(app, folder)
         _ = try app.place.shell(
             """
@@ -47,6 +49,18 @@ struct DiagnoseFolderTests {
         let looped = try diagnose(app, folder)
         #expect(looped.checked.contains("the targets of the app's project"), "\(looped.text)")
         #expect(looped.found == plain.found, "\(looped.text)")
+        #expect(looped.text.contains("NotificationService/NotificationService.entitlements"), "\(looped.text)")
+        #expect(!looped.text.contains("0alias"), "\(looped.text)")
+    }
+
+    @Test("a folder with more files and folders than the limit is refused, however deep they lie")
+    func entries() throws {
+        let place = try Workplace()
+        _ = try place.shell("mkdir -p App/a/b; touch App/1 App/a/2 App/a/b/3 App/a/b/.4")
+        let root = place.folder.file("App").path
+        #expect(try AppFiles(in: root, limit: 6).paths == [])
+        #expect(throws: Failure.self) { try AppFiles(in: root, limit: 5) }
+        #expect(AppFiles.entryLimit == 200_000)
     }
 
     @Test("a pipe in place of a property list is reported as unreadable, and nothing waits for it")

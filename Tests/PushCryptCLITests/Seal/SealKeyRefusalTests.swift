@@ -65,6 +65,21 @@ struct SealKeyRefusalTests {
         #expect(later.isSuccess, "\(later)")
     }
 
+    @Test(
+        "seal refuses a set whose newest key ranks below an older one unless --allow-lower-suite is given",
+        .enabled(if: PushCryptCore.Suite.xWing.isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
+    func lowerSuiteOfXWing() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient", "--suite", "xwing")
+        #expect(try place.run("keys", "add", "Keys/ios", "--suite", "p256", "--at", Workplace.now).isSuccess)
+        try place.export("Keys/ios", to: "set.json")
+        for path in ["Keys/ios", "set.json"] {
+            expectRefusal(try place.seal(to: path), 65, saying: "ranks below")
+            let sealed = try place.seal(to: path, "--allow-lower-suite")
+            #expect(sealed.isSuccess && !sealed.stderr.contains("no effect"), "\(sealed)")
+        }
+    }
+
     @Test("a set without an active key is refused")
     func noKeySeals() throws {
         let place = try Workplace()

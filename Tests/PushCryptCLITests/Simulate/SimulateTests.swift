@@ -428,6 +428,11 @@ import Testing
         let payload = try JSONSerialization.data(withJSONObject: ["aps": ["alert": ["title": title]]])
         let output = try simulate(place.sealed(to: "phone", payload: payload))
         #expect(output.text.contains("a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}"), "\(output)")
+
+        let json = try object(place.sealed(to: "phone", payload: payload))
+        #expect(Self.title(json) == title)
+        let text = try simulate(place.sealed(to: "phone", payload: payload), "--json").text
+        #expect(text.contains(#"a\u202eb\u2066c\u2069d\u202ae\ufeff"#), "\(text)")
     }
 
     @Test(

@@ -91,6 +91,11 @@ struct StreamTests {
         let line = "{\"tag\":\"a\u{202E}\u{9B}b\u{E0041}\"}"
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line]))
         #expect(output.text.contains(#""tag":"a\u202e\u009bb\udb40\udc41""#), "\(output)")
+
+        let options = Self.seal.filter { $0 != "--stream" } + ["--batch", "--errors", "errors.jsonl"]
+        #expect(try batch.place.run(options, stdin: BatchPlace.data([line])).exit == 65)
+        let refused = try String(decoding: batch.place.read("errors.jsonl"), as: UTF8.self)
+        #expect(refused.contains(#"a\u202e\u009bb\udb40\udc41"#), "\(refused)")
     }
 
     @Test("a line that is no JSON object, is empty or is over the limit has an error and its number only")

@@ -78,6 +78,8 @@ struct ChangedMember: Sendable, CustomStringConvertible {
         let secrets = WrongJSON.types + ["\"\"", "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\""]
         return (isPair ? values.map { ChangedMember(jwk, "device", $0, .malformed) } : [])
             + (psk ? secrets.map { ChangedMember(jwk, "psk", $0, .malformed) } : [])
+            + secrets.map { ChangedMember(jwk, "priv", $0, .malformed) }
+            + (isPair ? [] : secrets.map { ChangedMember(jwk, "d", $0, .malformed) })
     }
 
     @Test(

@@ -57,6 +57,7 @@ import Testing
         system.answer(isExpired: false)
         granted.wait()
         #expect(system.returned.wait(timeout: .now()) == .timedOut)
+        #expect(end.withLock { $0 } != nil)
         end.withLock { $0 }?()
         system.returned.wait()
     }
@@ -66,6 +67,21 @@ import Testing
         #expect(system.activity(isInForeground: false)(within: .zero) == nil)
         system.answer(isExpired: false)
         system.returned.wait()
+    }
+
+    @Test("an answer is awaited for the whole time that the caller has")
+    func wait() {
+        let waits = Locked<[Duration]>([])
+        let activity = ProcessActivity.expiring { _ in
+        } isInForeground: {
+            false
+        } isSignaled: { _, limit in
+            waits.withLock { $0.append(limit) }
+            return false
+        }
+        #expect(activity(within: .seconds(25)) == nil && activity() == nil)
+        #expect(waits.withLock { $0 } == [.seconds(25), ProcessActivity.patience])
+        #expect(ProcessActivity.patience >= .seconds(5))
     }
 
     @Test("a call is refused if the system is about to suspend the process")

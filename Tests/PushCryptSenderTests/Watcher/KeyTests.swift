@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptKeysets
@@ -46,6 +47,25 @@ import Testing
         #expect(String(decoding: push.json, as: UTF8.self).contains(#""skid":"\#(skid)""#))
         expectWrongKind { try senders.watcher.recipient() }
         expectWrongKind { try senders.watcher.recipient(device: DeviceID("one")) }
+    }
+
+    @Test(
+        "a set whose newest key ranks below an older one is watched only if an operator allows it",
+        .enabled(if: PushCryptCore.Suite.xWing.isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
+    func lowerSuite() throws {
+        let entries = try [(KeyPairType.xWing, Int64(0)), (.p256, 1)].map { type, time in
+            let record = try KeyRecord.generate(.recipient, type: type, psk: true, backend: DefaultBackend.shared)
+            let lifecycle = KeyLifecycle(activatesAt: UnixTime(time))
+            return Keyset.Entry(record.publicRecord(keepingPSK: true), lifecycle)
+        }
+        let folder = try TemporaryFolder()
+        let file = folder.file("set.json")
+        try Data(Keyset(entries, sequence: 1).jwkSet(withHistory: false)).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let now: @Sendable () -> UnixTime = { UnixTime(2) }
+        expectKeyError(.suiteTooLow) { try KeysetWatcher(file: file.path, clock: now) }
+        let watcher = try KeysetWatcher(file: file.path, allowsLowerSuite: true, clock: now)
+        #expect(try watcher.recipient().suite == .p256)
     }
 
     /// A file comes from another party. A recipient's private key in it is a mistake, and a published sender key can't sign.

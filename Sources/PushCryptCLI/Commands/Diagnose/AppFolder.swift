@@ -67,7 +67,7 @@ struct AppFolder {
 
     /// - Throws: `Failure` if the folder has no property list; `FileError` if it can't be read.
     init(_ folder: String) throws {
-        let found = try Files(in: folder)
+        let found = try AppFiles(in: folder)
         let files = found.paths.sorted()
         unreadable = found.unreadable
         isProduct = Self.isIn(bundle: ".appex/", folder + "/") || files.contains { Self.isIn(bundle: ".appex/", $0) }
@@ -163,7 +163,7 @@ struct AppFolder {
 }
 
 /// The files below an app's folder that are read.
-private struct Files {
+struct AppFiles {
     private(set) var paths: [String] = []
     /// The folders that can't be read.
     private(set) var unreadable: [String] = []
@@ -178,18 +178,21 @@ private struct Files {
     ]
 
     /// A project has fewer files and folders.
-    private static let entryLimit = 200_000
+    static let entryLimit = 200_000
     private static let depthLimit = 12
 
     private let root: String
+    private let limit: Int
     private var entryCount = 0
     private var visited: Set<FileStatus.Identity> = []
     /// Links to folders, which are followed last, so that a folder is named by its own path.
     private var links: [(path: String, depth: Int)] = []
 
+    /// - Parameter limit: of the files and folders.
     /// - Throws: `Failure` for a folder with too many files; `FileError` if it can't be read.
-    init(in root: String) throws {
+    init(in root: String, limit: Int = entryLimit) throws {
         self.root = root
+        self.limit = limit
         if let identity = FileStatus(root, followingLinks: true)?.identity { visited.insert(identity) }
         try collect("", FileSystem.names(in: root), depth: 0)
         while let link = links.popLast() { try collect(link.path, depth: link.depth) }
@@ -206,10 +209,10 @@ private struct Files {
 
     private mutating func collect(_ folder: String, _ names: [String], depth: Int) throws {
         entryCount += names.count
-        guard entryCount <= Self.entryLimit else {
+        guard entryCount <= limit else {
             throw Failure(
                 .dataError,
-                "\(root) has more than \(Self.entryLimit) files and folders: give the folder of the app's project only")
+                "\(root) has more than \(limit) files and folders: give the folder of the app's project only")
         }
         for name in names where !name.hasPrefix(".") {
             let child = folder.isEmpty ? name : folder + "/" + name

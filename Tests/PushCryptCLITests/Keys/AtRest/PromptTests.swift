@@ -66,6 +66,17 @@ struct PromptTests {
         #expect(try !place.names().contains("Keys"))
     }
 
+    @Test("a short new passphrase is refused before it is asked for again, and nothing is made")
+    func short() throws {
+        let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")
+        try terminal.wait(for: "New passphrase: ")
+        try terminal.type("horses7\n")
+        #expect(try terminal.exitStatus() == 64)
+        #expect(terminal.screen.contains("the new passphrase has fewer than 8 characters"), "\(terminal.screen)")
+        #expect(!terminal.screen.contains("The same again"))
+        #expect(try !place.names().contains("Keys"))
+    }
+
     /// Typed characters and the resulting passphrase: corrections, an erased line, a control character.
     @Test(
         "editing keys correct a typed passphrase",
