@@ -198,7 +198,7 @@ package enum JSONWriter {
     /// - Parameter utf8: valid UTF-8, which isn't checked.
     package static func appendString(utf8: ArraySlice<UInt8>, to output: inout [UInt8]) { append(utf8, to: &output) }
 
-    /// The JSON text with `\u` escapes for the control and format characters (Unicode's Cc and Cf) in its strings, for a text
+    /// The JSON text with `\u` escapes for the characters in its strings that change how text is shown (`isControlOrFormat`), for a text
     /// that people read. U+202E RIGHT-TO-LEFT OVERRIDE, for instance, changes how a terminal shows the text after it. Bytes below
     /// 0x20 stay: in a JSON text they are white space between values.
     package static func escapingInvisible(_ json: [UInt8]) -> [UInt8] {

@@ -20,6 +20,9 @@ extension Unicode.Scalar {
         value & 0xFFFE != 0xFFFE && !Self.invisible.contains { $0.contains(value) }
     }
 
-    /// Whether the character changes how text is shown and has no glyph itself: Unicode's categories Cc and Cf.
-    package var isControlOrFormat: Bool { [.control, .format].contains(properties.generalCategory) }
+    /// Whether the character changes how text is shown and has no glyph itself: Unicode's categories Cc and Cf, and U+2028 and
+    /// U+2029, at which some readers end a line.
+    package var isControlOrFormat: Bool {
+        [.control, .format, .lineSeparator, .paragraphSeparator].contains(properties.generalCategory)
+    }
 }

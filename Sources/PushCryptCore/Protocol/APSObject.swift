@@ -9,7 +9,7 @@ package enum APSObject: String, Sendable {
 
     private static let apsMembers: KeyValuePairs<String, APSType> = [
         "alert": .textOrObject, "badge": .count, "category": .text, "content-available": .one, "filter-criteria": .text,
-        "interruption-level": .level, "relevance-score": .number, "sound": .sound, "target-content-id": .text,
+        "interruption-level": .level, "relevance-score": .score, "sound": .sound, "target-content-id": .text,
         "thread-id": .text,
     ]
     private static let alertMembers: KeyValuePairs<String, APSType> = [
@@ -55,8 +55,8 @@ package struct APSType: Sendable {
     static let count = Self(
         "a nonnegative integer", exposing: { $0.protocolInteger != nil },
         reading: { $0.integer.map { $0 >= 0 } ?? false })
-    static let number = Self("a number") { $0.double != nil }
     static let fraction = Self("a number from 0 to 1") { (0...1).contains($0.double ?? -1) }
+    static let score = Self(fraction.description, exposing: { $0.double != nil }, reading: fraction.isRead)
     static let one = Self("the integer 1", exposing: { $0.protocolInteger == 1 }, reading: zeroOrOne.isRead)
     static let zeroOrOne = Self("0 or 1") { $0.protocolInteger.map { $0 <= 1 } ?? false }
     static let level = Self("one of passive, active, time-sensitive and critical") { value in

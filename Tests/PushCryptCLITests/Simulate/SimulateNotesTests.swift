@@ -174,6 +174,37 @@ import Testing
         }
     }
 
+    @Test(
+        "a text of the app in which nobody can see a character isn't restored, and its key is named",
+        arguments: [("", "[]"), ("   ", "[]"), ("%@", #"[""]"#), ("%@", #"["\u{200b}"]"#)], [true, false])
+    func invisibleTexts(_ app: (text: String, arguments: String), hasTitle: Bool) throws {
+        try place.write(JSONSerialization.data(withJSONObject: ["KEY": app.text]), to: "t.json")
+        let title = hasTitle ? #""title":"T","# : ""
+        let alert = #"{\#(title)"loc-key":"KEY","loc-args":\#(app.arguments)}"#
+        let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":\#(alert)}}"#.utf8))
+        let json = try object(sealed, "--strings", "t.json")
+        #expect(json["restored"] as? Bool == false && json["missingTexts"] == nil, "\(json)")
+        #expect((json["verdict"] as? String)?.contains("text of KEY with its arguments has no visible") == true)
+        #expect(json["outcome"] as? String == (hasTitle ? "restored" : "placeholder"), "\(json)")
+    }
+
+    @Test("a literal text in the place of one that the app lacks is noted with the key; without texts, the option is")
+    func replacedTexts() throws {
+        try place.write(Data(#"{"OTHER":"x"}"#.utf8), to: "t.json")
+        let payload = Data(#"{"aps":{"alert":{"loc-key":"KEY","body":"literal"}}}"#.utf8)
+        let sealed = try place.sealed(to: "phone", payload: payload)
+        for (options, note) in [
+            (["--strings", "t.json"], "the app's texts don't have KEY: the literal text beside it is shown"),
+            ([], "the phone has no texts of the app: give --strings"),
+        ] {
+            let json = try place.run(
+                ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
+                stdin: sealed
+            ).object()
+            #expect(json["restored"] as? Bool == true && json["notes"] as? [String] == [note], "\(json)")
+        }
+    }
+
     @Test("a key of a catalog without a text is missing, one with plural forms is named, and one by device is shown")
     func catalogWithoutText() throws {
         let catalog = #"""

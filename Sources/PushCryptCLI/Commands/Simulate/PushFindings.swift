@@ -28,6 +28,15 @@ struct PushFindings {
     /// The keys that the app's texts don't have, and that have no literal text in their place.
     var missingTexts: [String] { textFlaws.filter { $0.reason == nil }.map(\.key) }
 
+    /// What the user may not see in a push that is restored: which texts need the app's.
+    var textNotes: [String] {
+        let replaced = TextFlaw.replacedKeys(in: alert, settings.strings)
+        guard settings.strings != nil else {
+            return missingTexts.isEmpty && replaced.isEmpty ? [] : ["the phone has no texts of the app: give --strings"]
+        }
+        return replaced.map { "the app's texts don't have \($0): the literal text beside it is shown" }
+    }
+
     /// What the push asks of the device beside the notification, and members that have no effect.
     func notes(takingBack numbers: [Int]) -> [String] {
         let visible = (try? JSONText(payload)).map { PayloadWarning.all(in: $0.root, isOuter: isSealed) } ?? []

@@ -113,8 +113,7 @@ struct SimulatedPush {
             + findings.forgottenMembers.map {
                 "the member \($0) has an address of --serve; to attach it, give --attachment-member \($0)"
             }
-            + (reception.isRestored && findings.settings.strings == nil && !findings.missingTexts.isEmpty
-                ? ["the phone has no texts of the app: give --strings"] : [])
+            + (reception.isRestored ? findings.textNotes : [])
             + (isReceiptWaiting ? ["its receipt waits in the app's store: the app posts it when it is active"] : [])
     }
 

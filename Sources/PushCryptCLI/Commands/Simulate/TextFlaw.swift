@@ -7,6 +7,14 @@ struct TextFlaw {
     /// What is wrong, and what to write; nil if the app doesn't have the key, and the alert no literal text in its place.
     let reason: String?
 
+    /// The keys that the app doesn't have, and in whose place the alert's literal text is shown. A sender may mean that: an older
+    /// version of the app doesn't have the key.
+    static func replacedKeys(in alert: JSONValue?, _ strings: (any StringTable)?) -> [String] {
+        LocalizedKey.all(in: alert).filter { key in
+            strings?.string(for: key.name) == nil && alert?[key.part.rawValue]?.isVisibleString == true
+        }.map(\.name)
+    }
+
     /// The flaws of an alert's texts, in the order title, subtitle, body.
     static func all(in alert: JSONValue?, _ strings: (any StringTable)?) -> [TextFlaw] {
         LocalizedKey.all(in: alert).compactMap { key in
@@ -19,10 +27,15 @@ struct TextFlaw {
                 return alert?[key.part.rawValue]?.isVisibleString == true ? nil : flaw(nil)
             }
             do throws(StringFormat.UnusableSpecifier) {
-                let needed = try StringFormat(text).argumentCount
-                guard arguments.count < needed else { return nil }
-                return flaw(
-                    "\(key.name) needs \(NumberText.counted(needed, "argument")), and \(member) has \(arguments.count)")
+                let format = try StringFormat(text)
+                guard arguments.count >= format.argumentCount else {
+                    let needed = NumberText.counted(format.argumentCount, "argument")
+                    return flaw("\(key.name) needs \(needed), and \(member) has \(arguments.count)")
+                }
+                guard format.text(arguments).isVisible else {
+                    return flaw("the app's text of \(key.name) with its arguments has no visible character")
+                }
+                return nil
             } catch {
                 return flaw("the app's text of \(key.name) has \(error.remedy)")
             }
