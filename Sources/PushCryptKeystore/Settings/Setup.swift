@@ -201,19 +201,15 @@ extension Setup {
         case .keyset(let location): return try isThere(all.first { $0.location == location }!, host)
         case .epoch(let location):
             guard let named = try host.storage.keyset(location.path)?.state.epochs[Self.epoch] else { return false }
-            guard try named == publisherKeyset(host)?.state.id else {
+            guard try named == publisher.flatMap({ try host.storage.keyset($0.path) })?.state.id else {
                 throw SetupConflict(.otherPublisher, location.path)
             }
             return true
         case .pins(let path):
-            let id = try host.storage.keyset(senders[0].location.path)?.state.id
-            guard try FileStatus.at(path) != nil else {
-                // Too many publisher keys are found before anything is written.
-                if let id { _ = try newPins(id, host) }
-                return false
-            }
+            guard try FileStatus.at(path) != nil else { return false }
             let pins = try SenderSetPins(json: FileSystem.readFoundFile(path))
-            guard pins.set == id?.bytes, pins.epoch == Self.epoch else { throw SetupConflict(.otherPins, path) }
+            let set = try host.storage.keyset(senders[0].location.path)?.state.id.bytes
+            guard pins.set == set, pins.epoch == Self.epoch else { throw SetupConflict(.otherPins, path) }
             return true
         case .settings(let path): return try hasSettings(path)
         }
@@ -282,11 +278,8 @@ extension Setup {
             _ = try host.create(
                 location.path, new.kind, changes(of: new), type: new.type, psk: new.demandsPSK, secrets: secrets)
         case .epoch(let location):
-            guard let id = try publisherKeyset(host)?.state.id else { return }
-            try host.setEpoch(Self.epoch, of: location.path, publisher: id)
-        case .pins(let path):
-            guard let id = try host.storage.keyset(senders[0].location.path)?.state.id else { return }
-            try makeFile(path, newPins(id, host), mode: 0o644)
+            try host.setEpoch(Self.epoch, of: location.path, publisher: opened(publisher, host).state.id)
+        case .pins(let path): try makeFile(path, newPins(host), mode: 0o644)
         case .settings(let path): try makeFile(path, newSettings.json, mode: 0o644)
         }
     }
@@ -298,15 +291,20 @@ extension Setup {
         return changes
     }
 
-    private func publisherKeyset(_ host: KeystoreHost<some KeystoreStorage>) throws -> OpenedKeyset? {
-        try publisher.flatMap { try host.storage.keyset($0.path) }
+    /// - Throws: `KeystoreRefusal` with `missing`.
+    private func opened(
+        _ location: KeysetLocation?, _ host: KeystoreHost<some KeystoreStorage>
+    ) throws -> OpenedKeyset {
+        let path = location?.path ?? ""
+        guard let keyset = try host.storage.keyset(path) else { throw KeystoreRefusal.missing(path: path) }
+        return keyset
     }
 
-    private func newPins(_ set: KeysetID, _ host: KeystoreHost<some KeystoreStorage>) throws -> [UInt8] {
-        guard let publisher = try publisherKeyset(host) else { return [] }
+    private func newPins(_ host: KeystoreHost<some KeystoreStorage>) throws -> [UInt8] {
+        let (publisher, sender) = (try opened(publisher, host), try opened(senders[0].location, host))
         let keys = publisher.state.keys.filter(\.hasMaterial).compactMap { publisher.material.records[$0.kid] }
         let records = keys.map { $0.publicRecord(keepingPSK: false) }
-        return try SenderSetPins(publishers: records, set: set.bytes, epoch: Self.epoch).json
+        return try SenderSetPins(publishers: records, set: sender.state.id.bytes, epoch: Self.epoch).json
     }
 
     /// Folders above it are made with mode 0755.
