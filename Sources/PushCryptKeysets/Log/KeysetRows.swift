@@ -20,19 +20,15 @@ package struct KeysetRows: Sendable {
     /// - Throws: `KeysetLogError`.
     package init(_ bytes: [UInt8]) throws {
         guard bytes.count <= KeysetLog.maximumByteCount else { throw KeysetLogError(.tooLarge, row: 0) }
-        let lineFeed = UInt8(ascii: "\n")
-        guard bytes.last == lineFeed, let end = bytes.dropLast().lastIndex(of: lineFeed) else {
-            throw KeysetLogError(.incomplete, row: 0)
-        }
-        let row = bytes[...end].count { $0 == lineFeed } + 1
-        guard let last = try? WipedText(Array(bytes[(end + 1)...].dropLast())) else {
+        let (rows, lastRow, row) = try KeysetLog.splittingLastRow(bytes)
+        guard let last = try? WipedText(Array(lastRow)) else {
             throw KeysetLogError(.malformed, row: row)
         }
         self.last = last
         let version = last.root["v"]?.protocolInteger
         // First: a later version may have other lines.
         guard version ?? 1 == 1 else { throw KeysetLogError(.unsupportedVersion, row: row, "v") }
-        log = try KeysetLog(Array(bytes[...end]))
+        log = try KeysetLog(Array(rows))
         let reader = try RowReader(last.text, row: row)
         guard version != nil else {
             // A line of a log without a last row after it.

@@ -48,7 +48,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
                 throw KeystoreRefusal.otherWriter(writer)
             }
         }
-        try storage.setHistory(keyset.history(lastRun: history?.lastRun))
+        try storage.setHistory(keyset.history(after: history))
         return keyset
     }
 
@@ -131,7 +131,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     private func commit(_ keyset: OpenedKeyset, to path: String) throws -> OpenedKeyset {
         try storage.replace(path, with: keyset)
-        try storage.setHistory(keyset.history(lastRun: storage.history(of: keyset.state.id)?.lastRun))
+        try storage.setHistory(keyset.history(after: storage.history(of: keyset.state.id)))
         return keyset
     }
 }
@@ -148,7 +148,9 @@ extension KeystoreHost {
         let plan = RotationPlan(
             keyset.state.timeline, keyset.state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
         let rotated = try append(.rotated, to: keyset, at: time, in: path) { try $0.carryOut(plan) }
-        try storage.setHistory(rotated.history(lastRun: clock))
+        var history = rotated.history(after: try storage.history(of: rotated.state.id))
+        history.lastRun = clock
+        try storage.setHistory(history)
         return rotated
     }
 
