@@ -10,7 +10,7 @@ final class World {
 }
 
 /// The files of a host in memory. A file's mac stands for its encryption: who has no secret can't make it.
-final class MemoryStorage: KeystoreStorage {
+final class MemoryStorage: ServedStorage {
     struct File {
         var keyset: OpenedKeyset
         var mac: [UInt8]?
@@ -23,7 +23,7 @@ final class MemoryStorage: KeystoreStorage {
         var isAuthentic: Bool { mac == keyset.history().mac }
     }
 
-    /// The end of a process after a keyset's file was replaced and before its history was written.
+    /// The end of a process after a keyset's file was replaced and before its history was written, or before a set was served.
     struct Crash: Error {}
 
     let world: World
@@ -31,6 +31,7 @@ final class MemoryStorage: KeystoreStorage {
     var histories: [KeysetID: KeysetHistory] = [:]
     /// Whether the next change of a file ends in a crash.
     var crashes = false
+    var cannotServe = false
 
     init(_ world: World) { self.world = world }
 
@@ -60,5 +61,10 @@ final class MemoryStorage: KeystoreStorage {
     func setHistory(_ history: KeysetHistory) { histories[history.log.state.id] = history }
     func served(_ name: String) -> [UInt8]? { world.served[name] }
     func servedNames() -> [String] { world.served.keys.sorted() }
-    func serve(_ document: [UInt8], as name: String) { world.served[name] = document }
+    func removeServed(_ name: String) { world.served[name] = nil }
+
+    func serve(_ document: [UInt8], as name: String) throws {
+        guard !cannotServe else { throw Crash() }
+        world.served[name] = document
+    }
 }
