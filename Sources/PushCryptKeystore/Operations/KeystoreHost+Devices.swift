@@ -21,12 +21,14 @@ extension KeystoreHost {
     /// - Parameters:
     ///   - list: a file with a device id in each line.
     ///   - path: a folder that only its owner can write.
-    /// - Throws: as ``load(_:toChange:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `noDeviceIDs` after the files of the
+    /// - Throws: as ``lock(_:takesOver:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `noDeviceIDs` after the files of the
     ///   other lines are written, and no file is removed then; `KeyError` with `wrongKind` for other than a shared keyset;
     ///   `FileError`.
     package func publishDevices(_ keyset: String, list: String, to path: String) throws -> DeviceFiles {
-        let opened = try load(keyset, toChange: true)
-        let keys = try opened.masters(at: time(for: opened.state))
+        let locked = try authenticated(keyset)
+        defer { withExtendedLifetime(locked.files) {} }
+        let opened = try locked.found.opened()
+        let keys = try opened.masters(at: time(for: locked))
         let folder = try Folder(path)
         try folder.check(.othersMayRead)
         let prefix = "\(opened.state.id)."

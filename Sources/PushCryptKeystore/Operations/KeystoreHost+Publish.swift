@@ -51,15 +51,16 @@ extension KeystoreHost where Storage: ServedStorage {
     ///   - publishers: the publisher keysets at hand.
     ///   - replacing: whether a served set is replaced that the log doesn't extend and that no publisher has signed.
     /// - Returns: one result for each document, also if others are refused.
-    /// - Throws: as ``load(_:toChange:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``. Nothing was served then.
+    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``. Nothing was served then.
     package func publish(
         _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false
     ) throws -> [ServedResult] {
-        var keyset = try load(path, toChange: true)
+        var keyset = try authenticated(path)
+        defer { withExtendedLifetime(keyset.files) {} }
         let (id, epochs) = (keyset.state.id, keyset.state.publishedEpochs)
         guard !epochs.isEmpty else { return [] }
         let signing = Signing(publishers, replacing: replacing)
-        let time = try time(for: keyset.state)
+        let time = try time(for: keyset)
         let others = try otherNames(keyset.state)
         var refused: [ServedResult] = []
         // All lines first: after an error nobody knows whether a line is in the file, and no other one may follow.
@@ -70,7 +71,7 @@ extension KeystoreHost where Storage: ServedStorage {
                 return .unchanged
             }
             if case .unchanged = check.outcome {
-                keyset = try covering(keyset, epoch, signing, at: time, in: path)
+                keyset = try covering(keyset, epoch, signing, at: time)
             } else {
                 refused.append(check)
             }
@@ -135,27 +136,39 @@ extension KeystoreHost {
     /// - Throws: as ``publish(_:publishers:replacing:)``; `KeystoreRefusal` with `noPublication` if the keyset has no epochs or
     ///   names no topics, `servedAhead`.
     package func unsigned(_ path: String, replacing: Bool = false) throws -> KeysetHistory {
-        var keyset = try load(path, toChange: true)
+        var keyset = try authenticated(path)
         guard !keyset.state.epochs.isEmpty else { throw KeystoreRefusal.noPublication }
-        let time = try time(for: keyset.state)
+        let time = try time(for: keyset)
         let signing = Signing([], replacing: replacing)
         for epoch in keyset.state.publishedEpochs {
             try requirePublishable(keyset.log, epoch, signing)
-            keyset = try covering(keyset, epoch, signing, at: time, in: path)
+            keyset = try covering(keyset, epoch, signing, at: time)
         }
-        return keyset.history()
+        return KeysetHistory(keyset.log, mac: keyset.history?.mac)
+    }
+
+    /// Locks a keyset, and uses the secret if this host hasn't seen its last lines.
+    func authenticated(_ path: String) throws -> LockedKeyset<Storage.Locked> {
+        let keyset = try lock(path)
+        guard !keyset.isKnown else { return keyset }
+        let opened = try keyset.found.opened()
+        try keyset.files.setHistory(opened.history(after: keyset.history), from: keyset.history)
+        return keyset.followed(by: opened)
     }
 
     /// What the host of a publisher checks before it signs the log of another host.
     private func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
-        let (log, history) = (sent.log, try storage.history(of: sent.log.state.id))
+        let (log, files) = (sent.log, try storage.lock(nil))
+        let history = try storage.history(of: log.state.id)
         try requireExtension(log, of: history)
         let seen = history?.log
         let isNew = seen?.state.head != log.state.head
         guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.state)) else {
             throw KeystoreRefusal.notReviewed
         }
-        try storage.setHistory(KeysetHistory(log, mac: sent.mac, lastRun: history?.lastRun))
+        let received = KeysetHistory(
+            log, mac: sent.mac, lastRun: history?.lastRun, lastStatus: history?.lastStatus)
+        try files.setHistory(received, from: history)
     }
 
     /// What must hold before a document is made.
@@ -191,8 +204,8 @@ extension KeystoreHost {
 
     /// Appends a line `published` if the last one doesn't cover the last change, or half of its validity has passed.
     private func covering(
-        _ keyset: OpenedKeyset, _ epoch: Int64?, _ signing: Signing, at time: UnixTime, in path: String
-    ) throws -> OpenedKeyset {
+        _ keyset: LockedKeyset<Storage.Locked>, _ epoch: Int64?, _ signing: Signing, at time: UnixTime
+    ) throws -> LockedKeyset<Storage.Locked> {
         let state = keyset.state
         let validFor = epoch.flatMap { _ in state.publication?.validForInSeconds }
         if let last = state.published[epoch], last.number > state.lastChange,
@@ -200,13 +213,14 @@ extension KeystoreHost {
         {
             return keyset
         }
-        return try append(.published, to: keyset, at: time, in: path) { draft in
+        let opened = try append(.published, to: keyset, at: time) { draft in
             let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
             draft.changes.issuedAt = issuedAt
             draft.changes.validUntil = validFor.map { issuedAt + $0 }
             draft.changes.epoch = epoch
             draft.changes.publisher = signing.publisher(of: epoch, state).map { .init($0.state.id, $0.state.head) }
         }
+        return keyset.followed(by: opened)
     }
 
     /// Makes the document of the last line `published` of an epoch, and writes it if it differs.
@@ -229,6 +243,15 @@ extension KeystoreHost {
         guard let document = try storage.served(name).flatMap(ServedDocument.init) else { return nil }
         let isOwn = document.id == id && ServedDocument.name(id, document.epoch) == name
         return isOwn || !KeystoreRule.servedID.isOn ? document : nil
+    }
+}
+
+extension LockedKeyset {
+    /// The keyset after it was authenticated or changed, under the same lock.
+    fileprivate func followed(by opened: OpenedKeyset) -> LockedKeyset {
+        LockedKeyset(
+            path: path, files: files, found: FoundKeyset(opened.log) { opened.material },
+            history: opened.history(after: history))
     }
 }
 
