@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
@@ -6,6 +7,12 @@ import PushCryptPrimitives
 package protocol ServedStorage: KeystoreStorage {
     /// Removes a file if it is there.
     func removeServed(_ name: String) throws
+}
+
+extension FileStorage: ServedStorage {
+    package func removeServed(_ name: String) throws {
+        try servedFolder.map { try Folder($0, followingLinks: true).remove(name) }
+    }
 }
 
 /// What publishing did with one document of the served folder.
