@@ -42,7 +42,7 @@ struct PublishTests {
         let other = try PublishingPlace()
         try other.publish()
         let damaged = document.prefix(40) + [document[40] ^ 1] + document.dropFirst(41)
-        let payload = SignedSenderSet.unverifiedPayload(of: document)
+        let payload = SignedSenderSet.unverifiedPayload(of: try place.forged(1))
         place.world.served[place.name(1)] =
             [
                 nil, Array("junk".utf8), Array(damaged), other.served(1), place.served(2), payload,
@@ -195,6 +195,26 @@ struct PublishTests {
         #expect(throws: MemoryStorage.Crash.self) { try place.publish(day: 30) }
         #expect(try place.publish(day: 30) == [1: .written])
         #expect(place.log.lines.count == log.lines.count + 1)
+    }
+
+    @Test("Lines that somebody without the secret has added aren't published, also if one of them is a line published")
+    func forgedFile() throws {
+        let place = try PublishingPlace(secrets: Life.secrets)
+        try place.publish()
+        let document = place.served(1)
+        var (revocation, revocations, publication) = (
+            KeysetChanges.Key(place.primary), KeysetChanges(), KeysetChanges()
+        )
+        revocation.moments = [.revokedAt: place.host().clock]
+        revocations.keys = [revocation]
+        (publication.issuedAt, publication.epoch) = (place.log.state.issuedAt, 1)
+        publication.validUntil = place.log.state.published[1]?.validUntil
+        let file = place.storage.disk[PublishingPlace.path]!.keyset
+        let forged = try file.log.appending(.revoked, at: place.log.state.at, who: "evil", revocations)
+            .appending(.published, at: place.log.state.at, who: "evil", publication)
+        place.storage.disk[PublishingPlace.path]!.keyset = OpenedKeyset(forged, file.material)
+        #expect(throws: KeysetFileError.self) { try place.publish() }
+        #expect(place.served(1) == document)
     }
 
     @Test("An app that has a set of a clock a year ahead accepts the set after the clock was corrected")

@@ -12,7 +12,9 @@ struct PublishingPlace {
     let id: KeysetID
 
     /// - Parameter epochs: each has a publisher of its own, which pins the set.
-    init(_ kind: KeyKind = .sender, epochs: [Int64] = [1], psk: Bool = false) throws {
+    init(
+        _ kind: KeyKind = .sender, epochs: [Int64] = [1], psk: Bool = false, secrets: KeysetSecrets? = nil
+    ) throws {
         storage = MemoryStorage(world)
         let host = KeystoreHost(storage, name: "a", who: "a", clock: UnixTime(world.time))
         var changes = KeysetChanges()
@@ -20,7 +22,7 @@ struct PublishingPlace {
             changes.epochs[epoch] = try host.create("Pub/\(epoch)", .publisher).state.id
         }
         if kind == .sender { changes.publication = .init(topics: [LifeApp.topic], validForInSeconds: 60 * 86_400) }
-        id = try host.create(Self.path, kind, changes, psk: psk).state.id
+        id = try host.create(Self.path, kind, changes, psk: psk, secrets: secrets).state.id
     }
 
     func host(day: Int64 = 0, confirmsClock: Bool = false) -> KeystoreHost<MemoryStorage> {
