@@ -66,7 +66,7 @@ package struct FileStorage: KeystoreStorage {
         guard let servedFolder else { return nil }
         do {
             return try Folder(servedFolder, followingLinks: true).read(name).bytes
-        } catch where [.notFound, .symbolicLink, .notAFile, .tooLong].contains(error.code) {
+        } catch let error where [.notFound, .symbolicLink, .notAFile, .tooLong].contains(error.code) {
             // Whatever else has the name isn't a document: it is replaced.
             return nil
         }
