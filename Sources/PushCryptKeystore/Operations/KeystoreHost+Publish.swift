@@ -164,7 +164,9 @@ extension KeystoreHost {
     }
 
     /// What the host of a publisher checks before it signs the log of another host.
-    private func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
+    ///
+    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
+    package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
         let (log, files) = (sent.log, try storage.lock(nil))
         let history = try storage.history(of: log.state.id)
         try requireExtension(log, of: history)
