@@ -108,7 +108,11 @@ final class DiskStorage: MemoryStorage {
     }
     override func served(_ name: String) throws -> [UInt8]? { try storage.served(name) }
     override func servedNames() throws -> [String] { try storage.servedNames() }
-    override func serve(_ document: [UInt8], as name: String) throws { try storage.serve(document, as: name) }
+    override func removeServed(_ name: String) throws { try storage.removeServed(name) }
+    override func serve(_ document: [UInt8], as name: String) throws {
+        guard !cannotServe else { throw Crash() }
+        try storage.serve(document, as: name)
+    }
 
     /// Keeps what the bytes of a file mean that a command wrote.
     fileprivate func note(_ path: String, _ keyset: OpenedKeyset) throws {
