@@ -188,7 +188,7 @@ package final class RawKeyset {
             let stored = try file.unlocked(secret)
             return (try stored.keyset(), stored.secret, nil)
         }
-        if try isKeysetFile {
+        if isKeysetFile {
             return try KeystoreError.convertingLogErrors(source) {
                 let (opened, used) = try unlockedRows(secret)
                 return (try Keyset(opened), used, .some(opened))
@@ -212,13 +212,11 @@ package final class RawKeyset {
 
     /// Whether this is a keyset's file, by line 1 of its log. Nothing else decides: names mean nothing.
     private var isKeysetFile: Bool {
-        get throws {
-            guard let end = bytes.firstIndex(of: Self.lineFeed),
-                // A file of another format. It may be a private JWK in one row.
-                let root = try? WipedText(Array(bytes[..<end])).root
-            else { return false }
-            return root["n"]?.protocolInteger == 1 && root["kind"] != nil
-        }
+        // The first row of another format isn't JSON, or may be a private JWK.
+        guard place?.folder == nil, let end = bytes.firstIndex(of: Self.lineFeed),
+            let row = try? WipedText(Array(bytes[..<end]))
+        else { return false }
+        return row.root["n"]?.protocolInteger == 1 && row.root["kind"] != nil
     }
 
     /// - Throws: also `KeysetLogError`.

@@ -60,23 +60,12 @@ extension HistoryFolder {
     /// - Throws: `KeystoreError` with `olderThanHistory`, `twoHistories`, `damaged` for the history itself, and the codes of files.
     func admit(_ keyset: OpenedKeyset, from source: String) throws {
         guard !keyset.state.isDemo else { return }
-        let seen = try KeystoreError.convertingLogErrors(path) {
-            try KeystoreError.convertingFileErrors { try history(of: keyset.state.id) }
-        }
-        if let seen, let objection = seen.objection(to: keyset.log) {
-            let line = "\(path) has seen the keyset \(keyset.state.id) at line \(seen.log.state.head.number)"
-            throw switch objection {
-            case .older:
-                KeystoreError(
-                    .olderThanHistory,
-                    "\(source) ends at line \(keyset.state.head.number), and \(line): it is an old copy")
-            case .parted: KeystoreError(.twoHistories, "\(source) doesn't contain that line, and \(line)")
+        try KeystoreError.convertingLogErrors(path) {
+            let seen = try KeystoreError.convertingFileErrors { try history(of: keyset.state.id) }
+            if let seen, let objection = seen.objection(to: keyset.log) {
+                throw KeystoreError(objection, to: keyset.state, from: source, seen.log.state, in: path)
             }
-        }
-        do {
-            try raise(to: keyset, from: seen, .until(.now + .seconds(1)))
-        } catch is FileError {
-            // A program that can't write here only compares. A full disk must not keep a revocation from it, either.
+            try KeystoreError.convertingFileErrors { try raise(to: keyset, from: seen) }
         }
     }
 }
@@ -92,6 +81,17 @@ extension KeystoreError {
             throw KeystoreError(error, in: source)
         } catch let error as KeysetFileError {
             throw KeystoreError(error.cause, in: error.path)
+        }
+    }
+
+    fileprivate init(
+        _ objection: KeysetHistory.Objection, to state: KeysetState, from source: String, _ seen: KeysetState,
+        in folder: String
+    ) {
+        let facts = "\(source) ends at line \(state.head.number), and \(folder) has seen line \(seen.head.number)"
+        switch objection {
+        case .older: self.init(.olderThanHistory, "\(facts): the file is an old copy")
+        case .parted: self.init(.twoHistories, "\(facts), which it doesn't contain: two hosts have changed copies")
         }
     }
 
