@@ -109,7 +109,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     private static func code(_ number: Int32, _ operation: Operation) -> Code {
         let makesFile = operation == .create || operation == .replace
         // NFS locks only what is open for writing, which a folder can't be: EBADF.
-        if operation == .lock, [ENOLCK, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL, EBADF].contains(number) { return .noLocks }
+        let noLocks = [ENOLCK, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL, EBADF]
+        if operation == .lock, noLocks.contains(number) { return .noLocks }
         return switch number {
         case ENOENT, ENOTDIR, ENAMETOOLONG: makesFile ? .cannotCreate : .notFound
         case EEXIST, ENOTEMPTY: .alreadyExists

@@ -56,13 +56,15 @@ package struct HistoryFolder: Hashable, Sendable {
 
     /// Writes a history unless it is there already. The caller holds the lock.
     ///
-    /// - Parameter step: called after each step with its name, for tests that end the process there.
-    /// - Throws: `FileError`; ``KeysetFileError`` for a damaged history, which stays.
-    package func setHistory(_ history: KeysetHistory, step: (String) -> Void = { _ in }) throws {
-        let id = history.log.state.id
-        guard try self.history(of: id)?.file != history.file else { return }
-        try FileSystem.makeFolders(path)
-        try folder().replace(id.description, with: history.file, step: step)
+    /// - Parameters:
+    ///   - seen: the history that is there, as the caller has read it under the lock.
+    ///   - step: called after each step with its name, for tests that end the process there.
+    /// - Throws: `FileError`.
+    package func setHistory(
+        _ history: KeysetHistory, from seen: KeysetHistory?, step: (String) -> Void = { _ in }
+    ) throws {
+        guard seen?.file != history.file else { return }
+        try folder().replace(history.log.state.id.description, with: history.file, step: step)
     }
 
     /// Makes the folder if there is none, and locks the histories until the result is released. Removes what crashes left.
@@ -77,18 +79,19 @@ package struct HistoryFolder: Hashable, Sendable {
         return lock
     }
 
-    /// Remembers a keyset that was read and authenticated. If it doesn't extend what the host has seen by now, another process
-    /// has changed the keyset, and nothing is written.
+    /// Remembers a keyset that was read and authenticated. It is left to others if this user can't write the folder, if
+    /// another process has the lock or has changed the keyset since, or if there is no room: readers don't wait or fail for it.
     ///
     /// - Parameter seen: what the keyset was compared with. Nothing is locked or written if it has the same lines.
-    /// - Throws: as ``lock(_:)`` and ``setHistory(_:step:)``.
-    package func raise(to keyset: OpenedKeyset, from seen: KeysetHistory?, _ wait: FileLock.Wait) throws {
-        let new = keyset.history(after: seen)
-        guard seen?.file != new.file else { return }
-        let lock = try lock(wait)
-        defer { lock.unlock() }
-        let seen = try history(of: keyset.state.id)
-        guard seen.map({ keyset.log.extends($0.log) }) ?? true else { return }
-        try setHistory(keyset.history(after: seen))
+    /// - Throws: `FileError`; ``KeysetFileError`` for a damaged history.
+    package func raise(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
+        guard seen?.file != keyset.history(after: seen).file else { return }
+        do {
+            let lock = try lock(.none)
+            defer { lock.unlock() }
+            let seen = try history(of: keyset.state.id)
+            guard seen.map({ keyset.log.extends($0.log) }) ?? true else { return }
+            try setHistory(keyset.history(after: seen), from: seen)
+        } catch let error as FileError where [.busy, .noPermission, .noLocks, .noSpace].contains(error.code) {}
     }
 }

@@ -46,6 +46,22 @@ extension KeysetRows {
     }
 }
 
+extension KeysetID {
+    /// The id of a keyset's file, of which only line 1 is read; nil for any other file.
+    package init?(ofFile file: OpenFile) throws(FileError) {
+        var (line, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while line.count <= KeysetLog.maximumByteCount {
+            let count = try file.readSome(into: &chunk)
+            let end = chunk[..<count].firstIndex(of: UInt8(ascii: "\n"))
+            line += chunk[..<(end ?? count)]
+            guard end == nil else { break }
+            guard count > 0 else { return nil }
+        }
+        guard let id = (try? KeysetLine(line, row: 1))?.origin?.id else { return nil }
+        self = id
+    }
+}
+
 extension KeysetState {
     /// Whether all keys are published with this project: they protect nothing and are never changed.
     package var isDemo: Bool { DemoKeys.covers(keys.map(\.kid)) }

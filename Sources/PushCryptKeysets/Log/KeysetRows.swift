@@ -55,7 +55,8 @@ package struct KeysetRows: Sendable {
     /// The keys, after the log was authenticated.
     ///
     /// - Parameter secret: nil for keys in clear. Such keys are refused if there is one.
-    /// - Throws: `KeysetLogError` with `notEncrypted`, `secretNeeded`, `wrongSecret`, `notAuthentic`, `malformed`, `otherKeys`;
+    /// - Throws: `KeysetLogError` with `notEncrypted`, `secretNeeded`, `wrongSecret`, `notAuthentic`, `malformed`, `otherSecrets`,
+    ///   `otherKeys`;
     ///   `KeystoreError` with `wrapCommandFailed`; `KeyError` with `unsupportedSuite` for keys that this host's cryptographic library can't use.
     package func unlocked(_ secret: KeysetSecret?) throws -> KeysetMaterial {
         guard let sealed else {
@@ -75,6 +76,10 @@ package struct KeysetRows: Sendable {
         let key = HistoryKey(secret: history)
         guard constantTimeEqual(key.mac(of: log).bytes, mac.bytes) else {
             throw KeysetLogError(.notAuthentic, row: row, "mac")
+        }
+        // Else one who has a secret could add another one that no line shows.
+        guard Set(log.state.secrets) == Set(self.secrets) else {
+            throw KeysetLogError(.otherSecrets, row: row, "sealed.locks")
         }
         return KeysetMaterial(records: try records(text.root), secrets: secrets, historyKey: key)
     }
@@ -135,6 +140,9 @@ package struct KeysetMaterial: Sendable {
     ///
     /// - Throws: `KeysetLogError` with `otherKeys` if the records aren't those of the log.
     package func file(_ log: KeysetLog) throws -> [UInt8] {
+        guard Set(records.keys) == Set(log.state.keys.filter(\.hasMaterial).map(\.kid)) else {
+            throw KeysetLogError(.otherKeys, row: log.lines.count + 1)
+        }
         var keys = Array("[".utf8)
         keys.reserveCapacity(records.count * (KeyRecord.maximumJWKByteCount + 1) + 2)
         defer { wipe(&keys) }
