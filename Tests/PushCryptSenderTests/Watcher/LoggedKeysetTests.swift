@@ -47,7 +47,7 @@ struct LoggedKeysetTests {
         #expect(watch.tick() == .taken(sequence: 10))
         try keyset.write(to: path)
         #expect(watch.tick() == .unchanged)
-        #expect(try watch.watcher.recipient().kid == keyset.kids.last)
+        #expect(watch.watcher.current.keyIDs == keyset.kids)
         #expect(watch.errors.isEmpty && watch.notices.count == 4)
     }
 
