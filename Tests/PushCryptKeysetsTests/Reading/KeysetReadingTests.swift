@@ -139,7 +139,7 @@ struct KeysetReadingTests {
 
     @Test("The public keys of a log need no secret; shared keys have none")
     func publicKeys() throws {
-        let keyset = try LoggedKeyset(.sender, Self.secret).rotated()
+        let keyset = try LoggedKeyset(.recipient, Self.secret, psk: true).rotated()
         let log = try KeysetRows(keyset.file).log
         let read = try Keyset(unauthenticatedPublicKeysOf: log)
         #expect(read.hasSameContent(as: try Keyset(keyset.opened).publicKeyset(keepingPSK: false)))
@@ -242,15 +242,16 @@ struct KeysetHistoryTests {
 
     @Test("A change between the reading of the file and of the history is no old copy")
     func changedMeanwhile() throws {
-        let prepared = try TemporaryFolder()
+        let prepared = folder.path + "/prepared"
+        try Folder.makeIfMissing(prepared)
         let script = try HelperScript(
-            unwrap: "cp -p '\(prepared.path)/new' '\(path)'; mkdir -p -m 700 '\(history)'; "
-                + "cp -p '\(prepared.path)/history' '\(history)/'$(cat '\(prepared.path)/id'); \(HelperScript.unwrap)")
+            unwrap: "if test -e '\(prepared)/file'; then cp -p '\(prepared)/file' '\(path)'; "
+                + "cp -pR '\(prepared)/seen' '\(folder.path)'; fi; \(HelperScript.unwrap)")
         let first = try LoggedKeyset(.sender, script.secret)
         let second = try first.rotated()
-        try second.write(to: prepared.path + "/new")
-        try FileSystem.replace(prepared.path + "/history", with: second.opened.history().file)
-        try FileSystem.replace(prepared.path + "/id", with: Array(first.id.description.utf8))
+        try Folder.makeIfMissing(prepared + "/seen")
+        try FileSystem.replace(prepared + "/seen/\(first.id)", with: second.opened.history().file)
+        try second.write(to: prepared + "/file")
         try first.write(to: path)
         #expect(try Keyset(file: path, history: history, secret: script.secret).sequence == 2)
     }
