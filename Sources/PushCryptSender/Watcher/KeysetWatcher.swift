@@ -164,7 +164,7 @@ public final class KeysetWatcher: Sendable {
 
     /// The state of a watched keyset.
     public struct Status: Hashable, Sendable {
-        /// The `seq` of the keyset in use; 0 for a file without one.
+        /// The number of the last line of the keyset in use, or the `seq` of a JWK set; 0 for a file without one.
         public let sequence: Int64
         /// The key that seals or signs; nil if none does.
         public let primary: KeyID?
