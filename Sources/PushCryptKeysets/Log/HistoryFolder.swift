@@ -90,7 +90,7 @@ package struct HistoryFolder: Hashable, Sendable {
             let lock = try lock(.none)
             defer { lock.unlock() }
             let seen = try history(of: keyset.state.id)
-            guard seen.map({ keyset.log.extends($0.log) }) ?? true else { return }
+            guard seen?.objection(to: keyset) == nil else { return }
             try setHistory(keyset.history(after: seen), from: seen)
         } catch let error as FileError where [.busy, .noPermission, .noLocks, .noSpace].contains(error.code) {}
     }

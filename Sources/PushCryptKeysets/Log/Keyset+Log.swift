@@ -43,12 +43,20 @@ extension KeysetHistory {
         case older
         /// Neither the log nor what the host has seen goes on from the other.
         case parted
+        /// The host has seen the keyset encrypted. Nothing authenticates keys in clear.
+        case notEncrypted
     }
 
-    /// Why a log isn't accepted by a host that has seen this; nil if it goes on from it.
+    /// Why a log isn't accepted by a host that has seen this; nil if it goes on from it. This is the one check of copies.
     package func objection(to log: KeysetLog) -> Objection? {
         guard KeystoreRule.history.isOn, !log.extends(self.log) else { return nil }
         return self.log.extends(log) ? .older : .parted
+    }
+
+    /// The same for a keyset that was unlocked.
+    package func objection(to keyset: OpenedKeyset) -> Objection? {
+        if mac != nil, keyset.material.historyKey == nil { return .notEncrypted }
+        return objection(to: keyset.log)
     }
 }
 
@@ -62,7 +70,7 @@ extension HistoryFolder {
         guard !keyset.state.isDemo else { return }
         try KeystoreError.convertingLogErrors(path) {
             let seen = try KeystoreError.convertingFileErrors { try history(of: keyset.state.id) }
-            if let seen, let objection = seen.objection(to: keyset.log) {
+            if let seen, let objection = seen.objection(to: keyset) {
                 throw KeystoreError(objection, to: keyset.state, from: source, seen.log.state, in: path)
             }
             try KeystoreError.convertingFileErrors { try raise(to: keyset, from: seen) }
@@ -92,6 +100,7 @@ extension KeystoreError {
         switch objection {
         case .older: self.init(.olderThanHistory, "\(facts): the file is an old copy")
         case .parted: self.init(.twoHistories, "\(facts), which it doesn't contain: two hosts have changed copies")
+        case .notEncrypted: self.init(.notEncrypted, "\(source) is not encrypted, and \(folder) has seen it encrypted")
         }
     }
 

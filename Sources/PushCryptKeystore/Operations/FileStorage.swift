@@ -87,6 +87,10 @@ package struct FileStorage: KeystoreStorage {
         for leftover in try folder.leftovers() where leftover.hasPrefix("\(name).") { try folder.remove(leftover) }
         try folder.replace(name, with: document, mode: 0o644) { FaultPoint.reach("publication-\($0)") }
     }
+
+    package func removeServed(_ name: String) throws {
+        try servedFolder.map { try Folder($0, followingLinks: true).remove(name) }
+    }
 }
 
 /// A keystore and the histories, locked until the object is released.

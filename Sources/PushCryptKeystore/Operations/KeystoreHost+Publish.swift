@@ -1,19 +1,6 @@
 package import PushCryptCore
-import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
-
-/// A served folder of which files can be removed.
-package protocol ServedStorage: KeystoreStorage {
-    /// Removes a file if it is there.
-    func removeServed(_ name: String) throws
-}
-
-extension FileStorage: ServedStorage {
-    package func removeServed(_ name: String) throws {
-        try servedFolder.map { try Folder($0, followingLinks: true).remove(name) }
-    }
-}
 
 /// What publishing did with one document of the served folder.
 package struct ServedResult: Sendable {
@@ -47,7 +34,7 @@ package struct ServedResult: Sendable {
 }
 
 /// Publication by points.
-extension KeystoreHost where Storage: ServedStorage {
+extension KeystoreHost {
     /// Publishes what the served folder lacks of a keyset. It converges: if nothing has changed and less than half of the validity
     /// has passed, the log stays as it is, and a file is written only if it differs.
     ///

@@ -35,7 +35,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     /// Reads a keyset and compares it with what the host has seen.
     ///
-    /// - Throws: `KeystoreRefusal` with `missing`, `olderThanHistory`, `twoHistories`; what the storage throws.
+    /// - Throws: `KeystoreRefusal` with `missing`, `olderThanHistory`, `twoHistories`, `notEncrypted`; what the storage throws.
     package func load(_ path: String) throws -> OpenedKeyset {
         var keyset = try require(storage.keyset(path), path).opened()
         let history = try storage.history(of: keyset.state.id)
@@ -43,7 +43,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
             // Another process may have changed the keyset between the two reads.
             keyset = try require(storage.keyset(path), path).opened()
         }
-        try requireExtension(keyset.log, of: history)
+        try require(keyset.state.id, history) { $0.objection(to: keyset) }
         try storage.raiseHistory(to: keyset, from: history)
         return keyset
     }
@@ -75,13 +75,20 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         return LockedKeyset(path: path, files: files, found: found, history: history)
     }
 
-    /// The one check of copies.
-    ///
     /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`.
     func requireExtension(_ log: KeysetLog, of history: KeysetHistory?) throws(KeystoreRefusal) {
-        guard KeystoreRule.history.isOn, let seen = history?.log, !log.extends(seen) else { return }
-        let (id, head) = (log.state.id, seen.state.head)
-        throw seen.extends(log) ? .olderThanHistory(id: id, seen: head) : .twoHistories(id: id, seen: head)
+        try require(log.state.id, history) { $0.objection(to: log) }
+    }
+
+    private func require(
+        _ id: KeysetID, _ history: KeysetHistory?, _ objection: (KeysetHistory) -> KeysetHistory.Objection?
+    ) throws(KeystoreRefusal) {
+        guard let history, let objection = objection(history) else { return }
+        switch objection {
+        case .older: throw .olderThanHistory(id: id, seen: history.log.state.head)
+        case .parted: throw .twoHistories(id: id, seen: history.log.state.head)
+        case .notEncrypted: throw .notEncrypted(id: id)
+        }
     }
 
     /// The time of a change: the clock's, but not before the last line.
@@ -150,20 +157,23 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// - Parameters:
     ///   - number: as for `KeysetLog.appending`.
     ///   - isOrdinary: as for ``KeysetDraft/finished(_:isOrdinary:)``.
-    /// - Throws: `KeystoreRefusal` with `demoKeys`; `LifecycleError`; what `body` and the storage throw.
+    /// - Throws: `KeystoreRefusal` with `demoKeys`, `notEncrypted`; `LifecycleError`; what `body` and the storage throw.
     func append(
         _ action: KeysetLine.Action, to locked: LockedKeyset<Storage.Locked>, at time: UnixTime, number: Int64? = nil,
         isOrdinary: Bool = true, _ body: (inout KeysetDraft) throws -> Void
     ) throws -> OpenedKeyset {
         guard !locked.state.isDemo else { throw KeystoreRefusal.demoKeys(path: locked.path) }
         var keyset = try locked.found.opened()
+        // A restoration was asked for by a person, who sees what nothing authenticates.
+        if isOrdinary { try require(keyset.state.id, locked.history) { $0.objection(to: keyset) } }
         var draft = KeysetDraft(keyset.state, at: time)
         try body(&draft)
         let (changes, records) = try draft.finished(keyset.material.records, isOrdinary: isOrdinary)
         if changes != KeysetChanges() || !isOrdinary {
-            var material = keyset.material
-            material.records = records
             let log = try keyset.log.appending(action, at: time, who: who, number: number, changes)
+            var material = keyset.material
+            // A restoration has those of all files, also of keys that the log which continues never had.
+            material.records = records.filter { log.state.key($0.key)?.hasMaterial ?? false }
             keyset = OpenedKeyset(log, material)
             try locked.files.replace(locked.path, with: keyset)
         }

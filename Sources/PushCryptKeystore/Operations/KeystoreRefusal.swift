@@ -12,6 +12,8 @@ package enum KeystoreRefusal: Error, Hashable, Sendable {
     case olderThanHistory(id: KeysetID, seen: LogPoint)
     /// Neither the file nor what the host has seen goes on from the other.
     case twoHistories(id: KeysetID, seen: LogPoint)
+    /// The host has seen the keyset encrypted, and the keys are in clear.
+    case notEncrypted(id: KeysetID)
     case twoFiles(id: KeysetID, paths: [String])
     case otherWriter(String)
     /// The clock is before the last line.

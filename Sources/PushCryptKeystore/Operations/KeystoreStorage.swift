@@ -23,6 +23,8 @@ package protocol KeystoreStorage {
     /// The names of all files in the served folder.
     func servedNames() throws -> [String]
     func serve(_ document: [UInt8], as name: String) throws
+    /// Removes a file of the served folder if it is there.
+    func removeServed(_ name: String) throws
 }
 
 /// A keystore and the histories of a host while they are locked.

@@ -200,15 +200,15 @@ extension Setup {
             return true
         case .keyset(let location): return try isThere(all.first { $0.location == location }!, host)
         case .epoch(let location):
-            guard let named = try host.storage.keyset(location.path)?.state.epochs[Self.epoch] else { return false }
-            guard try named == publisher.flatMap({ try host.storage.keyset($0.path) })?.state.id else {
+            guard let named = try host.storage.keyset(location.path)?.log.state.epochs[Self.epoch] else { return false }
+            guard try named == publisher.flatMap({ try host.storage.keyset($0.path) })?.log.state.id else {
                 throw SetupConflict(.otherPublisher, location.path)
             }
             return true
         case .pins(let path):
             guard try FileStatus.at(path) != nil else { return false }
             let pins = try SenderSetPins(json: FileSystem.readFoundFile(path))
-            let set = try host.storage.keyset(senders[0].location.path)?.state.id.bytes
+            let set = try host.storage.keyset(senders[0].location.path)?.log.state.id.bytes
             guard pins.set == set, pins.epoch == Self.epoch else { throw SetupConflict(.otherPins, path) }
             return true
         case .settings(let path): return try hasSettings(path)
@@ -237,7 +237,7 @@ extension Setup {
     private func isThere(_ new: NewKeyset, _ host: KeystoreHost<some KeystoreStorage>) throws -> Bool {
         let path = new.location.path
         // Refuses keys in clear if they should be encrypted, and the reverse.
-        guard let keyset = try host.storage.keyset(path) else { return false }
+        guard let keyset = try host.storage.keyset(path)?.opened() else { return false }
         let state = keyset.state
         try host.requireExtension(keyset.log, of: host.storage.history(of: state.id))
         guard state.kind == new.kind else { throw SetupConflict(.otherKind, path) }
@@ -296,8 +296,8 @@ extension Setup {
         _ location: KeysetLocation?, _ host: KeystoreHost<some KeystoreStorage>
     ) throws -> OpenedKeyset {
         let path = location?.path ?? ""
-        guard let keyset = try host.storage.keyset(path) else { throw KeystoreRefusal.missing(path: path) }
-        return keyset
+        guard let found = try host.storage.keyset(path) else { throw KeystoreRefusal.missing(path: path) }
+        return try found.opened()
     }
 
     private func newPins(_ host: KeystoreHost<some KeystoreStorage>) throws -> [UInt8] {

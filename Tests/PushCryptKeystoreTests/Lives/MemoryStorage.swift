@@ -13,7 +13,7 @@ class World {
 }
 
 /// The files of a host in memory. A file's mac stands for its encryption: who has no secret can't make it.
-class MemoryStorage: ServedStorage, LockedStorage {
+class MemoryStorage: KeystoreStorage, LockedStorage {
     struct File {
         var keyset: OpenedKeyset
         var mac: [UInt8]?
