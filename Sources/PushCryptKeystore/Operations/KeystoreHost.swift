@@ -55,20 +55,14 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     /// Locks and reads a keyset to change it, and compares it with what the host has seen. Uses no secret.
     ///
-    /// If two files have one id, the first change makes the other file an old copy. So they are looked for only where there is
-    /// no history yet: with one, no file but this is opened.
     /// - Parameter takesOver: whether this host becomes the writer.
-    /// - Throws: as ``load(_:)``, and `KeystoreRefusal` with `twoFiles`, `otherWriter`.
+    /// - Throws: as ``load(_:)``, and `KeystoreRefusal` with `otherWriter`.
     package func lock(_ path: String, takesOver: Bool = false) throws -> LockedKeyset<Storage.Locked> {
         let files = try storage.lock(path)
         let found = try require(files.keyset(path), path)
         let state = found.log.state
         let history = try storage.history(of: state.id)
         try requireExtension(found.log, of: history)
-        if history == nil, KeystoreRule.oneFile.isOn {
-            let others = try files.others(of: state.id, than: path)
-            guard others.isEmpty else { throw KeystoreRefusal.twoFiles(id: state.id, paths: [path] + others) }
-        }
         if KeystoreRule.writer.isOn, !takesOver, let writer = state.writer, writer != name {
             throw KeystoreRefusal.otherWriter(writer)
         }
@@ -143,7 +137,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// Changes a keyset by one line.
     ///
     /// - Parameter body: nothing is written if it changes nothing.
-    /// - Throws: as ``lock(_:takesOver:)`` and ``time(for:isUrgent:)``; `LifecycleError`; what `body` throws.
+    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``append(_:to:at:number:isOrdinary:_:)``.
     @discardableResult
     package func change(
         _ path: String, _ action: KeysetLine.Action, isUrgent: Bool = false, _ body: (inout KeysetDraft) throws -> Void
@@ -157,7 +151,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// - Parameters:
     ///   - number: as for `KeysetLog.appending`.
     ///   - isOrdinary: as for ``KeysetDraft/finished(_:isOrdinary:)``.
-    /// - Throws: `KeystoreRefusal` with `demoKeys`, `notEncrypted`; `LifecycleError`; what `body` and the storage throw.
+    /// - Throws: `KeystoreRefusal` with `demoKeys`, `notEncrypted`, `twoFiles`; `LifecycleError`; what `body` and the storage throw.
     func append(
         _ action: KeysetLine.Action, to locked: LockedKeyset<Storage.Locked>, at time: UnixTime, number: Int64? = nil,
         isOrdinary: Bool = true, _ body: (inout KeysetDraft) throws -> Void
@@ -172,14 +166,23 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         if changes != KeysetChanges() || !isOrdinary {
             let log = try keyset.log.appending(action, at: time, who: who, number: number, changes)
             var material = keyset.material
-            // A restoration has those of all files, also of keys that the log which continues never had.
+            // A restoration may find keys of logs that it gives up.
             material.records = records.filter { log.state.key($0.key)?.hasMaterial ?? false }
             keyset = OpenedKeyset(log, material)
+            // Only here, so that a command that changes nothing opens no other file.
+            if action != .restored { try requireOneFile(locked) }
             try locked.files.replace(locked.path, with: keyset)
         }
         // Also what a crash left out.
         try locked.files.setHistory(keyset.history(after: locked.history), from: locked.history)
         return keyset
+    }
+
+    private func requireOneFile(_ keyset: LockedKeyset<Storage.Locked>) throws {
+        let (id, path) = (keyset.state.id, keyset.path)
+        guard KeystoreRule.oneFile.isOn else { return }
+        let others = try keyset.files.others(of: id, than: path)
+        guard others.isEmpty else { throw KeystoreRefusal.twoFiles(id: id, paths: [path] + others) }
     }
 }
 

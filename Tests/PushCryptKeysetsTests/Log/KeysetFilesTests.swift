@@ -140,7 +140,8 @@ struct HistoryFolderTests {
     func roundTrip(_ status: Int?) throws {
         let (log, mac) = (try sample().log, [UInt8](repeating: 7, count: 32))
         #expect(try folder.history(of: log.state.id) == nil)
-        for (mac, time) in [(nil, nil), (mac, UnixTime(1_800_000_000))] {
+        let cases: [(mac: [UInt8]?, time: UnixTime?)] = [(nil, nil), (mac, UnixTime(1_800_000_000))]
+        for (mac, time) in cases {
             try set(KeysetHistory(log, mac: mac, lastRun: time, lastStatus: status))
             let read = try folder.history(of: log.state.id)
             #expect(read?.log.bytes == log.bytes)

@@ -89,27 +89,26 @@ struct FileStorageTests {
         #expect(try place.host().load(place.keyset).log.extends(opened.log))
     }
 
-    @Test("Of two files with one id, both are refused without a history; with one, the one that wasn't changed is old")
+    @Test("Of two files with one id neither is changed; rotate looks for them only if something is due")
     func twoFiles() throws {
         let copy = "\(place.root)/Keys/copy"
         try FileManager.default.copyItem(atPath: place.file, toPath: copy + ".keyset")
-        for path in [place.keyset, copy] {
+        for (path, remembers) in [(place.keyset, true), (copy, true), (place.keyset, false), (copy, false)] {
             let error = #expect(throws: KeystoreRefusal.self) {
-                try place.changePolicy(place.storage(remembers: false), keyset: path)
+                try place.changePolicy(place.storage(remembers: remembers), keyset: path)
             }
             guard case .twoFiles? = error else {
                 Issue.record("\(path): \(String(describing: error))")
                 continue
             }
         }
-        try place.changePolicy()
-        let error = #expect(throws: KeystoreRefusal.self) { try place.changePolicy(keyset: copy) }
-        guard case .olderThanHistory? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
+        #expect(try place.host().rotate(place.keyset).lines.count == 1)
+        let later = place.host(at: Place.start + 399 * 86_400)
+        #expect(throws: KeystoreRefusal.self) { try later.rotate(place.keyset) }
+        #expect(try place.log().lines.count == 1)
         try place.host().restore(copy, [place.host().load(place.keyset)]) { _ in true }
         #expect(try place.names("Keys") == ["copy.keyset"])
+        #expect(try place.host().load(copy).log.lines.count == 2)
     }
 
     @Test("Demo keys are read with any mode, leave no history, and are never changed")
