@@ -19,7 +19,6 @@ extension StatusExamination {
                 return (bytes, document, try set.fault(bytes, document, at: host.clock))
             }
             guard let (bytes, document, fault) = found else { continue }
-            examineSize(bytes?.count ?? 0, document, reference)
             if case .servedAhead(_, _, let isSigned)? = fault, let fault {
                 findings.append(
                     StatusFinding(
@@ -27,6 +26,8 @@ extension StatusExamination {
                         isSigned == false ? .publish(reference, replacing: true) : .restore(reference)))
             } else if let fault {
                 late.append(StatusFinding(fault, reference, .publish(reference, replacing: false)))
+            } else {
+                examineSize(bytes?.count ?? 0, document, reference)
             }
         }
     }
@@ -52,11 +53,9 @@ extension StatusExamination {
     }
 
     private func examineSize(_ byteCount: Int, _ document: ServedDocument?, _ reference: KeysetReference) {
-        guard let document, document.id == reference.id else { return }
-        let revokedCount = document.revoked.count
         let limits: [(StatusFinding.Limit, Int, limit: Int)] = [
             (.set, byteCount, SignedSenderSet.maximumByteCount),
-            (.revokedKeys, revokedCount, SenderSetState.maximumRevokedCount),
+            (.revokedKeys, document?.revoked.count ?? 0, SenderSetState.maximumRevokedCount),
         ]
         guard let (limit, count, _) = limits.first(where: { $1 > $2 / 2 }) else { return }
         findings.append(StatusFinding(.nearLimit(limit, count), reference, .replaceKeyset(reference)))
