@@ -1,0 +1,118 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
+
+/// Compares a keyset's log with the sets that apps fetch, and with the publishers.
+extension StatusExamination {
+    func examineSets(_ keyset: ExaminedKeyset) {
+        guard let folder = places.served, keyset.state.publication != nil else { return }
+        let reference = keyset.reference
+        for (epoch, id) in keyset.state.epochs.sorted(by: { $0.key < $1.key }) {
+            let (canSign, publisher) = examinePublisher(id, epoch, keyset)
+            guard canSign else { continue }
+            let set = ExpectedSet(log: keyset.log, epoch: epoch, publisher: publisher?.state)
+            let name = KeystoreHost<Storage>.servedName(keyset.state.id, epoch)
+            let (path, host) = ("\(folder)/\(name)", host)
+            let found = attempt(path, reference, ifDamaged: .inspect(path: path)) {
+                let bytes = try host.storage.served(name)
+                let document = bytes.flatMap(ServedDocument.init)
+                return (bytes, document, try set.fault(bytes, document, at: host.clock))
+            }
+            guard let (bytes, document, fault) = found else { continue }
+            if case .servedAhead(_, _, let isSigned)? = fault, let fault {
+                findings.append(
+                    StatusFinding(
+                        fault, reference,
+                        isSigned == false ? .publish(reference, replacing: true) : .restore(reference)))
+            } else if let fault {
+                late.append(StatusFinding(fault, reference, .publish(reference, replacing: false)))
+            } else {
+                examineSize(bytes?.count ?? 0, document, reference)
+            }
+        }
+    }
+
+    /// - Returns: whether the publisher can sign, and its keyset; nil if it is on another host.
+    private func examinePublisher(
+        _ id: KeysetID, _ epoch: Int64, _ keyset: ExaminedKeyset
+    ) -> (canSign: Bool, ExaminedKeyset?) {
+        guard let publisher = keysets.first(where: { $0.state.id == id }) else {
+            // A file that is missing or can't be read is a finding already.
+            guard isComplete, !findings.contains(where: { $0.keyset?.id == id }) else { return (false, nil) }
+            findings.append(
+                StatusFinding(.publisherAway(epoch: epoch, id), keyset.reference, .signElsewhere(keyset.reference)))
+            return (true, nil)
+        }
+        guard let point = keyset.state.publisherPoints[id], publisher.isSound, !publisher.log.extends(point) else {
+            return (publisher.isSound, publisher)
+        }
+        findings.append(
+            StatusFinding(
+                .publisherOlder(epoch: epoch, published: point), publisher.reference, .restore(publisher.reference)))
+        return (false, nil)
+    }
+
+    private func examineSize(_ byteCount: Int, _ document: ServedDocument?, _ reference: KeysetReference) {
+        let limits: [(StatusFinding.Limit, Int, limit: Int)] = [
+            (.set, byteCount, SignedSenderSet.maximumByteCount),
+            (.revokedKeys, document?.revoked.count ?? 0, SenderSetState.maximumRevokedCount),
+        ]
+        guard let (limit, count, _) = limits.first(where: { $1 > $2 / 2 }) else { return }
+        findings.append(StatusFinding(.nearLimit(limit, count), reference, .replaceKeyset(reference)))
+    }
+}
+
+/// The set of an epoch that should be served.
+private struct ExpectedSet {
+    let log: KeysetLog
+    let epoch: Int64
+    /// nil if it is on another host: somebody may carry the set there and back.
+    let publisher: KeysetState?
+
+    private var state: KeysetState { log.state }
+
+    /// - Returns: nil if the served file is the last set that was made, and no other one is late.
+    func fault(_ bytes: [UInt8]?, _ document: ServedDocument?, at clock: UnixTime) throws -> StatusFinding.Facts? {
+        func served(_ fault: StatusFinding.ServedFault) -> StatusFinding.Facts { .served(epoch: epoch, fault) }
+        func unpublished(since time: UnixTime) -> StatusFinding.Facts? {
+            time + statusPauseInSeconds < clock ? .unpublished(epoch: epoch, since: time) : nil
+        }
+        let own = document.flatMap { $0.id == state.id && $0.epoch == epoch ? $0 : nil }
+        if let own, !log.extends(own.head) {
+            return .servedAhead(epoch: epoch, own.head, isSigned: try isSigned(own))
+        }
+        guard let made = state.published[epoch], let madeAt = time(ofLine: made.number) else {
+            return unpublished(since: time(ofLine: state.lastChange) ?? state.at)
+        }
+        let isAwaited = publisher == nil && unpublished(since: madeAt) == nil
+        guard let bytes else { return isAwaited ? nil : served(.missing) }
+        guard let document else { return served(.notASet) }
+        guard let own else { return served(.otherSet(document.id, epoch: document.epoch)) }
+        guard try isSigned(own) ?? true else { return served(.notSigned) }
+        let revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && own.revoked[$0.kid] == nil }
+        guard revoked.isEmpty else { return served(.lacksRevocations(revoked.map(\.kid))) }
+        guard own.head.number == made.number else {
+            return isAwaited ? nil : served(.older(served: own.head, madeAt: madeAt))
+        }
+        if let end = made.validUntil {
+            guard clock < end - (end.seconds - made.issuedAt.seconds) / 4 else { return served(.ends(end)) }
+            if let renewal = unpublished(since: end - (end.seconds - made.issuedAt.seconds) / 2) { return renewal }
+        }
+        let isCovered = made.number > state.lastChange
+        if !isCovered, let time = time(ofLine: state.lastChange), let late = unpublished(since: time) { return late }
+        let signers = try SignedSenderSet.namedSigners(of: bytes)
+        let isResigned = publisher?.keys.allSatisfy { !$0.hasMaterial || signers.contains($0.kid) } ?? true
+        return isResigned ? nil : unpublished(since: publisher?.at ?? madeAt)
+    }
+
+    /// nil if the publisher isn't at hand.
+    private func isSigned(_ document: ServedDocument) throws -> Bool? {
+        guard let publisher else { return nil }
+        let keys = try publisher.keys.compactMap(\.jwk).map { jwk in
+            try KeyRecord(JSONText(jwk.json).root, backend: DefaultBackend.shared)
+        }
+        return try document.isSigned(byOneOf: keys)
+    }
+
+    private func time(ofLine number: Int64) -> UnixTime? { log.lines.first { $0.number == number }?.at }
+}

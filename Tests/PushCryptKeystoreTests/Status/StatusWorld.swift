@@ -1,0 +1,159 @@
+import Foundation
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+/// A host with real files: `Keys/senders`, its publisher `Publisher/app`, histories and a served folder.
+final class StatusWorld {
+    let folder: TemporaryFolder
+    let storage: DiskStorage
+    var clock = UnixTime(1_800_000_000)
+    var name = "host"
+    var faults: [String: FolderFault] = [:]
+    let senders: String
+    let app: String
+    static let secret = KeysetSecret.passphrase(SecretBytes(copying: Array("a".utf8).bytes))
+
+    init(_ secrets: KeysetSecrets? = Life.secrets, policy: RotationPolicy? = nil) throws {
+        folder = try TemporaryFolder()
+        for name in ["Keys", "Publisher", "history", "www"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(folder.path)/\(name)", withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+        }
+        storage = DiskStorage(root: folder.path)
+        (senders, app) = ("\(folder.path)/Keys/senders.keyset", "\(folder.path)/Publisher/app.keyset")
+        let publisher = try host().create(app, .publisher, secrets: secrets)
+        var changes = KeysetChanges()
+        changes.publication = .init(topics: [LifeApp.topic], validForInSeconds: 60 * day)
+        changes.epochs = [1: publisher.state.id]
+        changes.policy = policy
+        _ = try host().create(senders, .sender, changes, secrets: secrets)
+        try run()
+    }
+
+    func host(confirmsClock: Bool = false) -> KeystoreHost<DiskStorage> {
+        KeystoreHost(storage, name: name, who: "op", clock: clock, confirmsClock: confirmsClock)
+    }
+
+    func state(_ path: String? = nil) throws -> KeysetState { try opened(path ?? senders).state }
+    func opened(_ path: String) throws -> OpenedKeyset { try #require(try storage.keyset(path)) }
+    func reference(_ path: String) throws -> KeysetReference {
+        KeysetReference(KeysetLocation(path), try state(path).id)
+    }
+
+    var places: KeystoreStatus.Places {
+        KeystoreStatus.Places(
+            keystores: ["\(folder.path)/Keys", "\(folder.path)/Publisher"],
+            history: HistoryFolder("\(folder.path)/history"), served: "\(folder.path)/www",
+            expected: ["senders", "app"])
+    }
+
+    func status(
+        _ places: KeystoreStatus.Places? = nil, isLong: Bool = false, secret: KeysetSecret? = secret
+    ) -> KeystoreStatus {
+        let probe = { [faults] in faults[$0] ?? FolderFault($0, needsLock: $1) }
+        return KeystoreStatus(
+            host(), places ?? self.places, isLong: isLong, secret: isLong ? { _ in secret } : nil, probe: probe)
+    }
+
+    var codes: [StatusFinding.Code] { status().findings.map(\.code) }
+
+    /// The only finding.
+    func finding(
+        _ code: StatusFinding.Code, and notices: [StatusFinding.Code] = [],
+        _ location: SourceLocation = #_sourceLocation
+    ) throws -> StatusFinding {
+        let findings = status().findings
+        #expect(findings.map(\.code) == [code] + notices, "\(findings)", sourceLocation: location)
+        return try #require(findings.first, sourceLocation: location)
+    }
+
+    /// What cron does.
+    func run(publishes: Bool = true, confirmsClock: Bool = false) throws {
+        try host(confirmsClock: confirmsClock).rotate(senders)
+        if publishes { try publish(confirmsClock: confirmsClock) }
+    }
+
+    func publish(replacing: Bool = false, serves: Bool = true, confirmsClock: Bool = false) throws {
+        let host = host(confirmsClock: confirmsClock)
+        let publisher = try host.load(app, toChange: false)
+        let keyset = try host.preparePublication(
+            senders, epoch: 1, publisher: publisher.state.id, publisherLog: publisher.log, replacing: replacing)
+        if serves { try host.sign(keyset.log, epoch: 1, by: publisher) }
+    }
+
+    func pass(days: Int64, publishes: Bool = true) throws {
+        for _ in 0..<days {
+            clock = clock + day
+            try run(publishes: publishes)
+        }
+    }
+
+    /// Carries out a remedy that is an operation.
+    func carryOut(_ remedy: StatusFinding.Remedy, with files: [OpenedKeyset] = []) throws {
+        switch remedy {
+        case .restore(let keyset):
+            let path = try #require(keyset.location?.path)
+            let present = files.isEmpty ? try storage.keyset(path).map { [$0] } ?? [] : files
+            let publishers = [try storage.keyset(app)].compactMap(\.self)
+            try host().restore(path, present, publishers: path == app ? [] : publishers) { _ in true }
+        case .rotate, .rotateAll: try run()
+        case .publish(_, let replacing): try publish(replacing: replacing)
+        case .takeOver(let keyset): try host().moveHere(try #require(keyset.location?.path))
+        case .setClock: try host().correctClock(senders)
+        case .enableTimer: try run()
+        case .removeFile(let path): FileSystem.removeFile(path)
+        case .makePrivate(let path): unsafe chmod(path, 0o600)
+        default: Issue.record("\(remedy) isn't an operation")
+        }
+    }
+
+    func file(_ path: String) throws -> [UInt8] { try FileSystem.readFile(path) }
+    func write(_ bytes: [UInt8], _ path: String) throws { try FileSystem.replace(path, with: bytes) }
+    func historyPath(_ path: String) throws -> String { "\(folder.path)/history/\(try state(path).id)" }
+    func servedPath() throws -> String {
+        "\(folder.path)/www/\(KeystoreHost<DiskStorage>.servedName(try state().id, 1))"
+    }
+}
+
+struct DiskStorage: KeystoreStorage {
+    let root: String
+    private var histories: HistoryFolder { HistoryFolder("\(root)/history") }
+
+    init(root: String) { self.root = root }
+
+    private func ifThere<Value>(_ body: () throws -> Value) throws -> Value? {
+        do { return try body() } catch let error as FileError where error.code == .notFound { return nil }
+    }
+
+    func keyset(_ path: String) throws -> OpenedKeyset? {
+        try ifThere {
+            let rows = try KeysetRows(at: KeysetLocation(path), .changing)
+            return OpenedKeyset(rows.log, try rows.unlocked(rows.isEncrypted ? StatusWorld.secret : nil))
+        }
+    }
+
+    func replace(_ path: String, with keyset: OpenedKeyset) throws {
+        try FileSystem.replace(path, with: keyset.material.file(keyset.log))
+    }
+
+    func remove(_ path: String) { FileSystem.removeFile(path) }
+
+    func paths(of id: KeysetID, inKeystoreOf path: String) throws -> [String] {
+        let keystore = KeysetLocation(path).keystore
+        return try FileSystem.names(in: keystore).map { "\(keystore)/\($0)" }.filter { try keyset($0)?.state.id == id }
+    }
+
+    func history(of id: KeysetID) throws -> KeysetHistory? { try histories.history(of: id) }
+    func setHistory(_ history: KeysetHistory) throws { try histories.setHistory(history) }
+    func served(_ name: String) throws -> [UInt8]? { try ifThere { try FileSystem.readFile("\(root)/www/\(name)") } }
+    func servedNames() throws -> [String] { try FileSystem.names(in: "\(root)/www") }
+    func serve(_ document: [UInt8], as name: String) throws {
+        try FileSystem.replace("\(root)/www/\(name)", with: document, mode: 0o644)
+    }
+}
