@@ -92,20 +92,23 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// - Parameter isUrgent: whether any clock will do, as for a revocation.
     /// - Throws: `KeystoreRefusal` with `clockBehind`, `clockAhead`.
     package func time(for keyset: LockedKeyset<Storage.Locked>, isUrgent: Bool = false) throws -> UnixTime {
-        let fault = isUrgent ? nil : clockFault(keyset.state, lastRun: keyset.history?.lastRun)
-        if let fault { throw fault }
-        return max(clock, keyset.state.at)
+        switch isUrgent ? nil : clockFault(keyset.state, lastRun: keyset.history?.lastRun) {
+        case .behind(let lastLine)?: throw KeystoreRefusal.clockBehind(lastLine: lastLine)
+        case .ahead(let last)?: throw KeystoreRefusal.clockAhead(last: last)
+        case nil: return max(clock, keyset.state.at)
+        }
     }
 
-    private func clockFault(_ state: KeysetState, lastRun: UnixTime?) -> KeystoreRefusal? {
+    /// Why a change needs a person who looks at the clock; nil if the clock seems right or was confirmed.
+    func clockFault(_ state: KeysetState, lastRun: UnixTime?) -> ClockFault? {
         guard KeystoreRule.clock.isOn else { return nil }
-        guard clock + Freshness.toleranceInSeconds >= state.at else { return .clockBehind(lastLine: state.at) }
+        guard clock + Freshness.toleranceInSeconds >= state.at else { return .behind(lastLine: state.at) }
         guard !confirmsClock else { return nil }
         let last = max(state.at, lastRun ?? state.at)
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
         let setsEnd = state.published.values.compactMap(\.validUntil).min()
         let isPlausible = clock <= last + longestSilence && setsEnd.map { clock <= $0 + 7 * 86_400 } ?? true
-        return isPlausible ? nil : .clockAhead(last: last)
+        return isPlausible ? nil : .ahead(last: last)
     }
 
     /// Makes a keyset that this host writes. The keystore's folder must exist.
@@ -184,6 +187,11 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         let others = try keyset.files.others(of: id, than: path)
         guard others.isEmpty else { throw KeystoreRefusal.twoFiles(id: id, paths: [path] + others) }
     }
+}
+
+enum ClockFault {
+    case behind(lastLine: UnixTime)
+    case ahead(last: UnixTime)
 }
 
 /// The changes.

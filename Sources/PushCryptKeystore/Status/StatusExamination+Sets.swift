@@ -11,7 +11,7 @@ extension StatusExamination {
             let (canSign, publisher) = examinePublisher(id, epoch, keyset)
             guard canSign else { continue }
             let set = ExpectedSet(log: keyset.log, epoch: epoch, publisher: publisher?.state)
-            let name = KeystoreHost<Storage>.servedName(keyset.state.id, epoch)
+            let name = ServedDocument.name(keyset.state.id, epoch)
             let (path, host) = ("\(folder)/\(name)", host)
             let found = attempt(path, reference, ifDamaged: .inspect(path: path)) {
                 let bytes = try host.storage.served(name)

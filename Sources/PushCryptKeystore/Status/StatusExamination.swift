@@ -218,15 +218,13 @@ extension StatusExamination {
 
     private func examineClock(_ keyset: ExaminedKeyset) {
         let reference = keyset.reference
-        do {
-            _ = try host.time(for: keyset.state)
-        } catch KeystoreRefusal.clockBehind(let lastLine) {
+        switch host.clockFault(keyset.state, lastRun: keyset.history?.lastRun) {
+        case .behind(let lastLine)?:
             late.append(StatusFinding(.clock(isBehind: true, last: lastLine), reference, .setClock))
-        } catch KeystoreRefusal.clockAhead(let last) {
+        case .ahead(let last)?:
             guard keyset.isRotated, isWriter(keyset) else { return }
             late.append(StatusFinding(.clock(isBehind: false, last: last), reference, .setClock))
-        } catch {
-            findings.append(StatusFinding(error, reading: "", reference, ifDamaged: .restore(reference)))
+        case nil: return
         }
     }
 

@@ -175,7 +175,7 @@ extension StatusFinding {
 
     package enum ServedFault: Hashable, Sendable {
         case missing, notASet, notSigned
-        case otherSet(KeysetID, epoch: Int64)
+        case otherSet(KeysetID, epoch: Int64?)
         case lacksRevocations([KeyID])
         /// A later set was made and isn't served.
         case older(served: LogPoint, madeAt: UnixTime)
