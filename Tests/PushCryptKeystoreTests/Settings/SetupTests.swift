@@ -8,37 +8,47 @@ import Testing
 
 @testable import PushCryptKeystore
 
-/// Keysets in real files, histories in memory.
-private final class DiskStorage: KeystoreStorage {
+/// Real files, of which one can't be written.
+private final class InterruptedStorage: KeystoreStorage {
     struct Interruption: Error {}
 
-    let settings: Settings
-    var histories: [KeysetID: KeysetHistory] = [:]
+    struct Locked: LockedStorage {
+        let files: LockedFiles
+        let storage: InterruptedStorage
+
+        func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
+        func others(of id: KeysetID, than path: String) throws -> [String] { try files.others(of: id, than: path) }
+        func replace(_ path: String, with keyset: OpenedKeyset) throws {
+            guard storage.changesLeft > 0 else { throw Interruption() }
+            storage.changesLeft -= 1
+            try files.replace(path, with: keyset)
+        }
+        func remove(_ path: String) throws { try files.remove(path) }
+        func setHistory(_ history: KeysetHistory, from seen: KeysetHistory?) throws {
+            try files.setHistory(history, from: seen)
+        }
+    }
+
+    private let files: FileStorage
     /// How many files are written before one fails.
     var changesLeft = Int.max
 
-    init(_ settings: Settings) { self.settings = settings }
-
-    func keyset(_ path: String) throws -> OpenedKeyset? {
-        guard FileSystem.exists(path) else { return nil }
-        let rows = try KeysetRows(FileSystem.readFile(path))
-        let secret = try settings.secret(for: KeysetLocation(path), id: rows.log.state.id)
-        return OpenedKeyset(rows.log, try rows.unlocked(secret))
+    init(_ settings: Settings) {
+        files = FileStorage(histories: settings.history.map(HistoryFolder.init), servedFolder: nil) { location, rows in
+            try settings.secret(for: location, id: rows.log.state.id)
+        }
     }
 
-    func replace(_ path: String, with keyset: OpenedKeyset) throws {
-        guard changesLeft > 0 else { throw Interruption() }
-        changesLeft -= 1
-        try FileSystem.replace(path, with: try keyset.material.file(keyset.log))
+    func lock(_ path: String?) throws -> Locked { Locked(files: try files.lock(path), storage: self) }
+    func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
+    func history(of id: KeysetID) throws -> KeysetHistory? { try files.history(of: id) }
+    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
+        try files.raiseHistory(to: keyset, from: seen)
     }
-
-    func remove(_ path: String) {}
-    func paths(of id: KeysetID, inKeystoreOf path: String) -> [String] { [path] }
-    func history(of id: KeysetID) -> KeysetHistory? { histories[id] }
-    func setHistory(_ history: KeysetHistory) { histories[history.log.state.id] = history }
-    func served(_ name: String) -> [UInt8]? { nil }
-    func servedNames() -> [String] { [] }
-    func serve(_ document: [UInt8], as name: String) {}
+    func served(_ name: String) throws -> [UInt8]? { nil }
+    func servedNames() throws -> [String] { [] }
+    func serve(_ document: [UInt8], as name: String) throws {}
+    func removeServed(_ name: String) throws {}
 }
 
 @Suite("Setup")
@@ -66,8 +76,8 @@ struct SetupTests {
         return setup
     }
 
-    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<DiskStorage> {
-        KeystoreHost(DiskStorage(setup.newSettings), name: name, who: "someone", clock: time)
+    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<InterruptedStorage> {
+        KeystoreHost(InterruptedStorage(setup.newSettings), name: name, who: "someone", clock: time)
     }
 
     @Test(
@@ -95,9 +105,9 @@ struct SetupTests {
         #expect(found.json == setup.newSettings.json)
         #expect(found.keystores == [place.path("srv/Keys"), place.path("srv/Publisher")])
         #expect(found.after == setup.after && found.expected == ["senders", "inbox", "fleet", "app"])
-        let storage = DiskStorage(found)
+        let storage = InterruptedStorage(found)
         let keysets = try ["Keys/senders", "Keys/inbox", "Keys/fleet", "Publisher/app"].map {
-            try #require(try storage.keyset(place.path("srv/\($0).keyset")))
+            try #require(try storage.keyset(place.path("srv/\($0).keyset"))).opened()
         }
         #expect(keysets.map(\.state.kind) == [.sender, .recipient, .shared, .publisher])
         #expect(
@@ -129,7 +139,7 @@ struct SetupTests {
         let setup = try Self.setup(place)
         let host = Self.host(setup)
         host.storage.changesLeft = count
-        #expect(throws: DiskStorage.Interruption.self) { try setup.run(host) }
+        #expect(throws: InterruptedStorage.Interruption.self) { try setup.run(host) }
         let before = try place.snapshot()
         host.storage.changesLeft = .max
         // Without the five folders, the two passphrases and the keysets.
@@ -267,7 +277,7 @@ struct SetupTests {
         #expect(try place.folder.names(in: "etc/pushcrypt") == ["pushcrypt.json"])
         let settings = try Settings(reading: setup.settings, place.context)
         #expect(settings.secret == nil && settings.secrets.isEmpty)
-        #expect(try DiskStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.material.secrets == nil)
+        #expect(try InterruptedStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.opened().material.secrets == nil)
         setup.publisherPassphrase = place.path("etc/pushcrypt/p")
         #expect(throws: (any Error).self) { try setup.run(Self.host(setup)) }
         #expect(!FileSystem.exists(place.path("etc/pushcrypt/p")))

@@ -136,7 +136,7 @@ struct StatusTests {
         #expect(wrong.map(\.code) == [.unreadable, .unreadable])
         #expect(try wrong[0].remedy == .giveSecret(world.reference(world.senders)))
         let keyset = try world.opened(world.senders)
-        try world.storage.setHistory(KeysetHistory(keyset.log, mac: [UInt8](repeating: 0, count: 32)))
+        try world.remember(KeysetHistory(keyset.log, mac: [UInt8](repeating: 0, count: 32)))
         try world.write([], "\(world.folder.path)/Keys/senders.keyset.new-x")
         #expect(world.status(isLong: true).findings.map(\.code) == [.damaged, .unknownFile])
         #expect(world.codes == [])
@@ -148,7 +148,7 @@ struct StatusTests {
         let keyset = try world.opened(world.senders)
         var log = keyset.log
         while log.bytes.count <= 2 << 20 { log = try log.appending(.restored, at: log.state.at, who: "op", changes) }
-        try world.storage.replace(world.senders, with: OpenedKeyset(log, keyset.material))
+        try world.storage.lock(world.senders).replace(world.senders, with: OpenedKeyset(log, keyset.material))
         guard case .nearLimit(.log, log.bytes.count) = try world.finding(.nearLimit).facts else {
             Issue.record("another finding")
             return
@@ -195,7 +195,7 @@ struct StatusTests {
         for (status, codes) in [(69, [StatusFinding.Code.runFailed]), (75, []), (0, [])] {
             var history = try #require(try world.storage.history(of: try world.state().id))
             history.lastStatus = status
-            try world.storage.setHistory(history)
+            try world.remember(history)
             #expect(world.codes == codes)
         }
     }

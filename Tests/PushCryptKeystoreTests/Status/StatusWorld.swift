@@ -10,7 +10,7 @@ import Testing
 /// A host with real files: `Keys/senders`, its publisher `Publisher/app`, histories and a served folder.
 final class StatusWorld {
     let folder: TemporaryFolder
-    let storage: DiskStorage
+    let storage: FileStorage
     var clock = UnixTime(1_800_000_000)
     var name = "host"
     var faults: [String: FolderFault] = [:]
@@ -25,7 +25,9 @@ final class StatusWorld {
                 atPath: "\(folder.path)/\(name)", withIntermediateDirectories: false,
                 attributes: [.posixPermissions: 0o700])
         }
-        storage = DiskStorage(root: folder.path)
+        storage = FileStorage(
+            histories: HistoryFolder("\(folder.path)/history"), servedFolder: "\(folder.path)/www"
+        ) { $1.isEncrypted ? Self.secret : nil }
         (senders, app) = ("\(folder.path)/Keys/senders.keyset", "\(folder.path)/Publisher/app.keyset")
         let publisher = try host().create(app, .publisher, secrets: secrets)
         var changes = KeysetChanges()
@@ -36,12 +38,12 @@ final class StatusWorld {
         try run()
     }
 
-    func host(confirmsClock: Bool = false) -> KeystoreHost<DiskStorage> {
+    func host(confirmsClock: Bool = false) -> KeystoreHost<FileStorage> {
         KeystoreHost(storage, name: name, who: "op", clock: clock, confirmsClock: confirmsClock)
     }
 
     func state(_ path: String? = nil) throws -> KeysetState { try opened(path ?? senders).state }
-    func opened(_ path: String) throws -> OpenedKeyset { try #require(try storage.keyset(path)) }
+    func opened(_ path: String) throws -> OpenedKeyset { try #require(try storage.keyset(path)).opened() }
     func reference(_ path: String) throws -> KeysetReference {
         KeysetReference(KeysetLocation(path), try state(path).id)
     }
@@ -77,14 +79,19 @@ final class StatusWorld {
     func run(publishes: Bool = true, confirmsClock: Bool = false) throws {
         try host(confirmsClock: confirmsClock).rotate(senders)
         if publishes { try publish(confirmsClock: confirmsClock) }
+        try host(confirmsClock: confirmsClock).recordRun(of: state().id, status: 0)
     }
 
     func publish(replacing: Bool = false, serves: Bool = true, confirmsClock: Bool = false) throws {
         let host = host(confirmsClock: confirmsClock)
-        let publisher = try host.load(app, toChange: false)
-        let keyset = try host.preparePublication(
-            senders, epoch: 1, publisher: publisher.state.id, publisherLog: publisher.log, replacing: replacing)
-        if serves { try host.sign(keyset.log, epoch: 1, by: publisher) }
+        guard serves else { return _ = try host.unsigned(senders, replacing: replacing) }
+        for result in try host.publish(senders, publishers: [host.load(app)], replacing: replacing) {
+            switch result.outcome {
+            case .refused(let refusal): throw refusal
+            case .failed(let error): throw error
+            default: break
+            }
+        }
     }
 
     func pass(days: Int64, publishes: Bool = true) throws {
@@ -99,8 +106,8 @@ final class StatusWorld {
         switch remedy {
         case .restore(let keyset):
             let path = try #require(keyset.location?.path)
-            let present = files.isEmpty ? try storage.keyset(path).map { [$0] } ?? [] : files
-            let publishers = [try storage.keyset(app)].compactMap(\.self)
+            let present = files.isEmpty ? try storage.keyset(path).map { [try $0.opened()] } ?? [] : files
+            let publishers = [try storage.keyset(app)?.opened()].compactMap(\.self)
             try host().restore(path, present, publishers: path == app ? [] : publishers) { _ in true }
         case .rotate, .rotateAll: try run()
         case .publish(_, let replacing): try publish(replacing: replacing)
@@ -113,47 +120,11 @@ final class StatusWorld {
         }
     }
 
+    func remember(_ history: KeysetHistory) throws { try storage.lock(nil).setHistory(history, from: nil) }
     func file(_ path: String) throws -> [UInt8] { try FileSystem.readFile(path) }
     func write(_ bytes: [UInt8], _ path: String) throws { try FileSystem.replace(path, with: bytes) }
     func historyPath(_ path: String) throws -> String { "\(folder.path)/history/\(try state(path).id)" }
     func servedPath() throws -> String {
-        "\(folder.path)/www/\(KeystoreHost<DiskStorage>.servedName(try state().id, 1))"
-    }
-}
-
-struct DiskStorage: KeystoreStorage {
-    let root: String
-    private var histories: HistoryFolder { HistoryFolder("\(root)/history") }
-
-    init(root: String) { self.root = root }
-
-    private func ifThere<Value>(_ body: () throws -> Value) throws -> Value? {
-        do { return try body() } catch let error as FileError where error.code == .notFound { return nil }
-    }
-
-    func keyset(_ path: String) throws -> OpenedKeyset? {
-        try ifThere {
-            let rows = try KeysetRows(at: KeysetLocation(path), .changing)
-            return OpenedKeyset(rows.log, try rows.unlocked(rows.isEncrypted ? StatusWorld.secret : nil))
-        }
-    }
-
-    func replace(_ path: String, with keyset: OpenedKeyset) throws {
-        try FileSystem.replace(path, with: keyset.material.file(keyset.log))
-    }
-
-    func remove(_ path: String) { FileSystem.removeFile(path) }
-
-    func paths(of id: KeysetID, inKeystoreOf path: String) throws -> [String] {
-        let keystore = KeysetLocation(path).keystore
-        return try FileSystem.names(in: keystore).map { "\(keystore)/\($0)" }.filter { try keyset($0)?.state.id == id }
-    }
-
-    func history(of id: KeysetID) throws -> KeysetHistory? { try histories.history(of: id) }
-    func setHistory(_ history: KeysetHistory) throws { try histories.setHistory(history) }
-    func served(_ name: String) throws -> [UInt8]? { try ifThere { try FileSystem.readFile("\(root)/www/\(name)") } }
-    func servedNames() throws -> [String] { try FileSystem.names(in: "\(root)/www") }
-    func serve(_ document: [UInt8], as name: String) throws {
-        try FileSystem.replace("\(root)/www/\(name)", with: document, mode: 0o644)
+        "\(folder.path)/www/\(ServedDocument.name(try state().id, 1))"
     }
 }
