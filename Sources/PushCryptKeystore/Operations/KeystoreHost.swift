@@ -106,7 +106,8 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         guard !confirmsClock else { return nil }
         let last = max(state.at, lastRun ?? state.at)
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
-        let setsEnd = state.published.values.compactMap(\.validUntil).min()
+        // The set that ends last: the publisher of another epoch may be away, and an epoch may have ended.
+        let setsEnd = state.epochs.keys.compactMap { state.published[$0]?.validUntil }.max()
         let isPlausible = clock <= last + longestSilence && setsEnd.map { clock <= $0 + 7 * 86_400 } ?? true
         return isPlausible ? nil : .ahead(last: last)
     }

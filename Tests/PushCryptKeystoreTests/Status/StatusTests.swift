@@ -16,10 +16,11 @@ struct StatusTests {
 
     @Test func `A keystore with daily runs has no findings over a year, and the summary follows it`() throws {
         var primaries: Set<KeyID> = []
-        for _ in 0..<365 {
+        for number in 1...365 {
             world.clock = world.clock + day
             #expect(world.codes == [], "before the run of \(world.clock)")
             try world.run()
+            guard number.isMultiple(of: 5) else { continue }
             let status = world.status()
             #expect(status.findings == [] && status.lastRun == world.clock)
             let senders = try #require(status.keysets.first { $0.kind == .sender })
@@ -134,7 +135,7 @@ struct StatusTests {
         let wrong = world.status(isLong: true, secret: .passphrase(SecretBytes(copying: Array("b".utf8).bytes)))
             .findings
         #expect(wrong.map(\.code) == [.unreadable, .unreadable])
-        #expect(try wrong[0].remedy == .giveSecret(world.reference(world.senders)))
+        #expect(try wrong.first?.remedy == .giveSecret(world.reference(world.senders)))
         let keyset = try world.opened(world.senders)
         try world.remember(KeysetHistory(keyset.log, mac: [UInt8](repeating: 0, count: 32)))
         try world.write([], "\(world.folder.path)/Keys/senders.keyset.new-x")
