@@ -13,7 +13,7 @@ extension KeystoreHost {
     ///   - publishers: the keysets whose signatures count.
     ///   - others: keysets whose logs may name a point of this one.
     ///   - agrees: whether a person gives this up.
-    /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`.
+    /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`, `exists` if the path is another keyset's.
     @discardableResult
     package func restore(
         _ path: String, _ files: [OpenedKeyset], histories: [KeysetHistory] = [], publishers: [OpenedKeyset] = [],
@@ -22,7 +22,9 @@ extension KeystoreHost {
         guard let id = files.first?.state.id else { throw KeystoreRefusal.missing(path: path) }
         let locked = try storage.lock(path)
         let copies = try locked.others(of: id, than: path)
-        let present = try ([path] + copies).compactMap { try authentic($0, locked) }
+        let inPlace = try authentic(path, locked)
+        guard inPlace.map({ $0.state.id == id }) ?? true else { throw KeystoreRefusal.exists(path: path) }
+        let present = try [inPlace].compactMap(\.self) + copies.compactMap { try authentic($0, locked) }
         // The secrets of the longest file are the last ones.
         let all = (files + present).filter { $0.state.id == id }.sorted { $0.log.lines.count > $1.log.lines.count }
         let historyKey = all[0].material.historyKey
