@@ -35,13 +35,15 @@ package struct HelperProcess {
     ///   - seconds: the time limit.
     ///   - mayAsk: whether the program stays in the terminal's foreground process group, so that it can ask a person. If
     ///     not, a time limit also kills the programs that it started.
+    ///   - variables: as ``Program/variables``.
     /// - Returns: the output. The caller wipes it.
     /// - Throws: `FileError` with `helperFailed`, or the code of a system call that failed.
     package static func run(
-        _ script: String, stdin: [UInt8], limit: Int, seconds: Int, mayAsk: Bool,
+        _ script: String, stdin: [UInt8], limit: Int, seconds: Int, mayAsk: Bool, variables: [String: String] = [:],
         now: @escaping () -> ContinuousClock.Instant
     ) throws(FileError) -> [UInt8] {
-        let program = Program(path: "/bin/sh", arguments: ["-c", script])
+        var program = Program(path: "/bin/sh", arguments: ["-c", script])
+        program.variables = variables
         let stdout: OpenFile
         let helper: HelperProcess
         do {
@@ -62,6 +64,8 @@ package struct HelperProcess {
         package let arguments: [String]
         /// Variables that are added to the environment of this process or replace its own.
         package var variables: [String: String] = [:]
+        /// Whether the program gets the environment of this process, too.
+        package var inheritsEnvironment = true
 
         package init(path: String, arguments: [String]) {
             self.path = path
@@ -81,15 +85,41 @@ package struct HelperProcess {
 
     /// Runs a program that has no input. What it prints goes to stderr of this process.
     ///
-    /// - Throws: as ``run(_:stdin:limit:seconds:mayAsk:now:)``.
+    /// - Throws: as ``run(_:stdin:limit:seconds:mayAsk:variables:now:)``.
     package static func run(
         _ program: Program, seconds: Int, mayAsk: Bool, now: @escaping () -> ContinuousClock.Instant
     ) throws(FileError) {
-        let status = try HelperProcess(
+        let status = try ending(of: program, seconds: seconds, mayAsk: mayAsk, now: now).exitStatus()
+        guard status == 0 else { throw failure("exit status \(status)") }
+    }
+
+    /// How a program ended.
+    package enum Ending: Hashable, Sendable {
+        case exit(Int32)
+        case signal(Int32)
+        /// It didn't end in time and was killed.
+        case late
+
+        /// As a shell shows it.
+        fileprivate func exitStatus() throws(FileError) -> Int32 {
+            switch self {
+            case .exit(let status): status
+            case .signal(let number): 128 + number
+            case .late: throw HelperProcess.late
+            }
+        }
+    }
+
+    /// Runs a program that has no input. What it prints goes to stderr of this process.
+    ///
+    /// - Throws: `FileError` if the program can't be started.
+    package static func ending(
+        of program: Program, seconds: Int, mayAsk: Bool, now: @escaping () -> ContinuousClock.Instant
+    ) throws(FileError) -> Ending {
+        try HelperProcess(
             program, stdin: OpenFile("/dev/null"), stdout: OpenFile(descriptor: STDERR_FILENO, named: "stderr"),
             seconds: seconds, mayAsk: mayAsk, now: now
-        ).exitStatus()
-        guard status == 0 else { throw failure("exit status \(status)") }
+        ).ending()
     }
 
     private init(
@@ -112,12 +142,12 @@ package struct HelperProcess {
             count = try read(stdout, into: &output)
         } catch {
             end()
-            _ = try? exitStatus()
+            _ = try? ending()
             throw error
         }
         // Otherwise a child that still prints would wait for room in the pipe, and this process for the child.
         if count > limit { end() }
-        let status = try exitStatus()
+        let status = try ending().exitStatus()
         guard count <= limit else { throw Self.failure("it printed more than \(limit) bytes") }
         guard status == 0 else { throw Self.failure("exit status \(status)") }
         return Array(output[..<count])
@@ -145,7 +175,7 @@ package struct HelperProcess {
     }
 
     /// Waits for the end of the child, which may run on after it closed its stdout.
-    private func exitStatus() throws(FileError) -> Int32 {
+    private func ending() throws(FileError) -> Ending {
         var status: Int32 = 0
         var wait: Int32 = 1
         var isLate = false
@@ -161,12 +191,12 @@ package struct HelperProcess {
                 wait = min(wait * 2, Self.longestWaitInMilliseconds)
             }
         }
-        guard !isLate else { throw Self.late }
-        return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + status & 0x7f
+        guard !isLate else { return .late }
+        return status & 0x7f == 0 ? .exit((status >> 8) & 0xff) : .signal(status & 0x7f)
     }
 
     private static let name = "the helper's output"
-    private static let late = failure("it didn't end in time and was killed")
+    fileprivate static let late = failure("it didn't end in time and was killed")
     /// The longest wait between two checks of the deadline.
     private static let longestWaitInMilliseconds: Int32 = 50
 
@@ -223,7 +253,8 @@ extension HelperProcess {
         let variables = unsafe copied(program.variables.map { "\($0)=\($1)" })
         let copies = unsafe arguments + variables
         defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
-        let inherited = unsafe environment(without: program.variables.keys)
+        let inherited =
+            unsafe program.inheritsEnvironment ? environment(without: program.variables.keys) : []
         let result = withExtendedLifetime((stdin, stdout)) {
             unsafe posix_spawn(
                 &child, program.path, &actions, &attributes.value, arguments + [nil], inherited + variables + [nil])

@@ -1,6 +1,6 @@
 import PushCryptPrimitives
 
-/// A private file that is written in parts under a temporary name and renamed when it is complete, so that readers see
+/// A file that is written in parts under a temporary name and renamed when it is complete, so that readers see
 /// the whole file or none. Deinitialisation removes a file that isn't published.
 package final class NewFile {
     package let path: String
@@ -14,8 +14,9 @@ package final class NewFile {
     private var name: String { FileSystem.name(of: path) }
     private var temporaryName: String { FileSystem.name(of: temporaryPath) }
 
+    /// - Parameter mode: 0600 for a private file.
     /// - Throws: `FileError` with `alreadyExists` if anything has the name, `cannotCreate`, `noPermission`.
-    package init(_ path: String) throws(FileError) {
+    package init(_ path: String, mode: Int = 0o600) throws(FileError) {
         guard !FileSystem.exists(path) else { throw FileError(.alreadyExists, path, "\(path) exists already") }
         self.path = path
         let temporaryName = FileSystem.name(of: path) + ".part-\(FileSystem.randomName())"
@@ -24,7 +25,9 @@ package final class NewFile {
         } catch {
             throw FileError(.create, path, systemError: error.systemError)
         }
-        file = try folder.makeFile(temporaryName)
+        file = try folder.makeFile(temporaryName, mode: mode)
+        // The umask must not decide which users can read it.
+        try file.setMode(mode)
     }
 
     deinit {

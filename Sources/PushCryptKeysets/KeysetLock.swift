@@ -48,8 +48,8 @@ enum KeysetLock: Hashable {
             let derived = try DerivedKey(passphrase, salt, parameters)
             let wrapped = try derived.key.encrypt(key.secret.bytes, aad: aad)
             return (.passphrase(parameters, salt: salt, check: derived.check), wrapped)
-        case .command(let command):
-            return (.command, try WrapCommand(command).wrap(key.secret))
+        case .command(let command, let variables):
+            return (.command, try WrapCommand(command, variables).wrap(key.secret))
         }
     }
 
@@ -76,8 +76,8 @@ enum KeysetLock: Hashable {
             guard var key = try derived.key.decrypt(wrapped, aad: aad) else { return nil }
             defer { wipe(&key) }
             return DataKey(SecretBytes(copying: key.bytes))
-        case (.command, .command(let command)):
-            return DataKey(try WrapCommand(command).unwrap(wrapped, count: DataKey.byteCount))
+        case (.command, .command(let command, let variables)):
+            return DataKey(try WrapCommand(command, variables).unwrap(wrapped, count: DataKey.byteCount))
         case (.passphrase, _):
             throw KeystoreError(.secretNeeded, "\(path): the private keys need a passphrase, not a command")
         case (.command, _):

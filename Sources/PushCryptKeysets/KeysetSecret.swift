@@ -5,7 +5,8 @@ public import PushCryptPrimitives
 public struct KeysetSecret: Sendable {
     enum Kind: Sendable {
         case passphrase(SecretBytes)
-        case command(String)
+        /// With variables for its environment.
+        case command(String, [String: String])
     }
 
     let kind: Kind
@@ -55,7 +56,12 @@ public struct KeysetSecret: Sendable {
     /// Makes a secret of a command that unwraps data keys.
     ///
     /// - Parameter command: a command for /bin/sh; see ``WrapCommand`` for its contract.
-    public static func command(_ command: String) -> KeysetSecret { KeysetSecret(kind: .command(command)) }
+    public static func command(_ command: String) -> KeysetSecret { .command(command, variables: [:]) }
+
+    /// - Parameter variables: are added to the command's environment.
+    package static func command(_ command: String, variables: [String: String]) -> KeysetSecret {
+        KeysetSecret(kind: .command(command, variables))
+    }
 
     /// The limit for passphrases that are read from a file, a descriptor or the environment.
     package static let maximumPassphraseByteCount = 1_024

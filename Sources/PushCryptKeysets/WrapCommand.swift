@@ -18,16 +18,22 @@ package import PushCryptPrimitives
 package struct WrapCommand: Sendable {
     package static let maximumByteCount = 4_096
     private let command: String
+    private let variables: [String: String]
     private let mayAsk: Bool
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    package init(_ command: String) {
+    /// - Parameter variables: are added to the environment.
+    package init(_ command: String, _ variables: [String: String] = [:]) {
         // A helper in the same process group can ask for a PIN on the terminal, and Ctrl-C ends both.
-        self.init(command, mayAsk: TerminalDevice() != nil) { ContinuousClock.now }
+        self.init(command, variables, mayAsk: TerminalDevice() != nil) { ContinuousClock.now }
     }
 
-    init(_ command: String, mayAsk: Bool, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+    init(
+        _ command: String, _ variables: [String: String] = [:], mayAsk: Bool,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
         self.command = command
+        self.variables = variables
         self.mayAsk = mayAsk
         self.now = now
     }
@@ -63,7 +69,7 @@ package struct WrapCommand: Sendable {
         do throws(FileError) {
             return try HelperProcess.run(
                 "\(command) \(verb)", stdin: input, limit: Self.maximumByteCount, seconds: Self.timeLimit,
-                mayAsk: mayAsk, now: now)
+                mayAsk: mayAsk, variables: variables, now: now)
         } catch {
             // A lack of descriptors or processes is no fault of the command.
             throw failure(verb, error.reason, error.code == .helperFailed ? .wrapCommandFailed : .inputOutput)

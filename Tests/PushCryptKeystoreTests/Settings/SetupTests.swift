@@ -1,0 +1,275 @@
+import Foundation
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@testable import PushCryptKeystore
+
+/// Keysets in real files, histories in memory.
+private final class DiskStorage: KeystoreStorage {
+    struct Interruption: Error {}
+
+    let settings: Settings
+    var histories: [KeysetID: KeysetHistory] = [:]
+    /// How many files are written before one fails.
+    var changesLeft = Int.max
+
+    init(_ settings: Settings) { self.settings = settings }
+
+    func keyset(_ path: String) throws -> OpenedKeyset? {
+        guard FileSystem.exists(path) else { return nil }
+        let rows = try KeysetRows(FileSystem.readFile(path))
+        let secret = try settings.secret(for: KeysetLocation(path), id: rows.log.state.id)
+        return OpenedKeyset(rows.log, try rows.unlocked(secret))
+    }
+
+    func replace(_ path: String, with keyset: OpenedKeyset) throws {
+        guard changesLeft > 0 else { throw Interruption() }
+        changesLeft -= 1
+        try FileSystem.replace(path, with: try keyset.material.file(keyset.log))
+    }
+
+    func remove(_ path: String) {}
+    func paths(of id: KeysetID, inKeystoreOf path: String) -> [String] { [path] }
+    func history(of id: KeysetID) -> KeysetHistory? { histories[id] }
+    func setHistory(_ history: KeysetHistory) { histories[history.log.state.id] = history }
+    func served(_ name: String) -> [UInt8]? { nil }
+    func servedNames() -> [String] { [] }
+    func serve(_ document: [UInt8], as name: String) {}
+}
+
+@Suite("Setup")
+struct SetupTests {
+    private static let time = UnixTime(1_800_000_000)
+
+    private static func setup(_ place: SettingsPlace) throws -> Setup {
+        func keyset(_ name: String, _ kind: KeyKind) -> Setup.NewKeyset {
+            .init(KeysetLocation(place.path("srv/Keys/\(name)")), kind)
+        }
+        var inbox = keyset("inbox", .recipient)
+        (inbox.type, inbox.demandsPSK) = (.x25519, true)
+        var setup = Setup(
+            [keyset("senders", .sender), inbox, keyset("fleet", .shared)], history: place.path("var/lib/pushcrypt"),
+            settings: place.path("etc/pushcrypt/pushcrypt.json"))
+        setup.publisher = KeysetLocation(place.path("srv/Publisher/app"))
+        setup.passphrase = place.path("etc/pushcrypt/passphrase")
+        setup.publisherPassphrase = place.path("etc/pushcrypt/publisher-passphrase")
+        setup.publication = .init(topics: [try Topic("com.example.app")], validForInSeconds: 60 * 86_400)
+        setup.served = place.path("srv/www/push")
+        setup.after = place.path("etc/pushcrypt/deliver")
+        setup.pins = place.path("sender-pins.json")
+        setup.parameters = try ScryptParameters(n: 2, r: 1, p: 1)
+        setup.context = place.context
+        return setup
+    }
+
+    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<DiskStorage> {
+        KeystoreHost(DiskStorage(setup.newSettings), name: name, who: "someone", clock: time)
+    }
+
+    @Test(
+        "An empty host gets all parts, the keysets open with the passphrases of the settings, and the app's pins match")
+    func empty() throws {
+        let place = try SettingsPlace()
+        let setup = try Self.setup(place)
+        let host = Self.host(setup)
+        let items = try setup.run(host)
+        let present = items.filter { !$0.isNew }.map(\.part)
+        #expect(present == [.folder(place.folder.path, isPrivate: false)])
+        #expect(items.count == 15, "\(items)")
+        let modes = try [
+            "srv", "srv/Keys", "srv/Publisher", "var/lib/pushcrypt", "srv/www/push", "etc/pushcrypt",
+            "etc/pushcrypt/passphrase", "etc/pushcrypt/publisher-passphrase", "srv/Keys/senders.keyset",
+            "etc/pushcrypt/pushcrypt.json", "sender-pins.json",
+        ].map { try place.folder.mode(of: $0) }
+        #expect(modes == [0o755, 0o700, 0o700, 0o700, 0o755, 0o755, 0o600, 0o600, 0o600, 0o644, 0o644])
+        let passphrases = try ["passphrase", "publisher-passphrase"].map {
+            try FileSystem.readFile(place.path("etc/pushcrypt/\($0)"))
+        }
+        #expect(passphrases[0] != passphrases[1])
+        #expect(passphrases.allSatisfy { $0.last == 0x0A && Base64URL.decode($0.dropLast())?.count == 32 })
+        let found = try #require(try Settings.find(nil, place.context))
+        #expect(found.json == setup.newSettings.json)
+        #expect(found.keystores == [place.path("srv/Keys"), place.path("srv/Publisher")])
+        #expect(found.after == setup.after && found.expected == ["senders", "inbox", "fleet", "app"])
+        let storage = DiskStorage(found)
+        let keysets = try ["Keys/senders", "Keys/inbox", "Keys/fleet", "Publisher/app"].map {
+            try #require(try storage.keyset(place.path("srv/\($0).keyset")))
+        }
+        #expect(keysets.map(\.state.kind) == [.sender, .recipient, .shared, .publisher])
+        #expect(
+            keysets.allSatisfy { $0.state.secrets.map(\.description) == ["passphrase"] && $0.state.writer == "host" })
+        #expect(keysets[0].state.epochs == [1: keysets[3].state.id])
+        #expect(keysets[0].state.publication == setup.publication)
+        #expect(keysets[1].state.keys[0].algorithm.keyPairType == .x25519 && keysets[1].state.keys[0].demandsPSK)
+        let pins = try SenderSetPins(json: FileSystem.readFile(place.path("sender-pins.json")))
+        #expect(pins.set == keysets[0].state.id.bytes && pins.epoch == 1)
+        #expect(pins.publishers.map(\.kid) == keysets[3].state.keys.map(\.kid))
+    }
+
+    @Test("A second run finds all parts and changes nothing")
+    func twice() throws {
+        let place = try SettingsPlace()
+        let setup = try Self.setup(place)
+        let host = Self.host(setup)
+        let first = try setup.run(host).map(\.part)
+        let before = try place.snapshot()
+        let items = try setup.run(host)
+        #expect(items.map(\.part) == first)
+        #expect(items.count { $0.isNew } == 0)
+        #expect(try place.snapshot() == before)
+    }
+
+    @Test("A setup that was interrupted after any number of files is completed and keeps what it had", arguments: 0..<5)
+    func interrupted(_ count: Int) throws {
+        let place = try SettingsPlace()
+        let setup = try Self.setup(place)
+        let host = Self.host(setup)
+        host.storage.changesLeft = count
+        #expect(throws: DiskStorage.Interruption.self) { try setup.run(host) }
+        let before = try place.snapshot()
+        host.storage.changesLeft = .max
+        // Without the five folders, the two passphrases and the keysets.
+        #expect(try setup.run(host).count { $0.isNew } == 14 - 7 - count)
+        let after = try place.snapshot()
+        // The epoch is a line of the sender keyset.
+        for (name, content) in before { #expect(after[name] == content || name == "srv/Keys/senders.keyset") }
+        #expect(try setup.plan(host).count { $0.isNew } == 0)
+    }
+
+    @Test("Each file that is lost is made again, except a passphrase that a keyset needs")
+    func lost() throws {
+        let place = try SettingsPlace()
+        let setup = try Self.setup(place)
+        try setup.run(Self.host(setup))
+        for name in ["etc/pushcrypt/pushcrypt.json", "sender-pins.json", "srv/www/push"] {
+            let before = try place.snapshot()
+            try FileManager.default.removeItem(atPath: place.path(name))
+            #expect(try setup.run(Self.host(setup)).count { $0.isNew } == 1)
+            #expect(try place.snapshot() == before)
+        }
+        try FileManager.default.removeItem(atPath: place.path("etc/pushcrypt/passphrase"))
+        let before = try place.snapshot()
+        #expect(throws: KeystoreError.self) { try setup.run(Self.host(setup)) }
+        #expect(try place.snapshot() == before)
+    }
+
+    private typealias Change = (String, SetupConflict.Code, @Sendable (SettingsPlace, inout Setup) throws -> Void)
+    private static let conflicts: [Change] = [
+        ("two keysets of one name", .sameName, { $1.keysets.append($1.keysets[0]) }),
+        ("a publisher in clear", .publisherInClear, { $1.publisherPassphrase = nil }),
+        (
+            "a publisher in the others' keystore", .publisherAmongOthers,
+            { $1.publisher = KeysetLocation($0.path("srv/Keys/app")) }
+        ),
+        (
+            "two publishers", .publisherAmongOthers,
+            { $1.keysets.append(.init(KeysetLocation($0.path("x/two")), .publisher)) }
+        ),
+        ("no publication", .noPublication, { $1.publication = nil }),
+        (
+            "pins of two sets", .noPinnedSet,
+            { $1.keysets.append(.init(KeysetLocation($0.path("srv/Keys/two")), .sender)) }
+        ),
+        ("pins without a publisher", .noPinnedSet, { ($1.publisher, $1.publisherPassphrase) = (nil, nil) }),
+        ("another kind", .otherKind, { $1.keysets[1] = .init($1.keysets[1].location, .shared) }),
+        (
+            "another validity", .otherPublication,
+            { $1.publication = .init(topics: $1.publication!.topics, validForInSeconds: 1) }
+        ),
+        ("another history", .otherSettings, { $1.history = $0.path("var/other") }),
+        ("another served folder", .otherSettings, { $1.served = $0.path("srv/www") }),
+        ("another keystore", .otherSettings, { $1.keysets.append(.init(KeysetLocation($0.path("x/two")), .shared)) }),
+        ("a file in place of a folder", .notAFolder, { $1.history = try $0.write("", to: "file") }),
+        ("a file above a folder", .notAFolder, { $1.history = try $0.write("", to: "file") + "/a/b" }),
+        (
+            "the pins of another set", .otherPins,
+            { place, _ in
+                let text = try String(contentsOfFile: place.path("sender-pins.json"), encoding: .utf8)
+                try place.write(text.replacing("\"epoch\": 1", with: "\"epoch\": 2"), to: "sender-pins.json")
+            }
+        ),
+        (
+            "another publisher", .otherPublisher,
+            { place, setup in
+                try FileManager.default.removeItem(atPath: place.path("srv/Publisher/app.keyset"))
+                let id = setup.publisher!
+                var other = Setup([], history: setup.history, settings: place.path("other.json"))
+                (other.publisher, other.publisherPassphrase, other.context) = (
+                    id, setup.publisherPassphrase, setup.context
+                )
+                other.parameters = setup.parameters
+                try other.run(SetupTests.host(other))
+            }
+        ),
+    ]
+
+    @Test(
+        "What can't be made, and what is there and differs, is refused before anything is written",
+        arguments: 0..<conflicts.count)
+    func conflict(_ index: Int) throws {
+        let (name, code, change) = Self.conflicts[index]
+        let place = try SettingsPlace()
+        var setup = try Self.setup(place)
+        try setup.run(Self.host(setup))
+        try change(place, &setup)
+        let before = try place.snapshot()
+        let error = #expect(throws: SetupConflict.self, "\(name)") { try setup.run(Self.host(setup)) }
+        #expect(error?.code == code, "\(name)")
+        #expect(try place.snapshot() == before, "\(name)")
+    }
+
+    @Test(
+        "Another host's keysets, open folders, folders in each other and times that a reader refuses are refused on an empty host, too"
+    )
+    func refusals() throws {
+        let place = try SettingsPlace()
+        let setup = try Self.setup(place)
+        func isRefused<Failure: Error>(_ type: Failure.Type, _ change: (inout Setup) -> Void) throws -> Failure? {
+            var other = setup
+            change(&other)
+            let before = try place.snapshot()
+            let error = #expect(throws: type) { try other.run(Self.host(other)) }
+            #expect(try place.snapshot() == before)
+            return error
+        }
+        let topics = setup.publication!.topics
+        _ = try isRefused(KeysetLogError.self) {
+            $0.publication = .init(topics: topics, validForInSeconds: 91 * 86_400)
+        }
+        let inside = try isRefused(SettingsError.self) { $0.served = place.path("srv/Keys/www") }
+        #expect(inside?.code == .conflicting)
+        try FileSystem.makeFolders(place.path("srv/Keys"))
+        try place.setMode(0o755, of: "srv/Keys")
+        let open = try isRefused(FileError.self) { _ in }
+        #expect(open?.code == .looseMode)
+        try place.setMode(0o700, of: "srv/Keys")
+        try FileSystem.makeFolders(place.path("etc"))
+        try place.setMode(0o777, of: "etc")
+        #expect(try isRefused(SettingsError.self) { _ in }?.code == .writableByOthers)
+        try place.setMode(0o755, of: "etc")
+        try setup.run(Self.host(setup))
+        let error = #expect(throws: SetupConflict.self) { try setup.run(Self.host(setup, name: "other")) }
+        #expect(error?.code == .otherWriter)
+        let clear = try isRefused(KeysetLogError.self) { ($0.passphrase, $0.publisherPassphrase) = (nil, nil) }
+        #expect(clear?.code == .secretNeeded)
+    }
+
+    @Test("Keys in clear have no passphrase files and no secret in the settings")
+    func clear() throws {
+        let place = try SettingsPlace()
+        var setup = try Self.setup(place)
+        (setup.passphrase, setup.publisherPassphrase) = (nil, nil)
+        try setup.run(Self.host(setup))
+        #expect(try place.folder.names(in: "etc/pushcrypt") == ["pushcrypt.json"])
+        let settings = try Settings(reading: setup.settings, place.context)
+        #expect(settings.secret == nil && settings.secrets.isEmpty)
+        #expect(try DiskStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.material.secrets == nil)
+        setup.publisherPassphrase = place.path("etc/pushcrypt/p")
+        #expect(throws: (any Error).self) { try setup.run(Self.host(setup)) }
+        #expect(!FileSystem.exists(place.path("etc/pushcrypt/p")))
+    }
+}
