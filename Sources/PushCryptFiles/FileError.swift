@@ -27,6 +27,8 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The disk or the user's quota is full.
         package static let noSpace = Code(name: "noSpace")
         package static let busy = Code(name: "busy")
+        /// The file system has no locks.
+        package static let noLocks = Code(name: "noLocks")
         /// Another folder replaced the one that was opened.
         package static let changedMeanwhile = Code(name: "changedMeanwhile")
         /// A helper program ended with an error, ended too late or printed too much.
@@ -106,6 +108,9 @@ package struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     private static func code(_ number: Int32, _ operation: Operation) -> Code {
         let makesFile = operation == .create || operation == .replace
+        // NFS locks only what is open for writing, which a folder can't be: EBADF.
+        let noLocks = [ENOLCK, ENOTSUP, EOPNOTSUPP, ENOSYS, EINVAL, EBADF]
+        if operation == .lock, noLocks.contains(number) { return .noLocks }
         return switch number {
         case ENOENT, ENOTDIR, ENAMETOOLONG: makesFile ? .cannotCreate : .notFound
         case EEXIST, ENOTEMPTY: .alreadyExists

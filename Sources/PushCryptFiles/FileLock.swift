@@ -19,22 +19,30 @@ package final class FileLock: Sendable {
     private let folder: Folder
     private let file: OpenFile?
 
+    /// Locks a private file, mode 0600, in a folder that was checked, so that the folder itself can have another lock.
+    ///
+    /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.
+    package init(file name: String, in folder: Folder) throws(FileError) {
+        self.folder = folder
+        let file = try folder.openFile(name, O_RDWR | O_CREAT, mode: 0o600, .lock)
+        try file.requireFile(.ownerOnly)
+        self.file = file
+    }
+
     /// Refuses a folder that belongs neither to this user nor to root: its owner can open it, or replace the file, and hold
     /// the lock for ever.
     ///
     /// - Parameter name: the name of the private file, mode 0600.
     /// - Throws: `FileError` with `symbolicLink`, `notAFile`, `foreignOwner`, `looseMode`, `noPermission`.
-    package init(in folder: Folder, named name: String) throws(FileError) {
-        self.folder = folder
+    package convenience init(in folder: Folder, named name: String) throws(FileError) {
         let access = try folder.status().access
         try access.checkOwner(folder.path)
-        guard !access.keepsOthersOut(.ownerOnly) else {
-            file = nil
-            return
-        }
-        let file = try folder.openFile(name, O_RDWR | O_CREAT, mode: 0o600, .lock)
-        try file.requireFile(.ownerOnly)
-        self.file = file
+        if access.keepsOthersOut(.ownerOnly) { self.init(folder) } else { try self.init(file: name, in: folder) }
+    }
+
+    private init(_ folder: Folder) {
+        self.folder = folder
+        file = nil
     }
 
     /// Closing the descriptor isn't enough: a child process that another thread has forked has a copy until it executes its

@@ -35,6 +35,11 @@ package enum FileSystem {
     /// Whether the path names a folder or a symbolic link to one.
     package static func isFolder(_ path: String) -> Bool { FileStatus(path, followingLinks: true)?.kind == .folder }
 
+    /// Whether the path names a folder in which this process can make files.
+    package static func canChangeFolder(_ path: String) -> Bool {
+        unsafe isFolder(path) && access(path, W_OK | X_OK) == 0
+    }
+
     /// Checks the owner and mode of a file or folder and follows links.
     ///
     /// - Throws: `FileError` with `notFound`, `noPermission`, `foreignOwner`, `looseMode`.

@@ -127,6 +127,9 @@ package final class Folder: Sendable {
         }
     }
 
+    /// Releases the lock at once: see `FileLock.deinit`.
+    package func unlock() { _ = flock(descriptor, LOCK_UN) }
+
     /// Whether the path still names this folder.
     func isInPlace() throws(FileError) -> Bool {
         guard let current else { throw FileError(.read, path, systemError: ENOENT) }

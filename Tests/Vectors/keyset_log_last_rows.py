@@ -214,6 +214,10 @@ def add_changed_seals(vectors: Vectors) -> None:
     add("the passphrase has a line feed more", base, "wrongSecret", passphrase=PASSPHRASE + "\n")
     decomposed = PASSPHRASE.replace("\u00e9", "e\u0301")
     add("the passphrase is in another normal form", base, "wrongSecret", passphrase=decomposed)
+    add("there are secrets that the log doesn't name", base, "otherSecrets")
+    more = [{**ENCRYPTED[0], "secrets": ["first", "second"]}, ENCRYPTED[1]]
+    text, last = sealed(more, keys, None, "other secrets")
+    add("a secret that the log names isn't there", last, "otherSecrets", text=text)
     only = sealed(ENCRYPTED, keys, {"kms": fixed("x", 32)}, "command")[1]
     add("a passphrase is given for a command", only, "secretNeeded")
 

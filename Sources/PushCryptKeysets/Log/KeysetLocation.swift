@@ -12,8 +12,9 @@ package struct KeysetLocation: Hashable, Sendable, CustomStringConvertible {
         self.path = path.hasSuffix(Self.suffix) ? path : path + Self.suffix
     }
 
+    package var fileName: String { FileSystem.name(of: path) }
     /// The name without the suffix.
-    package var name: String { String(FileSystem.name(of: path).dropLast(Self.suffix.count)) }
+    package var name: String { String(fileName.dropLast(Self.suffix.count)) }
 
     /// The folder with the file; `.` for the current one.
     package var keystore: String {

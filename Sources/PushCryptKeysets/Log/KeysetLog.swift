@@ -53,6 +53,18 @@ package struct KeysetLog: Sendable {
         over.formUnion(line.changes.over)
     }
 
+    /// Splits a file into the rows of a log and the last row, without its line feed, and its number.
+    ///
+    /// - Throws: `KeysetLogError` with `incomplete` if there aren't two rows.
+    static func splittingLastRow(
+        _ file: [UInt8]
+    ) throws(KeysetLogError) -> (rows: ArraySlice<UInt8>, last: ArraySlice<UInt8>, row: Int) {
+        guard file.last == lineFeed, let end = file.dropLast().lastIndex(of: lineFeed) else {
+            throw KeysetLogError(.incomplete, row: 0)
+        }
+        return (file[...end], file[(end + 1)...].dropLast(), file[...end].count { $0 == lineFeed } + 1)
+    }
+
     private static func hash(_ row: [UInt8]) throws -> [UInt8] { try DefaultBackend.shared.sha256(row.bytes) }
 
     /// Begins the log of a new keyset.

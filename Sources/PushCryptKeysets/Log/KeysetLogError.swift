@@ -17,6 +17,8 @@ package struct KeysetLogError: Error, Hashable, Sendable {
         case wrongDigest
         case notAuthentic
         case otherKeys
+        /// The names of the secrets aren't those of the log.
+        case otherSecrets
         /// The keys are in clear, and a secret was given.
         case notEncrypted
         case secretNeeded

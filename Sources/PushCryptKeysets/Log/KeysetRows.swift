@@ -20,19 +20,15 @@ package struct KeysetRows: Sendable {
     /// - Throws: `KeysetLogError`.
     package init(_ bytes: [UInt8]) throws {
         guard bytes.count <= KeysetLog.maximumByteCount else { throw KeysetLogError(.tooLarge, row: 0) }
-        let lineFeed = UInt8(ascii: "\n")
-        guard bytes.last == lineFeed, let end = bytes.dropLast().lastIndex(of: lineFeed) else {
-            throw KeysetLogError(.incomplete, row: 0)
-        }
-        let row = bytes[...end].count { $0 == lineFeed } + 1
-        guard let last = try? WipedText(Array(bytes[(end + 1)...].dropLast())) else {
+        let (rows, lastRow, row) = try KeysetLog.splittingLastRow(bytes)
+        guard let last = try? WipedText(Array(lastRow)) else {
             throw KeysetLogError(.malformed, row: row)
         }
         self.last = last
         let version = last.root["v"]?.protocolInteger
         // First: a later version may have other lines.
         guard version ?? 1 == 1 else { throw KeysetLogError(.unsupportedVersion, row: row, "v") }
-        log = try KeysetLog(Array(bytes[...end]))
+        log = try KeysetLog(Array(rows))
         let reader = try RowReader(last.text, row: row)
         guard version != nil else {
             // A line of a log without a last row after it.
@@ -59,7 +55,8 @@ package struct KeysetRows: Sendable {
     /// The keys, after the log was authenticated.
     ///
     /// - Parameter secret: nil for keys in clear. Such keys are refused if there is one.
-    /// - Throws: `KeysetLogError` with `notEncrypted`, `secretNeeded`, `wrongSecret`, `notAuthentic`, `malformed`, `otherKeys`;
+    /// - Throws: `KeysetLogError` with `notEncrypted`, `secretNeeded`, `wrongSecret`, `notAuthentic`, `malformed`, `otherSecrets`,
+    ///   `otherKeys`;
     ///   `KeystoreError` with `wrapCommandFailed`; `KeyError` with `unsupportedSuite` for keys that this host's cryptographic library can't use.
     package func unlocked(_ secret: KeysetSecret?) throws -> KeysetMaterial {
         guard let sealed else {
@@ -79,6 +76,10 @@ package struct KeysetRows: Sendable {
         let key = HistoryKey(secret: history)
         guard constantTimeEqual(key.mac(of: log).bytes, mac.bytes) else {
             throw KeysetLogError(.notAuthentic, row: row, "mac")
+        }
+        // Else one who has a secret could add another one that no line shows.
+        guard Set(log.state.secrets) == Set(self.secrets) else {
+            throw KeysetLogError(.otherSecrets, row: row, "sealed.locks")
         }
         return KeysetMaterial(records: try records(text.root), secrets: secrets, historyKey: key)
     }
@@ -139,6 +140,9 @@ package struct KeysetMaterial: Sendable {
     ///
     /// - Throws: `KeysetLogError` with `otherKeys` if the records aren't those of the log.
     package func file(_ log: KeysetLog) throws -> [UInt8] {
+        guard Set(records.keys) == Set(log.state.keys.filter(\.hasMaterial).map(\.kid)) else {
+            throw KeysetLogError(.otherKeys, row: log.lines.count + 1)
+        }
         var keys = Array("[".utf8)
         keys.reserveCapacity(records.count * (KeyRecord.maximumJWKByteCount + 1) + 2)
         defer { wipe(&keys) }

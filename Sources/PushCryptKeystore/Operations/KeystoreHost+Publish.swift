@@ -13,13 +13,13 @@ extension KeystoreHost {
     ///   - publisher: the publisher keyset that signs.
     ///   - publisherLog: its log, if it is at hand.
     ///   - replacing: whether a served set is replaced that the log doesn't extend and that nobody has signed.
-    /// - Throws: as ``load(_:toChange:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `otherPublisher`, `olderPublisher`,
+    /// - Throws: as ``lock(_:takesOver:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `otherPublisher`, `olderPublisher`,
     ///   `noPublication`, `servedAhead`.
     package func preparePublication(
         _ path: String, epoch: Int64, publisher: KeysetID, publisherLog: KeysetLog?, replacing: Bool = false
     ) throws -> OpenedKeyset {
-        let keyset = try load(path, toChange: true)
-        let (state, time) = (keyset.state, try time(for: keyset.state))
+        let keyset = try lock(path)
+        let (state, time) = (keyset.state, try time(for: keyset))
         guard state.epochs[epoch] == publisher || !KeystoreRule.epochPublisher.isOn else {
             throw KeystoreRefusal.otherPublisher(epoch: epoch)
         }
@@ -36,9 +36,9 @@ extension KeystoreHost {
         }
         guard let validFor = state.publication?.validForInSeconds else { throw KeystoreRefusal.noPublication }
         if let last = state.published[epoch], last.number > state.lastChange, time < last.issuedAt + validFor / 2 {
-            return keyset
+            return try keyset.found.opened()
         }
-        return try append(.published, to: keyset, at: time, in: path) { draft in
+        return try append(.published, to: keyset, at: time) { draft in
             let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
             draft.changes.issuedAt = issuedAt
             draft.changes.validUntil = issuedAt + validFor
@@ -78,6 +78,7 @@ extension KeystoreHost {
     /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
     package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
         let (log, id) = (sent.log, sent.log.state.id)
+        let files = try storage.lock(nil)
         let history = try storage.history(of: id)
         try requireExtension(log, of: history)
         let seen = history?.log
@@ -85,7 +86,7 @@ extension KeystoreHost {
         guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.state)) else {
             throw KeystoreRefusal.notReviewed
         }
-        try storage.setHistory(sent)
+        try files.setHistory(sent, from: history)
     }
 
     /// A served set; nil if the file of that name isn't one of this keyset and epoch.

@@ -20,15 +20,14 @@ extension KeystoreHost {
         others: [KeysetLog] = [], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
     ) throws -> OpenedKeyset {
         guard let id = files.first?.state.id else { throw KeystoreRefusal.missing(path: path) }
-        let paths = try storage.paths(of: id, inKeystoreOf: path)
-        let present = paths.compactMap { path in
-            // A file that isn't authentic counts as not there.
-            (try? storage.keyset(path)).flatMap { $0?.state.id == id ? $0 : nil }
-        }
+        let locked = try storage.lock(path)
+        let copies = try locked.others(of: id, than: path)
+        let present = try ([path] + copies).compactMap { try authentic($0, locked) }
         // The secrets of the longest file are the last ones.
-        let all = (files.filter { $0.state.id == id } + present).sorted { $0.log.lines.count > $1.log.lines.count }
+        let all = (files + present).filter { $0.state.id == id }.sorted { $0.log.lines.count > $1.log.lines.count }
         let historyKey = all[0].material.historyKey
-        let seen = ([try storage.history(of: id)].compactMap(\.self) + histories).filter {
+        let history = try storage.history(of: id)
+        let seen = ([history].compactMap(\.self) + histories).filter {
             $0.log.state.id == id && (!KeystoreRule.historyMAC.isOn || $0.isAuthentic(historyKey))
         }
         var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), agrees: agrees)
@@ -44,15 +43,30 @@ extension KeystoreHost {
         var material = all[0].material
         for keyset in all { material.records.merge(keyset.material.records) { first, _ in first } }
         let time = max(clock, longest.state.at)
+        let longestFile = FoundKeyset(longest) { [material] in material }
         let restored = try append(
-            .restored, to: OpenedKeyset(longest, material), at: time, number: restoration.number, isOrdinary: false,
-            in: path
+            .restored, to: LockedKeyset(path: path, files: locked, found: longestFile, history: history), at: time,
+            number: restoration.number, isOrdinary: false
         ) { draft in
             try restoration.write(to: &draft, material: Set(material.records.keys))
             draft.changes.writer = name
+            let secrets = material.secrets?.names ?? []
+            if secrets != longest.state.secrets { draft.changes.secrets = secrets }
         }
-        for other in paths where other != path { try storage.remove(other) }
+        for copy in copies { try locked.remove(copy) }
         return restored
+    }
+
+    /// A file that is damaged or not authentic counts as not there. One whose secret isn't at hand is kept: its keys are in no
+    /// other file, perhaps.
+    private func authentic(_ path: String, _ files: Storage.Locked) throws -> OpenedKeyset? {
+        do {
+            return try files.keyset(path)?.opened()
+        } catch let error as KeysetFileError
+            where ![.secretNeeded, .wrongSecret, .unsupportedVersion].contains(error.cause.code)
+        {
+            return nil
+        }
     }
 }
 

@@ -5,8 +5,8 @@ package import PushCryptPrimitives
 /// A host that reads and changes keysets.
 ///
 /// ```
-/// read the keyset, compare with the history, check clock and writer
-/// append a line, fold, check the invariants
+/// lock, read the keyset, compare with the history, check clock and writer
+/// unlock the keys, which authenticates the log; append a line, fold, check the invariants
 /// replace the file                                       this commits the change
 /// write the history
 /// ```
@@ -35,21 +35,44 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     /// Reads a keyset and compares it with what the host has seen.
     ///
-    /// - Throws: `KeystoreRefusal` with `missing`, `olderThanHistory`, `twoHistories`; to change it also `twoFiles`, `otherWriter`.
-    package func load(_ path: String, toChange: Bool) throws -> OpenedKeyset {
-        guard let keyset = try storage.keyset(path) else { throw KeystoreRefusal.missing(path: path) }
-        let id = keyset.state.id
-        let history = try storage.history(of: id)
-        try requireExtension(keyset.log, of: history)
-        if toChange {
-            let paths = try storage.paths(of: id, inKeystoreOf: path)
-            if KeystoreRule.oneFile.isOn, paths.count > 1 { throw KeystoreRefusal.twoFiles(id: id, paths: paths) }
-            if KeystoreRule.writer.isOn, let writer = keyset.state.writer, writer != name {
-                throw KeystoreRefusal.otherWriter(writer)
-            }
+    /// - Throws: `KeystoreRefusal` with `missing`, `olderThanHistory`, `twoHistories`; what the storage throws.
+    package func load(_ path: String) throws -> OpenedKeyset {
+        var keyset = try require(storage.keyset(path), path).opened()
+        let history = try storage.history(of: keyset.state.id)
+        if let seen = history?.log, !keyset.log.extends(seen) {
+            // Another process may have changed the keyset between the two reads.
+            keyset = try require(storage.keyset(path), path).opened()
         }
-        try storage.setHistory(keyset.history(lastRun: history?.lastRun))
+        try requireExtension(keyset.log, of: history)
+        try storage.raiseHistory(to: keyset, from: history)
         return keyset
+    }
+
+    private func require(_ found: FoundKeyset?, _ path: String) throws(KeystoreRefusal) -> FoundKeyset {
+        guard let found else { throw .missing(path: path) }
+        return found
+    }
+
+    /// Locks and reads a keyset to change it, and compares it with what the host has seen. Uses no secret.
+    ///
+    /// If two files have one id, the first change makes the other file an old copy. So they are looked for only where there is
+    /// no history yet: with one, no file but this is opened.
+    /// - Parameter takesOver: whether this host becomes the writer.
+    /// - Throws: as ``load(_:)``, and `KeystoreRefusal` with `twoFiles`, `otherWriter`.
+    package func lock(_ path: String, takesOver: Bool = false) throws -> LockedKeyset<Storage.Locked> {
+        let files = try storage.lock(path)
+        let found = try require(files.keyset(path), path)
+        let state = found.log.state
+        let history = try storage.history(of: state.id)
+        try requireExtension(found.log, of: history)
+        if history == nil, KeystoreRule.oneFile.isOn {
+            let others = try files.others(of: state.id, than: path)
+            guard others.isEmpty else { throw KeystoreRefusal.twoFiles(id: state.id, paths: [path] + others) }
+        }
+        if KeystoreRule.writer.isOn, !takesOver, let writer = state.writer, writer != name {
+            throw KeystoreRefusal.otherWriter(writer)
+        }
+        return LockedKeyset(path: path, files: files, found: found, history: history)
     }
 
     /// The one check of copies.
@@ -67,22 +90,26 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// would destroy keys early. ``correctClock(_:)`` ends this.
     /// - Parameter isUrgent: whether any clock will do, as for a revocation.
     /// - Throws: `KeystoreRefusal` with `clockBehind`, `clockAhead`.
-    package func time(for state: KeysetState, isUrgent: Bool = false) throws -> UnixTime {
-        guard KeystoreRule.clock.isOn, !isUrgent else { return max(clock, state.at) }
-        guard clock + Freshness.toleranceInSeconds >= state.at else {
-            throw KeystoreRefusal.clockBehind(lastLine: state.at)
-        }
-        guard !confirmsClock else { return max(clock, state.at) }
-        let lastRun = try storage.history(of: state.id)?.lastRun
+    package func time(for keyset: LockedKeyset<Storage.Locked>, isUrgent: Bool = false) throws -> UnixTime {
+        let fault = isUrgent ? nil : clockFault(keyset.state, lastRun: keyset.history?.lastRun)
+        if let fault { throw fault }
+        return max(clock, keyset.state.at)
+    }
+
+    private func clockFault(_ state: KeysetState, lastRun: UnixTime?) -> KeystoreRefusal? {
+        guard KeystoreRule.clock.isOn else { return nil }
+        guard clock + Freshness.toleranceInSeconds >= state.at else { return .clockBehind(lastLine: state.at) }
+        guard !confirmsClock else { return nil }
         let last = max(state.at, lastRun ?? state.at)
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
         let setsEnd = state.published.values.compactMap(\.validUntil).min()
         let isPlausible = clock <= last + longestSilence && setsEnd.map { clock <= $0 + 7 * 86_400 } ?? true
-        guard isPlausible else { throw KeystoreRefusal.clockAhead(last: last) }
-        return max(clock, state.at)
+        return isPlausible ? nil : .clockAhead(last: last)
     }
 
-    /// Makes a keyset that this host writes.
+    /// Makes a keyset that this host writes. The keystore's folder must exist.
+    ///
+    /// - Throws: `KeystoreRefusal` with `exists`; what the storage throws.
     package func create(
         _ path: String, _ kind: KeyKind, _ changes: KeysetChanges = KeysetChanges(), type: KeyPairType = .p256,
         psk: Bool = false, secrets: KeysetSecrets? = nil
@@ -94,44 +121,54 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         key.moments = [.createdAt: clock, .activatesAt: clock]
         changes.keys.append(key)
         changes.writer = name
+        changes.secrets = secrets?.names
         let log = try KeysetLog(creating: .random(), kind, at: clock, who: who, changes)
         let historyKey = try secrets.map { _ in try HistoryKey.random() }
         let material = KeysetMaterial(records: [record.kid: record], secrets: secrets, historyKey: historyKey)
-        return try commit(OpenedKeyset(log, material), to: path)
+        let files = try storage.lock(path)
+        guard try files.keyset(path) == nil else { throw KeystoreRefusal.exists(path: path) }
+        let new = OpenedKeyset(log, material)
+        try files.replace(path, with: new)
+        try files.setHistory(new.history(), from: nil)
+        return new
     }
 
     /// Changes a keyset by one line.
     ///
     /// - Parameter body: nothing is written if it changes nothing.
-    /// - Throws: as ``load(_:toChange:)`` and ``time(for:isUrgent:)``; `LifecycleError`; what `body` throws.
+    /// - Throws: as ``lock(_:takesOver:)`` and ``time(for:isUrgent:)``; `LifecycleError`; what `body` throws.
     @discardableResult
     package func change(
         _ path: String, _ action: KeysetLine.Action, isUrgent: Bool = false, _ body: (inout KeysetDraft) throws -> Void
     ) throws -> OpenedKeyset {
-        let keyset = try load(path, toChange: true)
-        return try append(action, to: keyset, at: time(for: keyset.state, isUrgent: isUrgent), in: path, body)
+        let keyset = try lock(path)
+        return try append(action, to: keyset, at: time(for: keyset, isUrgent: isUrgent), body)
     }
 
+    /// Unlocks a keyset, appends a line, and writes the file and then the history. Every change passes here.
+    ///
     /// - Parameters:
     ///   - number: as for `KeysetLog.appending`.
     ///   - isOrdinary: as for ``KeysetDraft/finished(_:isOrdinary:)``.
+    /// - Throws: `KeystoreRefusal` with `demoKeys`; `LifecycleError`; what `body` and the storage throw.
     func append(
-        _ action: KeysetLine.Action, to keyset: OpenedKeyset, at time: UnixTime, number: Int64? = nil,
-        isOrdinary: Bool = true, in path: String, _ body: (inout KeysetDraft) throws -> Void
+        _ action: KeysetLine.Action, to locked: LockedKeyset<Storage.Locked>, at time: UnixTime, number: Int64? = nil,
+        isOrdinary: Bool = true, _ body: (inout KeysetDraft) throws -> Void
     ) throws -> OpenedKeyset {
+        guard !locked.state.isDemo else { throw KeystoreRefusal.demoKeys(path: locked.path) }
+        var keyset = try locked.found.opened()
         var draft = KeysetDraft(keyset.state, at: time)
         try body(&draft)
         let (changes, records) = try draft.finished(keyset.material.records, isOrdinary: isOrdinary)
-        guard changes != KeysetChanges() || !isOrdinary else { return keyset }
-        let log = try keyset.log.appending(action, at: time, who: who, number: number, changes)
-        var material = keyset.material
-        material.records = records
-        return try commit(OpenedKeyset(log, material), to: path)
-    }
-
-    private func commit(_ keyset: OpenedKeyset, to path: String) throws -> OpenedKeyset {
-        try storage.replace(path, with: keyset)
-        try storage.setHistory(keyset.history(lastRun: storage.history(of: keyset.state.id)?.lastRun))
+        if changes != KeysetChanges() || !isOrdinary {
+            var material = keyset.material
+            material.records = records
+            let log = try keyset.log.appending(action, at: time, who: who, number: number, changes)
+            keyset = OpenedKeyset(log, material)
+            try locked.files.replace(locked.path, with: keyset)
+        }
+        // Also what a crash left out.
+        try locked.files.setHistory(keyset.history(after: locked.history), from: locked.history)
         return keyset
     }
 }
@@ -140,16 +177,36 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 extension KeystoreHost {
     /// Carries out what is due.
     ///
+    /// The secret is used if something is due, if the file has lines that this host hasn't seen, in the first run of a day, and
+    /// after a run that failed. ``recordRun(of:status:)`` ends each run.
     /// - Parameter beginsNow: whether a rotation begins before it is due.
+    /// - Returns: the log after it.
     @discardableResult
-    package func rotate(_ path: String, beginsNow: Bool = false) throws -> OpenedKeyset {
-        let keyset = try load(path, toChange: true)
-        let time = try time(for: keyset.state)
-        let plan = RotationPlan(
-            keyset.state.timeline, keyset.state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
-        let rotated = try append(.rotated, to: keyset, at: time, in: path) { try $0.carryOut(plan) }
-        try storage.setHistory(rotated.history(lastRun: clock))
-        return rotated
+    package func rotate(_ path: String, beginsNow: Bool = false) throws -> KeysetLog {
+        let keyset = try lock(path)
+        let time = try time(for: keyset)
+        func plan(_ state: KeysetState) -> RotationPlan {
+            guard state.kind != .publisher else { return RotationPlan(publishers: state.timeline, at: time) }
+            return RotationPlan(state.timeline, state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
+        }
+        let plan = plan(keyset.state)
+        let isFirstToday = keyset.history?.lastRun.map { $0.seconds / 86_400 != clock.seconds / 86_400 } ?? true
+        let isTrusted = keyset.isKnown && keyset.history?.lastStatus == 0 && !isFirstToday
+        guard !plan.due.isEmpty || !isTrusted else { return keyset.log }
+        return try append(.rotated, to: keyset, at: time) { try $0.carryOut(plan) }.log
+    }
+
+    /// Records the end of a run of `rotate`, if the host has seen the keyset. The time of a clock that is refused isn't recorded:
+    /// it would count as right in the next run.
+    ///
+    /// - Parameter status: the exit status, 0 to 255.
+    package func recordRun(of id: KeysetID, status: Int) throws {
+        let files = try storage.lock(nil)
+        guard let history = try storage.history(of: id) else { return }
+        var new = history
+        if clockFault(history.log.state, lastRun: history.lastRun) == nil { new.lastRun = clock }
+        new.lastStatus = status
+        try files.setHistory(new, from: history)
     }
 
     /// Revokes a key that leaked. It needs no confirmation of the clock.
@@ -170,14 +227,15 @@ extension KeystoreHost {
     /// Makes this host the writer.
     @discardableResult
     package func moveHere(_ path: String) throws -> OpenedKeyset {
-        let keyset = try load(path, toChange: false)
-        guard keyset.state.writer != name else { return keyset }
-        return try append(.moved, to: keyset, at: max(clock, keyset.state.at), in: path) { $0.changes.writer = name }
+        let keyset = try lock(path, takesOver: true)
+        return try append(.moved, to: keyset, at: max(clock, keyset.state.at)) { draft in
+            if keyset.state.writer != name { draft.changes.writer = name }
+        }
     }
 
     /// The key that seals, with its private half; nil if there is none.
     package func primary(_ path: String) throws -> KeyRecord? {
-        let keyset = try load(path, toChange: false)
+        let keyset = try load(path)
         return keyset.state.timeline.primary(at: clock).flatMap { keyset.material.records[$0.kid] }
     }
 
@@ -185,9 +243,9 @@ extension KeystoreHost {
     /// back by what the line is ahead, except revocations and destructions, which count at once.
     @discardableResult
     package func correctClock(_ path: String) throws -> OpenedKeyset {
-        let keyset = try load(path, toChange: true)
-        guard keyset.state.at > clock else { return keyset }
-        return try append(.clockCorrected, to: keyset, at: clock, isOrdinary: false, in: path) { draft in
+        let keyset = try lock(path)
+        guard keyset.state.at > clock else { return try keyset.found.opened() }
+        return try append(.clockCorrected, to: keyset, at: clock, isOrdinary: false) { draft in
             for key in keyset.state.keys where !key.isLost {
                 for (moment, written) in key.writtenAt where !moment.isFinal {
                     guard let value = key.lifecycle[keyPath: moment.path], value > clock else { continue }

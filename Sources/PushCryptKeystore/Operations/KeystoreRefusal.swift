@@ -4,6 +4,10 @@ package import PushCryptKeysets
 /// Why a command doesn't change or publish a keyset. Each code names the invariant that would fail.
 package enum KeystoreRefusal: Error, Hashable, Sendable {
     case missing(path: String)
+    /// A new keyset would replace one.
+    case exists(path: String)
+    /// The keys are published with this project.
+    case demoKeys(path: String)
     /// The host has seen later lines: the file is an old copy.
     case olderThanHistory(id: KeysetID, seen: LogPoint)
     /// Neither the file nor what the host has seen goes on from the other.

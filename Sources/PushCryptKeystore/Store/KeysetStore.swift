@@ -345,21 +345,3 @@ extension StoredKeyset {
         return output
     }
 }
-
-/// A place where a test can end the process. Release builds ignore it.
-///
-/// The environment variable PUSHCRYPT_FAULT_POINT contains the name of the place, which ends the process with SIGKILL, or
-/// the name and ` trap`, which fails a precondition there.
-package enum FaultPoint {
-    package static func reach(_ name: @autoclosure () -> String) {
-        #if DEBUG
-        guard let variable = ProcessEnvironment.bytes(of: "PUSHCRYPT_FAULT_POINT") else { return }
-        let wanted = String(decoding: variable, as: UTF8.self)
-        let name = name()
-        precondition(wanted != name + " trap")
-        guard wanted == name else { return }
-        kill(getpid(), SIGKILL)
-        while true { pause() }
-        #endif
-    }
-}

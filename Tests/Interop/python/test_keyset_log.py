@@ -121,7 +121,7 @@ class KeysetLogTests(unittest.TestCase):
 
     def test_a_changed_bit_is_refused_wherever_it_is(self) -> None:
         key = _keys.generate("x25519")
-        rows = support.chained([created("recipient", key, secrets=["a"])])
+        rows = support.chained([created("recipient", key, secrets=["a", "kms"])])
         sealed = support.sealed_members(rows, [key.record()], {"a": "x", "kms": bytes(8)}, os.urandom)
         plain_text, sealed_text = rows + support.plain_row(rows, [key.record()]), rows + support.compact(sealed) + b"\n"
         for text, passphrase in ((plain_text, None), (sealed_text, "x")):

@@ -8,7 +8,7 @@ struct FaultPointTests {
     func all() throws {
         let named =
             ChangePoint.allCases.map(\.rawValue) + KilledCreationTests.points
-            + ["publication", "log", "restore-log", "restore-save"].flatMap { name in
+            + ["publication", "log", "restore-log", "restore-save", "history"].flatMap { name in
                 ["created", "written", "synced", "renamed"].map { "\(name)-\($0)" }
             }
             + ["create-published", "log-set-aside", "leftover-removed", "keys-read", "hook-succeeded"]

@@ -102,7 +102,7 @@ extension Life {
     static func isRefusal(_ error: any Error) -> Bool {
         switch error {
         case is KeystoreRefusal, is MemoryStorage.Crash: true
-        case let error as KeysetLogError: error.code == .notAuthentic
+        case let error as KeysetFileError: error.cause.code == .notAuthentic
         case let error as LifecycleError: error.code != .invariantBroken
         default: false
         }
@@ -126,9 +126,10 @@ extension Life {
             let (beginsNow, crashes) = (Bool.random(using: &random), Int.random(in: 0..<3, using: &random) == 0)
             host.storage.crashes = crashes
             defer { host.storage.crashes = false }
-            try keystore.rotate(path, beginsNow: beginsNow)
+            let log = try keystore.rotate(path, beginsNow: beginsNow)
+            try keystore.recordRun(of: log.state.id, status: 0)
         case .revoke:
-            let state = try keystore.load(path, toChange: false).state
+            let state = try keystore.load(path).state
             let kids = state.keys.filter { $0.lifecycle.destroyedAt == nil }.map(\.kid)
             guard let kid = kids.randomElement(using: &random) else { return }
             honestlyRevoked.insert(kid)
@@ -162,7 +163,7 @@ extension Life {
             apps.append(try LifeApp(id, 1, pinning: [publisher.material.records[newest]!]))
             save(signing, "Pub/app")
         case .secondEpoch:
-            let state = try keystore.load(path, toChange: false).state
+            let state = try keystore.load(path).state
             guard state.id == id, state.epochs[2] == nil, apps.count < 5 else { return }
             if signing.storage.disk["Pub/next"] == nil {
                 _ = try signing.keystore().create("Pub/next", .publisher, secrets: Self.secrets)

@@ -89,9 +89,11 @@ extension Life {
 /// Searching and shortening.
 extension Life {
     /// Why the life breaks; nil if it doesn't.
-    static func failure(_ seed: UInt64, _ steps: [Step]) -> String? {
+    static func failure(
+        _ seed: UInt64, _ steps: [Step], in world: () throws -> World = { World() }
+    ) -> String? {
         do {
-            let life = try Life(seed)
+            let life = try Life(seed, in: world())
             for step in steps { try life.take(step) }
             try life.recover()
             return nil
@@ -111,13 +113,15 @@ extension Life {
     }
 
     /// The shortest life that breaks in the same way.
-    static func shortened(_ seed: UInt64, _ steps: [Step]) -> [Step] {
-        let what = failure(seed, steps)
+    static func shortened(
+        _ seed: UInt64, _ steps: [Step], in world: () throws -> World = { World() }
+    ) -> [Step] {
+        let what = failure(seed, steps, in: world)
         var (steps, index) = (steps, 0)
         while index < steps.count {
             var shorter = steps
             shorter.remove(at: index)
-            if failure(seed, shorter) == what { (steps, index) = (shorter, 0) } else { index += 1 }
+            if failure(seed, shorter, in: world) == what { (steps, index) = (shorter, 0) } else { index += 1 }
         }
         return steps
     }
@@ -125,9 +129,11 @@ extension Life {
     /// The first life that breaks.
     ///
     /// - Parameter kind: nil for all kinds.
-    static func search(_ seeds: Range<UInt64>, _ kind: Kind? = nil) -> (seed: UInt64, what: String)? {
+    static func search(
+        _ seeds: Range<UInt64>, _ kind: Kind? = nil, in world: () throws -> World = { World() }
+    ) -> (seed: UInt64, what: String)? {
         for seed in seeds where kind.map({ $0 == Self.kind(seed) }) ?? true {
-            if let what = failure(seed, steps(seed)) { return (seed, what) }
+            if let what = failure(seed, steps(seed), in: world) { return (seed, what) }
         }
         return nil
     }

@@ -28,7 +28,7 @@ final class Life {
     }
 
     let kind: Kind
-    let world = World()
+    let world: World
     /// `a` and `b` have copies of the keysets; `c` may have the publisher.
     let hosts: [LifeHost]
     var signing: LifeHost
@@ -59,10 +59,11 @@ final class Life {
         guard condition else { throw Broken(what: what) }
     }
 
-    init(_ seed: UInt64) throws {
+    init(_ seed: UInt64, in world: World) throws {
         var random = SplitMix64(seed: seed)
         kind = Self.kind(seed)
-        hosts = ["a", "b", "c"].map { [world] in LifeHost($0, world) }
+        self.world = world
+        hosts = try ["a", "b", "c"].map { try LifeHost($0, world) }
         signing = Double.random(in: 0..<1, using: &random) < 0.4 ? hosts[2] : hosts[0]
         let publisher = try signing.keystore().create("Pub/app", .publisher, secrets: Self.secrets)
         var ids: [KeysetID] = []
@@ -122,7 +123,7 @@ final class Life {
         let (signer, epoch) = (signature.signer, signature.epoch)
         let isSame = signer === host
         let before = (served: world.served, history: host.storage.histories)
-        let publisher = try signer.keystore(confirmed).load(signature.publisher, toChange: false)
+        let publisher = try signer.keystore(confirmed).load(signature.publisher)
         host.storage.crashes = crash == .afterFile
         defer { host.storage.crashes = false }
         let keyset = try host.keystore(confirmed).preparePublication(
@@ -206,9 +207,9 @@ final class LifeHost {
     /// How far the clock is ahead, in seconds.
     var skew: Int64 = 0
 
-    init(_ name: String, _ world: World) {
+    init(_ name: String, _ world: World) throws {
         self.name = name
-        storage = MemoryStorage(world)
+        storage = try world.storage(of: name)
     }
 
     var clock: UnixTime { UnixTime(storage.world.time + skew) }

@@ -3,14 +3,17 @@ import PushCryptKeysets
 import PushCryptKeystore
 
 /// The served folder and the true time, which all hosts of a life have in common.
-final class World {
+class World {
     /// Seconds since 1970.
     var time: Int64 = 1_800_000_000
     var served: [String: [UInt8]] = [:]
+
+    /// The files of a new host.
+    func storage(of host: String) throws -> MemoryStorage { MemoryStorage(self) }
 }
 
 /// The files of a host in memory. A file's mac stands for its encryption: who has no secret can't make it.
-final class MemoryStorage: KeystoreStorage {
+class MemoryStorage: KeystoreStorage, LockedStorage {
     struct File {
         var keyset: OpenedKeyset
         var mac: [UInt8]?
@@ -34,31 +37,46 @@ final class MemoryStorage: KeystoreStorage {
 
     init(_ world: World) { self.world = world }
 
-    func keyset(_ path: String) throws -> OpenedKeyset? {
+    func lock(_ path: String?) throws -> MemoryStorage { self }
+
+    func keyset(_ path: String) throws -> FoundKeyset? {
         guard let file = disk[path] else { return nil }
-        guard file.isAuthentic || !KeystoreRule.authenticate.isOn else {
-            throw KeysetLogError(.notAuthentic, row: file.keyset.log.lines.count + 1)
+        return FoundKeyset(file.keyset.log) {
+            guard file.isAuthentic || !KeystoreRule.authenticate.isOn else {
+                throw KeysetFileError(path, .init(.notAuthentic, row: file.keyset.log.lines.count + 1))
+            }
+            return file.keyset.material
         }
-        return file.keyset
     }
 
     func replace(_ path: String, with keyset: OpenedKeyset) throws {
         disk[path] = File(keyset)
+        try crash()
+    }
+
+    func crash() throws {
         guard crashes else { return }
         crashes = false
         throw Crash()
     }
 
-    func remove(_ path: String) { disk[path] = nil }
+    func remove(_ path: String) throws { disk[path] = nil }
 
-    func paths(of id: KeysetID, inKeystoreOf path: String) -> [String] {
+    func others(of id: KeysetID, than path: String) throws -> [String] {
         let folder = path.prefix { $0 != "/" }
-        return disk.filter { $0.key.prefix { $0 != "/" } == folder && $0.value.keyset.state.id == id }.map(\.key)
+        return disk.filter { other, file in
+            other != path && other.prefix { $0 != "/" } == folder && file.keyset.state.id == id
+        }.map(\.key)
     }
 
-    func history(of id: KeysetID) -> KeysetHistory? { histories[id] }
-    func setHistory(_ history: KeysetHistory) { histories[history.log.state.id] = history }
-    func served(_ name: String) -> [UInt8]? { world.served[name] }
-    func servedNames() -> [String] { world.served.keys.sorted() }
-    func serve(_ document: [UInt8], as name: String) { world.served[name] = document }
+    func history(of id: KeysetID) throws -> KeysetHistory? { histories[id] }
+    func setHistory(_ history: KeysetHistory, from seen: KeysetHistory?) throws {
+        histories[history.log.state.id] = history
+    }
+    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
+        histories[keyset.state.id] = keyset.history(after: seen)
+    }
+    func served(_ name: String) throws -> [UInt8]? { world.served[name] }
+    func servedNames() throws -> [String] { world.served.keys.sorted() }
+    func serve(_ document: [UInt8], as name: String) throws { world.served[name] = document }
 }

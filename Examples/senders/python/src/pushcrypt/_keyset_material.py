@@ -187,6 +187,12 @@ def unlock(last: Obj, text: str, locks: tuple[Lock, ...], history: bytes, passph
     return root["keys"]
 
 
+def check_names(locks: tuple[Lock, ...], logged: tuple[str, ...]) -> None:
+    """The secrets are those of the log: else one who has a secret could add another one that no line shows."""
+    if {lock.name for lock in locks} != set(logged):
+        raise Fault("otherSecrets", "the names of the secrets aren't those of the log")
+
+
 def _keyset_key(locks: tuple[Lock, ...], passphrase: str) -> bytes:
     for lock in locks:
         kek = kek_of(dict(lock.passphrase), passphrase) if lock.passphrase is not None else None

@@ -54,8 +54,8 @@ class KeysetFileError(PushCryptError):
 
     `code` is `tooLarge`, `incomplete`, `malformed`, `unsupportedVersion`, `wrongNumber`, `brokenChain`, `timeWentBack`,
     `misplaced`, `wrongKind`, `kidMismatch`, `unknownEpoch`, `wrongDigest`, `notAuthentic` or `otherKeys`. With a passphrase
-    also `wrongSecret`, and `notEncrypted` for keys in clear; without one `secretNeeded`. `unsupportedSuite` is a key that
-    this host can't use.
+    also `wrongSecret`, `otherSecrets`, and `notEncrypted` for keys in clear; without one `secretNeeded`.
+    `unsupportedSuite` is a key that this host can't use.
     """
 
     def __init__(self, code: str, reason: str, row: int) -> None:

@@ -110,6 +110,7 @@ class KeysetFile:
             if passphrase is None:
                 return cls(log, locks, None)
             jwks = _keyset_material.unlock(last, text, locks, history, passphrase)
+            _keyset_material.check_names(locks, log.secrets or ())
             return cls(log, locks, _keyset_material.read_material(jwks, log.keys))
 
     def keyset(self) -> Keyset:

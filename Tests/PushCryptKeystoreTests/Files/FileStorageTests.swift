@@ -1,0 +1,225 @@
+import Foundation
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+import PushCryptTestSupport
+import Testing
+
+@Suite("A keystore's real files")
+struct FileStorageTests {
+    let place = try! Place()
+
+    @Test("A new keyset is a private file, and its history is one in a private folder")
+    func created() throws {
+        #expect(try place.names("Keys") == ["one.keyset"])
+        #expect(FileStatus(place.file)?.access.mode == 0o600)
+        let id = try place.log().state.id
+        #expect(FileStatus("\(place.root)/history")?.access.mode == 0o700)
+        #expect(FileStatus("\(place.root)/history/\(id)")?.access.mode == 0o600)
+        #expect(try place.histories.history(of: id)?.log.bytes == place.log().bytes)
+        #expect(try place.log().state.secrets.map(\.description) == ["one"])
+        #expect(throws: KeystoreRefusal.exists(path: place.keyset)) {
+            try place.host().create(place.keyset, .shared)
+        }
+    }
+
+    @Test("A change is refused for a file or folder that others can open, or a link; root's file and a link are read")
+    func access() throws {
+        let link = "\(place.root)/Keys/link"
+        unsafe symlink(place.file, link + ".keyset")
+        #expect(fileError { try place.changePolicy(keyset: link) } == .symbolicLink)
+        #expect(try place.host().load(link).state.id == place.log().state.id)
+        for (name, mode) in [("Keys/one.keyset", 0o640), ("Keys", 0o750), ("history", 0o750)] {
+            let (path, good) = ("\(place.root)/\(name)", FileStatus("\(place.root)/\(name)")?.access.mode ?? 0)
+            unsafe chmod(path, mode_t(mode))
+            #expect(fileError { try place.changePolicy() } == .looseMode, "\(name)")
+            if geteuid() == 0, name != "history" { #expect(throws: Never.self) { try place.host().load(place.keyset) } }
+            unsafe chmod(path, mode_t(good))
+            guard geteuid() == 0 else { continue }
+            unsafe chown(path, 12_345, 12_345)
+            #expect(fileError { try place.changePolicy() } == .foreignOwner, "\(name)")
+            unsafe chown(path, 0, 0)
+        }
+        #expect(try place.log().lines.count == 1)
+    }
+
+    @Test("A document is written with mode 0644 if the bytes or the mode differ, and not otherwise")
+    func served() throws {
+        let (storage, path) = (place.storage(), "\(place.root)/www/a.json")
+        try FileSystem.replace("\(path).new-abcdefghijkl", with: [1])
+        try storage.serve([1, 2], as: "a.json")
+        #expect(try place.names("www") == ["a.json"])
+        #expect(FileStatus(path)?.access.mode == 0o644)
+        let inode = place.inode(path)
+        try storage.serve([1, 2], as: "a.json")
+        #expect(place.inode(path) == inode)
+        unsafe chmod(path, 0o600)
+        try storage.serve([1, 2], as: "a.json")
+        #expect(FileStatus(path)?.access.mode == 0o644)
+        try storage.serve([3], as: "a.json")
+        #expect(try storage.served("a.json") == [3])
+        #expect(try storage.served("b.json") == nil)
+    }
+
+    @Test("A damaged history ends every command with its path, and stays")
+    func damagedHistory() throws {
+        let path = "\(place.root)/history/\(try place.log().state.id)"
+        try FileSystem.replace(path, with: Array("junk\n".utf8))
+        for body in [{ _ = try place.changePolicy() }, { _ = try place.host().load(place.keyset) }] {
+            let error = #expect(throws: KeysetFileError.self) { try body() }
+            #expect(error?.path == path)
+            #expect(error?.cause.code == .incomplete)
+        }
+        #expect(try FileSystem.readFile(path) == Array("junk\n".utf8))
+    }
+
+    @Test("A damaged keyset is refused with its path, and one without the right secret isn't restored over")
+    func damagedKeyset() throws {
+        let good = try FileSystem.readFile(place.file)
+        #expect(keysetError { try place.changePolicy(place.storage { "two" }) } == .wrongSecret)
+        let opened = try place.host().load(place.keyset)
+        let other = place.host(place.storage { "two" })
+        #expect(keysetError { try other.restore(place.keyset, [opened]) { _ in true } } == .wrongSecret)
+        #expect(try FileSystem.readFile(place.file) == good)
+        try FileSystem.replace(place.file, with: good.dropLast(9) + Array("AAAAAA\"}\n".utf8))
+        #expect(keysetError { try place.host().load(place.keyset) } == .notAuthentic)
+        try place.host().restore(place.keyset, [opened]) { _ in true }
+        #expect(try place.host().load(place.keyset).log.extends(opened.log))
+    }
+
+    @Test("Of two files with one id, both are refused without a history; with one, the one that wasn't changed is old")
+    func twoFiles() throws {
+        let copy = "\(place.root)/Keys/copy"
+        try FileManager.default.copyItem(atPath: place.file, toPath: copy + ".keyset")
+        for path in [place.keyset, copy] {
+            let error = #expect(throws: KeystoreRefusal.self) {
+                try place.changePolicy(place.storage(remembers: false), keyset: path)
+            }
+            guard case .twoFiles? = error else {
+                Issue.record("\(path): \(String(describing: error))")
+                continue
+            }
+        }
+        try place.changePolicy()
+        let error = #expect(throws: KeystoreRefusal.self) { try place.changePolicy(keyset: copy) }
+        guard case .olderThanHistory? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        try place.host().restore(copy, [place.host().load(place.keyset)]) { _ in true }
+        #expect(try place.names("Keys") == ["copy.keyset"])
+    }
+
+    @Test("Demo keys are read with any mode, leave no history, and are never changed")
+    func demo() throws {
+        let record = try #require(Keyset(json: Array(DemoKeys.sharedJSON.utf8)).entries.first).record
+        var (changes, key) = (KeysetChanges(), KeysetChanges.Key(record.kid))
+        key.moments = [.createdAt: Place.start, .activatesAt: Place.start]
+        changes.keys = [key]
+        let log = try KeysetLog(creating: .random(), .shared, at: Place.start, who: "demo", changes)
+        let file = try KeysetMaterial(records: [record.kid: record], secrets: nil, historyKey: nil).file(log)
+        try FileSystem.replace("\(place.root)/Keys/demo.keyset", with: file, mode: 0o666)
+        let storage = FileStorage(histories: place.histories, servedFolder: nil) { _, _ in nil }
+        let (host, path) = (place.host(storage), "\(place.root)/Keys/demo")
+        #expect(try host.load(path).material.records.count == 1)
+        #expect(try place.histories.history(of: log.state.id) == nil)
+        #expect(throws: KeystoreRefusal.demoKeys(path: path)) {
+            try host.change(path, .policy) { $0.changes.policy = .standard }
+        }
+        #expect(try FileSystem.readFile("\(path).keyset") == file)
+    }
+}
+
+@Suite("The runs of rotate")
+struct RotateRunTests {
+    let place = try! Place()
+
+    /// How often a body asks for the secret.
+    private func uses(_ body: (FileStorage) throws -> Void) rethrows -> Int {
+        let count = Counter()
+        try body(place.storage { count.next() })
+        return count.value
+    }
+
+    private final class Counter {
+        var value = 0
+        func next() -> String {
+            value += 1
+            return "one"
+        }
+    }
+
+    private func run(_ hours: Int64, status: Int = 0) throws -> Int {
+        try uses { storage in
+            let host = place.host(storage, at: Place.start + hours * 3_600)
+            try host.recordRun(of: host.rotate(place.keyset).state.id, status: status)
+        }
+    }
+
+    @Test("The secret is used in the first run of a day, after a failure, for new lines, and if something is due")
+    func secret() throws {
+        // 08:00 of a day.
+        #expect(try run(0) == 1)
+        #expect(try run(1) == 0)
+        #expect(try run(15) == 0)
+        #expect(try run(16) == 1)
+        #expect(try run(17, status: 69) == 0)
+        #expect(try run(18) == 1)
+        try place.changePolicy(place.storage(remembers: false), at: Place.start + 18 * 3_600)
+        #expect(try run(19) == 1)
+        #expect(try run(20) == 0)
+        let lines = try place.log().lines.count
+        #expect(try run(24 * 29) == 1)
+        #expect(try run(24 * 29 + 1) == 0)
+        var due = 0
+        for day in 2...12 where try place.log().lines.count == lines {
+            _ = try run(24 * 29 * Int64(day))
+            due = try run(24 * 29 * Int64(day) + 1)
+        }
+        #expect(due == 0)
+        #expect(try place.log().lines.count > lines)
+        let history = try place.histories.history(of: place.log().state.id)
+        #expect(history?.lastStatus == 0)
+        #expect(try history?.log.bytes == place.log().bytes)
+    }
+
+    @Test("A run that changes nothing writes neither the keyset nor its rows, and one without a change no history")
+    func unchanged() throws {
+        _ = try run(0)
+        let (file, history) = (place.inode(place.file), "\(place.root)/history/\(try place.log().state.id)")
+        let inode = place.inode(history)
+        _ = try place.host(at: Place.start + 3_600).rotate(place.keyset)
+        _ = try place.host().load(place.keyset)
+        #expect(place.inode(history) == inode)
+        _ = try run(2)
+        #expect(place.inode(place.file) == file)
+        #expect(place.inode(history) != inode)
+    }
+
+    @Test("A run under a refused clock records its status, and its time doesn't make the clock right")
+    func wrongClock() throws {
+        _ = try run(0)
+        let later = place.host(at: Place.start + 365 * 86_400)
+        for _ in 0..<2 {
+            #expect(throws: KeystoreRefusal.clockAhead(last: Place.start)) { try later.rotate(place.keyset) }
+            try later.recordRun(of: place.log().state.id, status: 78)
+            let history = try place.histories.history(of: place.log().state.id)
+            #expect(history?.lastRun == Place.start)
+            #expect(history?.lastStatus == 78)
+        }
+    }
+
+    @Test("Publisher keys are never rotated")
+    func publisher() throws {
+        let path = "\(place.root)/Keys/app"
+        _ = try place.host().create(path, .publisher, secrets: Place.secrets("one"))
+        for days in stride(from: Int64(25), to: 500, by: 25) {
+            let host = place.host(at: Place.start + days * 86_400)
+            let log = try host.rotate(path)
+            try host.recordRun(of: log.state.id, status: 0)
+            #expect(log.lines.count == 1)
+        }
+    }
+}
