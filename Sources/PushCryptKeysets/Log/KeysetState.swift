@@ -40,7 +40,8 @@ package struct KeysetState: Hashable, Sendable {
     package private(set) var secrets: [SecretName] = []
     /// The latest `issuedAt` of all lines.
     package private(set) var issuedAt: UnixTime?
-    /// The number of the last line that changed what is published.
+    /// The number of the last line after which sets are published again: a change of keys or publication, a restoration, which
+    /// may give up later sets, and a corrected clock, because a set of the wrong one lists ends of keys.
     package private(set) var lastChange: Int64 = 0
     /// The last line `published` of each epoch; with the key nil, of the sets without a signature.
     package private(set) var published: [Int64?: Published] = [:]
@@ -100,7 +101,8 @@ package struct KeysetState: Hashable, Sendable {
         writer = changes.writer ?? writer
         secrets = changes.secrets ?? secrets
         (head, at) = (LogPoint(number: line.number, hash: hash), line.at)
-        if !changes.keys.isEmpty || changes.publication != nil || !changes.epochs.isEmpty { lastChange = line.number }
+        let isChange = !changes.keys.isEmpty || changes.publication != nil || !changes.epochs.isEmpty
+        if isChange || [.restored, .clockCorrected].contains(line.action) { lastChange = line.number }
         guard line.action == .published, let issuedAt = changes.issuedAt else { return }
         try require(changes.epoch.map { epochs[$0] != nil } ?? true, .unknownEpoch, "epoch")
         published[changes.epoch] = Published(

@@ -1,112 +1,334 @@
 package import PushCryptCore
+import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
 
-/// Publication by points.
-extension KeystoreHost {
-    /// The name of a signed set in the served folder.
-    package static func servedName(_ id: KeysetID, _ epoch: Int64) -> String { "\(id).\(epoch).json" }
+/// A served folder of which files can be removed.
+package protocol ServedStorage: KeystoreStorage {
+    /// Removes a file if it is there.
+    func removeServed(_ name: String) throws
+}
 
-    /// Appends a line `published` if the last one doesn't cover the last change, or half of its validity has passed.
-    ///
-    /// - Parameters:
-    ///   - publisher: the publisher keyset that signs.
-    ///   - publisherLog: its log, if it is at hand.
-    ///   - replacing: whether a served set is replaced that the log doesn't extend and that nobody has signed.
-    /// - Throws: as ``lock(_:takesOver:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `otherPublisher`, `olderPublisher`,
-    ///   `noPublication`, `servedAhead`.
-    package func preparePublication(
-        _ path: String, epoch: Int64, publisher: KeysetID, publisherLog: KeysetLog?, replacing: Bool = false
-    ) throws -> OpenedKeyset {
-        let keyset = try lock(path)
-        let (state, time) = (keyset.state, try time(for: keyset))
-        guard state.epochs[epoch] == publisher || !KeystoreRule.epochPublisher.isOn else {
-            throw KeystoreRefusal.otherPublisher(epoch: epoch)
-        }
-        if KeystoreRule.publisherPoint.isOn, let publisherLog, let point = state.publisherPoints[publisher],
-            !publisherLog.extends(point)
-        {
-            throw KeystoreRefusal.olderPublisher(published: point)
-        }
-        if KeystoreRule.servedPoint.isOn, !replacing,
-            let served = try servedSet(state.id, Self.servedName(state.id, epoch)),
-            !keyset.log.extends(served.head)
-        {
-            throw KeystoreRefusal.servedAhead(served.head)
-        }
-        guard let validFor = state.publication?.validForInSeconds else { throw KeystoreRefusal.noPublication }
-        if let last = state.published[epoch], last.number > state.lastChange, time < last.issuedAt + validFor / 2 {
-            return try keyset.found.opened()
-        }
-        return try append(.published, to: keyset, at: time) { draft in
-            let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
-            draft.changes.issuedAt = issuedAt
-            draft.changes.validUntil = issuedAt + validFor
-            draft.changes.epoch = epoch
-            draft.changes.publisher = publisherLog.map { .init($0.state.id, $0.state.head) }
-        }
+extension FileStorage: ServedStorage {
+    package func removeServed(_ name: String) throws {
+        try servedFolder.map { try Folder($0, followingLinks: true).remove(name) }
+    }
+}
+
+/// What publishing did with one document of the served folder.
+package struct ServedResult: Sendable {
+    package enum Outcome: Sendable {
+        case written, unchanged
+        /// The log publishes no such set any more.
+        case removed
+        /// The publisher of the epoch isn't at hand: another host signs.
+        case publisherElsewhere
+        case refused(KeystoreRefusal)
+        /// Signing the set, or reading or writing its file, failed.
+        case failed(any Error)
     }
 
-    /// Signs the last published set of an epoch and writes it if it differs.
+    package let name: String
+    /// nil for a set without a signature.
+    package let epoch: Int64?
+    package let outcome: Outcome
+
+    fileprivate init(_ id: KeysetID, _ epoch: Int64?, _ body: () throws -> Outcome) {
+        (name, self.epoch) = (ServedDocument.name(id, epoch), epoch)
+        do { outcome = try body() } catch let refusal as KeystoreRefusal {
+            outcome = .refused(refusal)
+        } catch { outcome = .failed(error) }
+    }
+
+    /// A file that can't be read.
+    fileprivate init(_ name: String, _ error: any Error) {
+        (self.name, epoch, outcome) = (name, nil, .failed(error))
+    }
+}
+
+/// Publication by points.
+extension KeystoreHost where Storage: ServedStorage {
+    /// Publishes what the served folder lacks of a keyset. It converges: if nothing has changed and less than half of the validity
+    /// has passed, the log stays as it is, and a file is written only if it differs.
     ///
-    /// - Parameter log: of the sender keyset; no secret of it is needed.
-    /// - Throws: `KeystoreRefusal` with `otherPublisher`, `noPublication`, `setTooLarge`; `KeyError`.
-    package func sign(_ log: KeysetLog, epoch: Int64, by publisher: OpenedKeyset) throws {
-        guard log.state.epochs[epoch] == publisher.state.id || !KeystoreRule.epochPublisher.isOn else {
+    /// A sender keyset has a signed set for each epoch. Without epochs, and for recipients, there is one set without a signature.
+    /// Keysets of other kinds have none.
+    ///
+    /// - Parameters:
+    ///   - publishers: the publisher keysets at hand.
+    ///   - replacing: whether a served set is replaced that the log doesn't extend and that no publisher has signed.
+    /// - Returns: one result for each document, also if others are refused.
+    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``. Nothing was served then.
+    package func publish(
+        _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false
+    ) throws -> [ServedResult] {
+        var keyset = try authenticated(path)
+        defer { withExtendedLifetime(keyset.files) {} }
+        let (id, epochs) = (keyset.state.id, keyset.state.publishedEpochs)
+        guard !epochs.isEmpty else { return [] }
+        let signing = Signing(publishers, replacing: replacing)
+        let time = try time(for: keyset)
+        let others = try otherNames(keyset.state)
+        var refused: [ServedResult] = []
+        // All lines first: after an error nobody knows whether a line is in the file, and no other one may follow.
+        for epoch in epochs {
+            let check = ServedResult(id, epoch) {
+                guard signing.hasPublisher(of: epoch, keyset.state) else { return .publisherElsewhere }
+                try requirePublishable(keyset.log, epoch, signing)
+                return .unchanged
+            }
+            if case .unchanged = check.outcome {
+                keyset = try covering(keyset, epoch, signing, at: time)
+            } else {
+                refused.append(check)
+            }
+        }
+        let served = epochs.filter { epoch in !refused.contains { $0.epoch == epoch } }.map { epoch in
+            ServedResult(id, epoch) { try serve(keyset.log, epoch, signing) }
+        }
+        return refused + served + remove(others, keyset.log, signing)
+    }
+
+    /// Signs and publishes the log of another host, which has no publisher.
+    ///
+    /// - Parameters:
+    ///   - sent: what ``unsigned(_:replacing:)`` gave there. This host has no secret to check its mac.
+    ///   - publishers: those of all epochs.
+    ///   - review: whether a person who compares with the sending host agrees to sign these lines.
+    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `noPublication`, `otherPublisher`, `notReviewed`.
+    package func signReceived(
+        _ sent: KeysetHistory, publishers: [OpenedKeyset], replacing: Bool = false, review: (UnsignedLines) -> Bool
+    ) throws -> [ServedResult] {
+        let (log, state) = (sent.log, sent.log.state)
+        guard !state.epochs.isEmpty else { throw KeystoreRefusal.noPublication }
+        let signing = Signing(publishers, replacing: replacing)
+        for epoch in state.epochs.keys.sorted() where !signing.hasPublisher(of: epoch, state) {
             throw KeystoreRefusal.otherPublisher(epoch: epoch)
         }
-        guard let published = log.state.published[epoch],
-            let line = log.points.first(where: { $0.number == published.number }),
-            let prefix = log.upTo(line)
-        else { throw KeystoreRefusal.noPublication }
-        let payload = try ServedPayload.json(prefix)
-        let keys = publisher.state.keys.filter(\.hasMaterial).compactMap { publisher.material.records[$0.kid] }
-        let document = try SignedSenderSet.sign(payload: payload, by: keys)
-        let name = Self.servedName(log.state.id, epoch)
-        let current = try storage.served(name)
-        let isCurrent =
-            current == document
-            || !KeystoreRule.resign.isOn && current.flatMap(SignedSenderSet.unverifiedPayload) == payload
-        if !isCurrent { try storage.serve(document, as: name) }
+        let others = try otherNames(state)
+        try receive(sent, review: review)
+        let served = state.publishedEpochs.map { epoch in
+            ServedResult(state.id, epoch) {
+                try requirePublishable(log, epoch, signing)
+                return try serve(log, epoch, signing)
+            }
+        }
+        return served + remove(others, log, signing)
+    }
+
+    /// The files with the keyset's id that it doesn't publish now.
+    private func otherNames(_ state: KeysetState) throws -> [String] {
+        let names = Set(state.publishedEpochs.map { ServedDocument.name(state.id, $0) })
+        return try storage.servedNames().filter { $0.hasPrefix("\(state.id).") && !names.contains($0) }
+    }
+
+    /// Removes the sets of ended epochs, and the set without a signature of a keyset that has epochs now.
+    private func remove(_ names: [String], _ log: KeysetLog, _ signing: Signing) -> [ServedResult] {
+        names.compactMap { name in
+            do {
+                guard let served = try servedSet(log.state.id, name) else { return nil }
+                return ServedResult(log.state.id, served.epoch) {
+                    try requireExtension(log, of: served, signing)
+                    try storage.removeServed(name)
+                    return .removed
+                }
+            } catch { return ServedResult(name, error) }
+        }
+    }
+}
+
+extension KeystoreHost {
+    /// The log for another host that has the publishers, after the lines `published` that are due.
+    ///
+    /// - Throws: as ``publish(_:publishers:replacing:)``; `KeystoreRefusal` with `noPublication` if the keyset has no epochs or
+    ///   names no topics, `servedAhead`.
+    package func unsigned(_ path: String, replacing: Bool = false) throws -> KeysetHistory {
+        var keyset = try authenticated(path)
+        guard !keyset.state.epochs.isEmpty else { throw KeystoreRefusal.noPublication }
+        let time = try time(for: keyset)
+        let signing = Signing([], replacing: replacing)
+        for epoch in keyset.state.publishedEpochs {
+            try requirePublishable(keyset.log, epoch, signing)
+            keyset = try covering(keyset, epoch, signing, at: time)
+        }
+        return KeysetHistory(keyset.log, mac: keyset.history?.mac)
+    }
+
+    /// Locks a keyset, and uses the secret if this host hasn't seen its last lines.
+    func authenticated(_ path: String) throws -> LockedKeyset<Storage.Locked> {
+        let keyset = try lock(path)
+        guard !keyset.isKnown else { return keyset }
+        let opened = try keyset.found.opened()
+        try keyset.files.setHistory(opened.history(after: keyset.history), from: keyset.history)
+        return keyset.followed(by: opened)
     }
 
     /// What the host of a publisher checks before it signs the log of another host.
-    ///
-    /// - Parameters:
-    ///   - sent: the log with the mac that its file has. This host has no secret to check it.
-    ///   - review: whether a person who compares with the sending host agrees to sign these lines.
-    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
-    package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
-        let (log, id) = (sent.log, sent.log.state.id)
-        let files = try storage.lock(nil)
-        let history = try storage.history(of: id)
+    private func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
+        let (log, files) = (sent.log, try storage.lock(nil))
+        let history = try storage.history(of: log.state.id)
         try requireExtension(log, of: history)
         let seen = history?.log
         let isNew = seen?.state.head != log.state.head
         guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.state)) else {
             throw KeystoreRefusal.notReviewed
         }
-        try files.setHistory(sent, from: history)
+        let received = KeysetHistory(
+            log, mac: sent.mac, lastRun: history?.lastRun, lastStatus: history?.lastStatus)
+        try files.setHistory(received, from: history)
+    }
+
+    /// What must hold before a document is made.
+    ///
+    /// - Throws: `KeystoreRefusal` with `noPublication`, `olderPublisher`, `publisherKey`, `servedAhead`.
+    private func requirePublishable(_ log: KeysetLog, _ epoch: Int64?, _ signing: Signing) throws {
+        let state = log.state
+        guard epoch == nil || state.publication != nil else { throw KeystoreRefusal.noPublication }
+        if let publisher = signing.publisher(of: epoch, state) {
+            if KeystoreRule.publisherPoint.isOn, let point = state.publisherPoints[publisher.state.id],
+                !publisher.log.extends(point)
+            {
+                throw KeystoreRefusal.olderPublisher(published: point)
+            }
+            // Also a destroyed one: apps may still pin it.
+            if let key = state.keys.first(where: { publisher.state.key($0.kid) != nil }) {
+                throw KeystoreRefusal.publisherKey(key.kid)
+            }
+        }
+        if let served = try servedSet(state.id, ServedDocument.name(state.id, epoch)) {
+            try requireExtension(log, of: served, signing)
+        }
+    }
+
+    /// - Throws: `KeystoreRefusal` with `servedAhead`.
+    private func requireExtension(_ log: KeysetLog, of served: ServedDocument, _ signing: Signing) throws {
+        guard KeystoreRule.servedPoint.isOn, !log.extends(served.head) else { return }
+        let isSigned = try served.isSigned(byOneOf: signing.publishers.flatMap { $0.material.records.values })
+        guard signing.replacing, !isSigned else {
+            throw KeystoreRefusal.servedAhead(served.head, isSigned: isSigned)
+        }
+    }
+
+    /// Appends a line `published` if the last one doesn't cover the last change, or half of its validity has passed.
+    private func covering(
+        _ keyset: LockedKeyset<Storage.Locked>, _ epoch: Int64?, _ signing: Signing, at time: UnixTime
+    ) throws -> LockedKeyset<Storage.Locked> {
+        let state = keyset.state
+        let validFor = epoch.flatMap { _ in state.publication?.validForInSeconds }
+        if let last = state.published[epoch], last.number > state.lastChange,
+            validFor.map({ time < last.issuedAt + $0 / 2 }) ?? true
+        {
+            return keyset
+        }
+        let opened = try append(.published, to: keyset, at: time) { draft in
+            let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
+            draft.changes.issuedAt = issuedAt
+            draft.changes.validUntil = validFor.map { issuedAt + $0 }
+            draft.changes.epoch = epoch
+            draft.changes.publisher = signing.publisher(of: epoch, state).map { .init($0.state.id, $0.state.head) }
+        }
+        return keyset.followed(by: opened)
+    }
+
+    /// Makes the document of the last line `published` of an epoch, and writes it if it differs.
+    private func serve(_ log: KeysetLog, _ epoch: Int64?, _ signing: Signing) throws -> ServedResult.Outcome {
+        guard let published = log.lastPublished(epoch) else { throw KeystoreRefusal.noPublication }
+        let payload = try ServedPayload.json(published)
+        let document = try signing.document(payload, epoch, log.state)
+        let name = ServedDocument.name(log.state.id, epoch)
+        let current = try storage.served(name)
+        let isCurrent =
+            current == document
+            || !KeystoreRule.resign.isOn && current.flatMap(SignedSenderSet.unverifiedPayload) == payload
+        guard !isCurrent else { return .unchanged }
+        try storage.serve(document, as: name)
+        return .written
     }
 
     /// A served set; nil if the file of that name isn't one of this keyset and epoch.
     func servedSet(_ id: KeysetID, _ name: String) throws -> ServedDocument? {
         guard let document = try storage.served(name).flatMap(ServedDocument.init) else { return nil }
-        let isOwn = document.id == id && Self.servedName(id, document.epoch) == name
+        let isOwn = document.id == id && ServedDocument.name(id, document.epoch) == name
         return isOwn || !KeystoreRule.servedID.isOn ? document : nil
+    }
+}
+
+extension LockedKeyset {
+    /// The keyset after it was authenticated or changed, under the same lock.
+    fileprivate func followed(by opened: OpenedKeyset) -> LockedKeyset {
+        LockedKeyset(
+            path: path, files: files, found: FoundKeyset(opened.log) { opened.material },
+            history: opened.history(after: history))
+    }
+}
+
+/// Who signs, and what may be replaced.
+private struct Signing {
+    let publishers: [OpenedKeyset]
+    let replacing: Bool
+
+    init(_ publishers: [OpenedKeyset], replacing: Bool) {
+        self.publishers = publishers
+        self.replacing = replacing
+    }
+
+    /// The publisher of an epoch; nil if it isn't at hand, and for a set without a signature.
+    func publisher(of epoch: Int64?, _ state: KeysetState) -> OpenedKeyset? {
+        guard let epoch, let id = state.epochs[epoch] else { return nil }
+        return publishers.first { $0.state.id == id || !KeystoreRule.epochPublisher.isOn }
+    }
+
+    func hasPublisher(of epoch: Int64?, _ state: KeysetState) -> Bool {
+        epoch == nil || publisher(of: epoch, state) != nil
+    }
+
+    /// The payload with the signatures of all keys of the publisher that aren't destroyed.
+    ///
+    /// - Throws: `KeystoreRefusal` with `otherPublisher`, `setTooLarge`; `KeyError`.
+    func document(_ payload: [UInt8], _ epoch: Int64?, _ state: KeysetState) throws -> [UInt8] {
+        guard let epoch else { return payload }
+        guard let publisher = publisher(of: epoch, state) else { throw KeystoreRefusal.otherPublisher(epoch: epoch) }
+        let keys = publisher.state.keys.filter(\.hasMaterial).compactMap { publisher.material.records[$0.kid] }
+        do {
+            return try SignedSenderSet.sign(payload: payload, by: keys)
+        } catch let error as KeyError where error.code == .tooLarge {
+            throw KeystoreRefusal.setTooLarge
+        }
+    }
+}
+
+extension KeysetState {
+    /// What is published: each epoch, or nil for a set without a signature; nothing for shared and publisher keysets.
+    var publishedEpochs: [Int64?] {
+        switch kind {
+        case .sender where !epochs.isEmpty: epochs.keys.sorted()
+        case .sender, .recipient: [nil]
+        default: []
+        }
     }
 }
 
 /// What a publisher's host has not seen before. Who sends the log through another channel could also add lines without a key, so
 /// the head is compared, too: otherwise the true log would no longer extend what this host has seen.
 package struct UnsignedLines: Hashable, Sendable {
+    package struct Key: Hashable, Sendable {
+        package let kid: KeyID
+        /// RFC 7638, 32 bytes. An attacker can make a key with the same `kid`.
+        package let thumbprint: [UInt8]
+    }
+
     package let head: LogPoint
-    package let keys: [KeyID]
+    /// The keys that this host hasn't signed before, or whose revocation it has seen and the log gives up.
+    package let keys: [Key]
     package let revoked: [KeyID]
 
     init(_ state: KeysetState, after seen: KeysetState?) {
         head = state.head
-        keys = state.keys.map(\.kid).filter { seen?.key($0) == nil }
+        keys = state.keys.filter { key in
+            guard let old = seen?.key(key.kid) else { return true }
+            return old.lifecycle.revokedAt != nil && key.lifecycle.revokedAt == nil
+                || old.jwk?.thumbprint != key.jwk?.thumbprint
+        }.compactMap { key in key.jwk.map { Key(kid: key.kid, thumbprint: $0.thumbprint) } }
         revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && seen?.key($0.kid)?.lifecycle.revokedAt == nil }
             .map(\.kid)
     }

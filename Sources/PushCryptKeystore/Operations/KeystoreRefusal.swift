@@ -24,14 +24,18 @@ package enum KeystoreRefusal: Error, Hashable, Sendable {
     case otherPublisher(epoch: Int64)
     /// The publisher's log doesn't go on from the point that was published last.
     case olderPublisher(published: LogPoint)
-    /// The log doesn't go on from the served set.
-    case servedAhead(LogPoint)
+    /// A sender key is or was a key of the publisher.
+    case publisherKey(KeyID)
+    /// The log doesn't go on from the served set, which a publisher at hand may have signed: then only a restoration helps.
+    case servedAhead(LogPoint, isSigned: Bool)
     /// A person didn't agree to sign new keys.
     case notReviewed
     /// The set has more bytes or revoked keys than apps accept.
     case setTooLarge
     /// A person must choose what is given up.
     case choiceNeeded(GivenUp)
+    /// Lines of a list that are no device ids, counted from 1.
+    case noDeviceIDs(list: String, lines: [Int])
     /// The keyset has no key that could be changed in this way.
     case unknownKey(KeyID)
 
@@ -39,7 +43,7 @@ package enum KeystoreRefusal: Error, Hashable, Sendable {
     package enum GivenUp: Hashable, Sendable {
         /// A log that parts from the longest one.
         case log(LogPoint)
-        case servedSet(epoch: Int64)
+        case servedSet(epoch: Int64?)
         /// The point that another keyset's log has of this one.
         case namedPoint(LogPoint)
     }

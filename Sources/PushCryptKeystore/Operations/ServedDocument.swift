@@ -5,7 +5,8 @@ import PushCryptPrimitives
 /// A set in the served folder, read but not verified.
 package struct ServedDocument: Sendable {
     package let id: KeysetID
-    package let epoch: Int64
+    /// nil for a set without a signature.
+    package let epoch: Int64?
     /// The line `published` that it was made of.
     package let head: LogPoint
     package let issuedAt: UnixTime
@@ -13,16 +14,23 @@ package struct ServedDocument: Sendable {
     package let revoked: [KeyID: UnixTime]
     private let document: [UInt8]
 
+    /// The name of a set in the served folder.
+    package static func name(_ id: KeysetID, _ epoch: Int64?) -> String {
+        "\(id)." + (epoch.map { "\($0).json" } ?? "jwks.json")
+    }
+
     /// nil for anything that isn't such a set: it counts as not there.
     package init?(_ document: [UInt8]) {
-        guard let payload = SignedSenderSet.unverifiedPayload(of: document), let root = try? JSONText(payload).root,
-            let member = root["pushcrypt"], let id = member["set"]?.utf8.flatMap({ KeysetID($0) }),
-            let epoch = member["epoch"]?.protocolInteger, let number = member["seq"]?.protocolInteger,
-            (1...KeysetLine.maximumNumber).contains(number),
+        let signed = SignedSenderSet.unverifiedPayload(of: document)
+        guard let root = try? JSONText(signed ?? document).root, let member = root["pushcrypt"],
+            (signed != nil) == (member["epoch"] != nil), let id = member["set"]?.utf8.flatMap({ KeysetID($0) }),
+            let number = member["seq"]?.protocolInteger, (1...KeysetLine.maximumNumber).contains(number),
             let hash = member["head"]?.utf8.flatMap(Base64URL.decode), hash.count == KeysetLine.hashByteCount,
             let issuedAt = try? member.time("issuedAt")
         else { return nil }
-        (self.id, self.epoch, self.issuedAt, self.document) = (id, epoch, issuedAt, document)
+        epoch = member["epoch"]?.protocolInteger
+        guard signed == nil || epoch != nil else { return nil }
+        (self.id, self.issuedAt, self.document) = (id, issuedAt, document)
         head = LogPoint(number: number, hash: hash)
         var revoked = [KeyID: UnixTime]()
         for key in member["keys"]?.members ?? root.members where key.value.kind == .object {
@@ -34,23 +42,31 @@ package struct ServedDocument: Sendable {
 
     /// Whether one of these public or private publisher keys has signed it.
     package func isSigned(byOneOf publishers: [KeyRecord]) throws -> Bool {
-        try SignedSenderSet.isSigned(document, byOneOf: publishers)
+        try epoch != nil && SignedSenderSet.isSigned(document, byOneOf: publishers)
     }
 }
 
 /// The payload of a set: a function of the log up to a line `published`.
 ///
 /// ```
-/// {"keys": [JWK, ...], "pushcrypt": {"seq": N, "set": ID, "topics": [TOPIC, ...], "epoch": N, "issuedAt": TIME, "validUntil": TIME,
-///  "head": B64(hash of the line), "keys": {KID: {MOMENT: TIME, ...}, ...}}}
+/// {"keys": [JWK, ...], "pushcrypt": {"seq": N, "set": ID, ["topics": [TOPIC, ...], "epoch": N,] "issuedAt": TIME,
+///  ["validUntil": TIME,] "head": B64(hash of the line), "keys": {KID: {[MOMENT: TIME, ...] [, "psk": true]}, ...}}}
 /// ```
-/// `seq` is the line's number. A key that was revoked stays in the inner `keys` for ever, without a JWK once it is destroyed. If
-/// the set is issued ahead of the clock, it lists no ends of keys and no expired keys: apps that accepted a set of a wrong clock
-/// judge states at its `issuedAt`.
+/// `seq` is the line's number. A set without a signature lacks the members in brackets. A key that was revoked stays in the inner
+/// `keys` for ever, without a JWK and with `revokedAt` alone once it is destroyed. If the set is issued ahead of the clock, it
+/// lists no ends of keys and no expired keys: apps that accepted a set of a wrong clock judge states at its `issuedAt`.
 package enum ServedPayload {
-    /// - Parameter log: ends with a line `published` of a signed set.
+    /// - Parameter log: ends with a line `published`.
     /// - Throws: `KeystoreRefusal` with `setTooLarge`.
     package static func json(_ log: KeysetLog) throws -> [UInt8] {
+        let (json, size) = unlimited(log)
+        guard json.count <= ServedSize.maximumByteCount, size.revokedCount <= ServedSize.maximumRevokedCount else {
+            throw KeystoreRefusal.setTooLarge
+        }
+        return json
+    }
+
+    fileprivate static func unlimited(_ log: KeysetLog) -> (json: [UInt8], size: ServedSize) {
         let (state, line) = (log.state, log.lines[log.lines.count - 1])
         guard line.action == .published, let issuedAt = line.changes.issuedAt else {
             preconditionFailure("the log doesn't end with a published line")
@@ -65,30 +81,56 @@ package enum ServedPayload {
             let isListed = key.hasMaterial && !(isAhead && isExpired && life.revokedAt == nil)
             guard isListed || isRevoked else { continue }
             if key.hasMaterial, let jwk = key.jwk { jwks.append(jwk.json) }
-            lives.append("\"\(key.kid)\":{\(members(life, isAhead: isAhead).joined(separator: ","))}")
+            lives.append("\"\(key.kid)\":{\(members(key, life, isAhead: isAhead).joined(separator: ","))}")
         }
         var output = Array("{\"keys\":[".utf8)
         output += jwks.joined(separator: [UInt8(ascii: ",")])
         output += "],\"pushcrypt\":{\"seq\":\(line.number),\"set\":\"\(state.id)\"".utf8
-        let topics = state.publication?.topics ?? []
-        output += ",\"topics\":[\(topics.map { "\"\($0)\"" }.joined(separator: ","))]".utf8
-        if let epoch = line.changes.epoch { output += ",\"epoch\":\(epoch)".utf8 }
+        if let epoch = line.changes.epoch {
+            let topics = (state.publication?.topics ?? []).map { "\"\($0)\"" }.joined(separator: ",")
+            output += ",\"topics\":[\(topics)],\"epoch\":\(epoch)".utf8
+        }
         output += ",\"issuedAt\":\"\(issuedAt)\"".utf8
         if let validUntil = line.changes.validUntil { output += ",\"validUntil\":\"\(validUntil)\"".utf8 }
         output += ",\"head\":\"\(Base64URL.encode(state.head.hash))\"".utf8
         output += ",\"keys\":{\(lives.joined(separator: ","))}}}".utf8
-        guard output.count <= SignedSenderSet.maximumByteCount, revokedCount <= SenderSetState.maximumRevokedCount
-        else {
-            throw KeystoreRefusal.setTooLarge
-        }
-        return output
+        // A signed set has the payload in base64.
+        let byteCount = line.changes.epoch == nil ? output.count : (output.count * 4 + 2) / 3
+        return (output, ServedSize(byteCount: byteCount, revokedCount: revokedCount))
     }
 
-    private static func members(_ life: KeyLifecycle, isAhead: Bool) -> [String] {
+    private static func members(_ key: KeysetState.Key, _ life: KeyLifecycle, isAhead: Bool) -> [String] {
         let ends: [KeysetChanges.Moment] = isAhead ? [] : [.retiresAt, .expiresAt]
-        let moments = [.activatesAt] + ends + [KeysetChanges.Moment.revokedAt]
+        let moments = key.hasMaterial ? [.activatesAt] + ends + [KeysetChanges.Moment.revokedAt] : [.revokedAt]
         return moments.compactMap { moment in
             life[keyPath: moment.path].map { "\"\(moment.rawValue)\":\"\($0)\"" }
-        }
+        } + (key.demandsPSK ? ["\"psk\":true"] : [])
+    }
+}
+
+/// How near a set is to the limits of apps.
+package struct ServedSize: Hashable, Sendable {
+    /// Of the document without its signatures.
+    package let byteCount: Int
+    package let revokedCount: Int
+
+    package static let maximumByteCount = SignedSenderSet.maximumByteCount
+    package static let maximumRevokedCount = SenderSetState.maximumRevokedCount
+
+    package var isAtHalf: Bool {
+        2 * byteCount >= Self.maximumByteCount || 2 * revokedCount >= Self.maximumRevokedCount
+    }
+}
+
+extension KeysetLog {
+    /// The log up to the last line `published` of an epoch, or of the sets without a signature; nil if there is none.
+    func lastPublished(_ epoch: Int64?) -> KeysetLog? {
+        guard let number = state.published[epoch]?.number else { return nil }
+        return points.first { $0.number == number }.flatMap(upTo)
+    }
+
+    /// The size of the set that was published last; nil if there is none.
+    package func servedSize(_ epoch: Int64?) -> ServedSize? {
+        lastPublished(epoch).map { ServedPayload.unlimited($0).size }
     }
 }

@@ -58,7 +58,7 @@ extension Life {
         let path: String
         /// Whether an operator confirms the clock.
         let confirms: Bool
-        let signature: Signature
+        let signer: LifeHost
     }
 
     func take(_ step: Step) throws {
@@ -74,11 +74,9 @@ extension Life {
         let path =
             paths.contains("Keys/senders") && prefersSenders || paths.isEmpty
             ? "Keys/senders" : paths.randomElement(using: &random)!
-        let signature = Signature(
-            signer: signing.name == "c" ? signing : host, epoch: [1, 1, 2].randomElement(using: &random)!,
-            publisher: chance(0.9) ? "Pub/app" : "Pub/next")
+        let signer = signing.name == "c" ? signing : host
         let context = Context(
-            host: host, path: path, confirms: host.skew == 0 || chance(0.05) && kind == .wild, signature: signature)
+            host: host, path: path, confirms: host.skew == 0 || chance(0.05) && kind == .wild, signer: signer)
         do {
             try take(step.act, context, &random)
         } catch  where Self.isRefusal(error) {
@@ -136,7 +134,7 @@ extension Life {
             try keystore.revoke(path, kid, destroying: Bool.random(using: &random))
         case .publish:
             let crash = [nil, nil, nil, LifeHost.Crash.afterLine, .afterFile].randomElement(using: &random)!
-            try publish(host, path, context.signature, confirmed: context.confirms, crash: crash)
+            try publish(host, path, signer: context.signer, confirmed: context.confirms, crash: crash)
         case .restore:
             // An old file, or that of another host.
             let offered =
@@ -252,16 +250,11 @@ extension Life {
             guard let seen = storage.histories[id] else { return }
             storage.histories[id] = KeysetHistory(try withEvilLines(seen.log), mac: seen.mac)
         default:
-            let signature = context.signature
-            let addsKey = Bool.random(using: &random)
-            try publish(
-                context.host, context.path, signature, confirmed: context.confirms,
-                transit: signature.signer === context.host
-                    ? nil
-                    : { [self] sent in
-                        let log = try withEvilLines(sent.log, published: signature.epoch, addsKey: addsKey)
-                        return KeysetHistory(log, mac: sent.mac)
-                    })
+            let (epoch, addsKey) = ([1, 1, 2].randomElement(using: &random)!, Bool.random(using: &random))
+            try publish(context.host, context.path, signer: context.signer, confirmed: context.confirms) {
+                [self] sent in
+                KeysetHistory(try withEvilLines(sent.log, published: Int64(epoch), addsKey: addsKey), mac: sent.mac)
+            }
         }
     }
 

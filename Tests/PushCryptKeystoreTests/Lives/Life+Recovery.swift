@@ -49,15 +49,15 @@ extension Life {
         }
         try check()
         try host.keystore(true).rotate("Keys/senders")
-        for epoch in state.epochs.keys.sorted() {
-            let signature = Signature(signer: signing, epoch: epoch, publisher: epoch == 1 ? "Pub/app" : "Pub/next")
-            guard signing.storage.disk[signature.publisher] != nil else { continue }
+        var replacing = false
+        while true {
             do {
-                try publish(host, "Keys/senders", signature, confirmed: true)
+                try publish(host, "Keys/senders", signer: signing, confirmed: true, replacing: replacing)
+                break
             } catch let refusal as KeystoreRefusal {
-                guard case .servedAhead = refusal else { throw refusal }
-                _ = agree(.servedSet(epoch: epoch))
-                try publish(host, "Keys/senders", signature, confirmed: true, replacing: true)
+                guard case .servedAhead = refusal, !replacing else { throw refusal }
+                _ = agree(.servedSet(epoch: nil))
+                replacing = true
             }
         }
         try need(Set(asked).count <= 4, "too many choices")

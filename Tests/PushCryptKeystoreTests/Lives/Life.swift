@@ -76,7 +76,7 @@ final class Life {
         }
         id = ids[0]
         for path in ["Keys/senders", "Keys/other"] {
-            try publish(hosts[0], path, Signature(signer: signing))
+            try publish(hosts[0], path, signer: signing)
         }
         apps = [try LifeApp(id, 1, pinning: Array(publisher.material.records.values))]
         save(hosts[0], "Keys/senders")
@@ -103,49 +103,54 @@ final class Life {
     }
 
     func served(_ epoch: Int64) -> [UInt8]? { world.served[name(id, epoch)] }
-    func name(_ id: KeysetID, _ epoch: Int64) -> String { KeystoreHost<MemoryStorage>.servedName(id, epoch) }
+    func name(_ id: KeysetID, _ epoch: Int64) -> String { ServedDocument.name(id, epoch) }
 
     func save(_ host: LifeHost, _ path: String) {
         if let file = host.storage.disk[path] { snapshots.append((path, file)) }
     }
 
-    struct Signature {
-        var signer: LifeHost
-        var epoch: Int64 = 1
-        var publisher = "Pub/app"
-    }
-
     /// Publishes as the command does, and checks what it wrote.
+    ///
+    /// - Throws: also the first refusal of a document.
     func publish(
-        _ host: LifeHost, _ path: String, _ signature: Signature, confirmed: Bool = false, replacing: Bool = false,
+        _ host: LifeHost, _ path: String, signer: LifeHost, confirmed: Bool = false, replacing: Bool = false,
         crash: LifeHost.Crash? = nil, transit: ((KeysetHistory) throws -> KeysetHistory)? = nil
     ) throws {
-        let (signer, epoch) = (signature.signer, signature.epoch)
-        let isSame = signer === host
         let before = (served: world.served, history: host.storage.histories)
-        let publisher = try signer.keystore(confirmed).load(signature.publisher)
-        host.storage.crashes = crash == .afterFile
-        defer { host.storage.crashes = false }
-        let keyset = try host.keystore(confirmed).preparePublication(
-            path, epoch: epoch, publisher: publisher.state.id, publisherLog: isSame ? publisher.log : nil,
-            replacing: replacing)
-        if crash != nil { return }
-        let sent = try transit?(keyset.history()) ?? keyset.history()
-        if !isSame {
-            // A person compares with what the sending host shows.
-            try signer.keystore().receive(sent) { $0.head == keyset.state.head }
+        let publishers = try ["Pub/app", "Pub/next"].filter { signer.storage.disk[$0] != nil }.map {
+            try signer.keystore(confirmed).load($0)
         }
-        try signer.keystore().sign(sent.log, epoch: epoch, by: publisher)
-        let name = name(sent.log.state.id, epoch)
-        if let document = world.served[name], document != before.served[name] {
-            try checkPublished(document, by: host, path, name, before.served[name], before.history)
+        (host.storage.crashes, signer.storage.cannotServe) = (crash == .afterFile, crash == .afterLine)
+        defer { (host.storage.crashes, signer.storage.cannotServe) = (false, false) }
+        let keystore = host.keystore(confirmed)
+        let results: [ServedResult]
+        if signer === host {
+            results = try keystore.publish(path, publishers: publishers, replacing: replacing)
+        } else {
+            let whole = try keystore.unsigned(path, replacing: replacing)
+            let sent = try transit?(whole) ?? whole
+            // A person compares with what the sending host shows.
+            results = try signer.keystore().signReceived(sent, publishers: publishers, replacing: replacing) {
+                $0.head == whole.log.state.head
+            }
+        }
+        for result in results {
+            if let document = world.served[result.name], document != before.served[result.name] {
+                try checkPublished(document, by: host, path, before.served[result.name], before.history)
+            }
+        }
+        for result in results {
+            switch result.outcome {
+            case .refused(let refusal): throw refusal
+            case .failed(let error): throw error
+            default: break
+            }
         }
     }
 
     /// Safety of a set that was written, compared with what the host could see before.
     private func checkPublished(
-        _ document: [UInt8], by host: LifeHost, _ path: String, _ name: String, _ old: [UInt8]?,
-        _ histories: [KeysetID: KeysetHistory]
+        _ document: [UInt8], by host: LifeHost, _ path: String, _ old: [UInt8]?, _ histories: [KeysetID: KeysetHistory]
     ) throws {
         guard let payload = SignedSenderSet.unverifiedPayload(of: document), let set = self.document(document) else {
             throw Broken(what: "a command publishes what isn't a set")

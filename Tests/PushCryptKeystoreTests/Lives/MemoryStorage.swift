@@ -13,7 +13,7 @@ class World {
 }
 
 /// The files of a host in memory. A file's mac stands for its encryption: who has no secret can't make it.
-class MemoryStorage: KeystoreStorage, LockedStorage {
+class MemoryStorage: ServedStorage, LockedStorage {
     struct File {
         var keyset: OpenedKeyset
         var mac: [UInt8]?
@@ -26,7 +26,7 @@ class MemoryStorage: KeystoreStorage, LockedStorage {
         var isAuthentic: Bool { mac == keyset.history().mac }
     }
 
-    /// The end of a process after a keyset's file was replaced and before its history was written.
+    /// The end of a process after a keyset's file was replaced and before its history was written, or before a set was served.
     struct Crash: Error {}
 
     let world: World
@@ -34,6 +34,7 @@ class MemoryStorage: KeystoreStorage, LockedStorage {
     var histories: [KeysetID: KeysetHistory] = [:]
     /// Whether the next change of a file ends in a crash.
     var crashes = false
+    var cannotServe = false
 
     init(_ world: World) { self.world = world }
 
@@ -78,5 +79,9 @@ class MemoryStorage: KeystoreStorage, LockedStorage {
     }
     func served(_ name: String) throws -> [UInt8]? { world.served[name] }
     func servedNames() throws -> [String] { world.served.keys.sorted() }
-    func serve(_ document: [UInt8], as name: String) throws { world.served[name] = document }
+    func removeServed(_ name: String) throws { world.served[name] = nil }
+    func serve(_ document: [UInt8], as name: String) throws {
+        guard !cannotServe else { throw Crash() }
+        world.served[name] = document
+    }
 }

@@ -1,0 +1,323 @@
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+import Testing
+
+@Suite("Publishing signed sets")
+struct PublishTests {
+    @Test("The first set is written, an app accepts it, and nothing more is done until half of its validity has passed")
+    func converges() throws {
+        let place = try PublishingPlace()
+        let app = try place.app()
+        #expect(try place.publish() == [1: .written])
+        #expect(app.fetch(place.served(1), at: UnixTime(place.world.time)))
+        let (log, document) = (place.log, place.served(1))
+        #expect(try place.publish(day: 29) == [1: .unchanged])
+        #expect(place.log.bytes == log.bytes)
+        #expect(place.served(1) == document)
+        #expect(try place.publish(day: 30) == [1: .written])
+        #expect(place.log.lines.count == log.lines.count + 1)
+        #expect(app.fetch(place.served(1), at: UnixTime(place.world.time + 89 * 86_400)))
+    }
+
+    @Test("A change of keys is published at once; other changes aren't")
+    func changes() throws {
+        let place = try PublishingPlace()
+        try place.publish()
+        try place.change(.policy) { $0.changes.policy = RotationPolicy.standard }
+        #expect(try place.publish() == [1: .unchanged])
+        let revoked = place.primary
+        try place.host().revoke(PublishingPlace.path, revoked, destroying: true)
+        #expect(try place.publish() == [1: .written])
+        #expect(ServedDocument(place.served(1)!)?.revoked.keys.contains(revoked) == true)
+        #expect(place.number(1) == place.log.state.head.number)
+    }
+
+    @Test("What isn't the keyset's set is written again, from the same line", arguments: 0..<6)
+    func lostSets(_ index: Int) throws {
+        let place = try PublishingPlace(epochs: [1, 2])
+        try place.publish()
+        let (log, document) = (place.log, place.served(1)!)
+        let other = try PublishingPlace()
+        try other.publish()
+        let damaged = document.prefix(40) + [document[40] ^ 1] + document.dropFirst(41)
+        let payload = SignedSenderSet.unverifiedPayload(of: document)
+        place.world.served[place.name(1)] =
+            [
+                nil, Array("junk".utf8), Array(damaged), other.served(1), place.served(2), payload,
+            ][index]
+        #expect(try place.publish(day: 1) == [1: .written, 2: .unchanged])
+        #expect(place.served(1) == document)
+        #expect(place.log.bytes == log.bytes)
+    }
+
+    @Test("A set that the log doesn't extend is replaced only if no publisher has signed it and a person says so")
+    func servedAhead() throws {
+        let place = try PublishingPlace()
+        try place.publish()
+        let old = place.storage.disk[PublishingPlace.path]
+        try place.publish(day: 30)
+        let (later, document) = (place.log.state.head, place.served(1))
+        place.storage.disk[PublishingPlace.path] = old
+        #expect(throws: KeystoreRefusal.olderThanHistory(id: place.id, seen: later)) { try place.publish(day: 30) }
+        place.storage.histories[place.id] = nil
+        for replacing in [false, true] {
+            let outcomes = try place.publish(day: 30, replacing: replacing)
+            #expect(outcomes == [1: .refused(.servedAhead(later, isSigned: true))])
+            #expect(place.served(1) == document)
+            #expect(place.log.bytes == old?.keyset.log.bytes)
+        }
+        let forged = try place.forged(1)
+        place.world.served[place.name(1)] = forged
+        let head = ServedDocument(forged)!.head
+        #expect(try place.publish() == [1: .refused(.servedAhead(head, isSigned: false))])
+        #expect(place.served(1) == forged)
+        #expect(try place.publish(replacing: true) == [1: .written])
+    }
+
+    @Test("Each epoch is signed by its own publisher, and one that is refused or not at hand doesn't stop the other")
+    func twoEpochs() throws {
+        let place = try PublishingPlace(epochs: [1, 2])
+        #expect(try place.publish([place.publisher(2)!]) == [1: .publisherElsewhere, 2: .written])
+        let now = UnixTime(place.world.time)
+        #expect(try place.app(2).fetch(place.served(2), at: now))
+        #expect(place.served(1) == nil)
+        let forged = try place.forged(1)
+        place.world.served[place.name(1)] = forged
+        place.world.served[place.name(2)] = nil
+        let head = ServedDocument(forged)!.head
+        #expect(try place.publish() == [1: .refused(.servedAhead(head, isSigned: false)), 2: .written])
+        #expect(try place.publish(replacing: true) == [1: .written, 2: .unchanged])
+        #expect(try place.app(1).fetch(place.served(1), at: now))
+        #expect(try !place.app(1).fetch(place.served(2), at: now))
+    }
+
+    @Test("An ended epoch loses its set, unless the log doesn't extend it; other files stay")
+    func endedEpoch() throws {
+        let place = try PublishingPlace(epochs: [1, 2])
+        try place.publish()
+        try place.change(.policy) { $0.changes.epochs[2] = .some(nil) }
+        let forged = try place.forged(2)
+        let set = place.world.served.updateValue(forged, forKey: place.name(2))
+        let others = [place.name(3), "\(place.id).txt", place.name(nil)]
+        for name in others { place.world.served[name] = set }
+        let head = ServedDocument(forged)!.head
+        #expect(try place.publish() == [1: .written, 2: .refused(.servedAhead(head, isSigned: false))])
+        #expect(place.served(2) == forged)
+        place.world.served[place.name(2)] = set
+        #expect(try place.publish() == [1: .unchanged, 2: .removed])
+        #expect(place.served(2) == nil)
+        for name in others { #expect(place.world.served[name] == set) }
+    }
+
+    @Test("A publisher key that is added or destroyed changes the signatures, and neither the payload nor the log")
+    func publisherKeys() throws {
+        let place = try PublishingPlace()
+        let (app, now) = (try place.app(), UnixTime(place.world.time))
+        try place.publish()
+        #expect(app.fetch(place.served(1), at: now))
+        let log = place.log
+        let first = place.publisher(1)!.state.keys[0].kid
+        try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
+        let second = place.publisher(1)!.state.keys[1].kid
+        #expect(try place.publish() == [1: .written])
+        #expect(try SignedSenderSet.namedSigners(of: place.served(1)!) == [first, second])
+        #expect(app.fetch(place.served(1), at: now))
+        try place.host().change("Pub/1", .destroyed) { try $0.destroy(first, force: true) }
+        #expect(try place.publish() == [1: .written])
+        #expect(try SignedSenderSet.namedSigners(of: place.served(1)!) == [second])
+        #expect(!app.fetch(place.served(1), at: now))
+        #expect(try place.app().fetch(place.served(1), at: now))
+        #expect(place.log.bytes == log.bytes)
+    }
+
+    @Test("An old copy of the publisher signs nothing, and appends nothing to the sender's log")
+    func oldPublisher() throws {
+        let place = try PublishingPlace()
+        let old = place.publisher(1)!
+        let added = try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
+        try place.publish()
+        try place.host().rotate(PublishingPlace.path, beginsNow: true)
+        let (log, document) = (place.log, place.served(1))
+        #expect(try place.publish([old]) == [1: .refused(.olderPublisher(published: added.state.head))])
+        #expect(place.log.bytes == log.bytes)
+        #expect(place.served(1) == document)
+        #expect(try place.publish() == [1: .written])
+    }
+
+    @Test("A sender key that is or was a key of the publisher isn't published", arguments: [false, true])
+    func publisherAsSender(_ isDestroyed: Bool) throws {
+        let place = try PublishingPlace()
+        guard case .publisher(let key, let privateKey) = place.publisher(1)!.material.records.values.first?.material
+        else {
+            return try #require(Bool?.none)
+        }
+        let record = try KeyRecord(.sender(publicKey: key, privateKey: privateKey), backend: DefaultBackend.shared)
+        if isDestroyed {
+            try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
+            try place.host().change("Pub/1", .destroyed) { try $0.destroy(record.kid, force: true) }
+        }
+        try place.change(.imported) { try $0.add(record, activatesAt: nil) }
+        #expect(try place.publish() == [1: .refused(.publisherKey(record.kid))])
+        #expect(place.served(1) == nil)
+    }
+
+    @Test("A renamed keyset is published under the same name; without topics there is nothing to sign")
+    func names() throws {
+        let place = try PublishingPlace()
+        try place.publish()
+        place.storage.disk["Keys/renamed"] = place.storage.disk.removeValue(forKey: PublishingPlace.path)
+        let results = try place.host().publish("Keys/renamed", publishers: place.publishers)
+        #expect(results.map(\.name) == [place.name(1)])
+        #expect(results.map(Outcome.init) == [.unchanged])
+        var changes = KeysetChanges()
+        changes.epochs = [1: place.publisher(1)!.state.id]
+        _ = try place.host().create("Keys/mute", .sender, changes)
+        let mute = try place.host().publish("Keys/mute", publishers: place.publishers)
+        #expect(mute.map(Outcome.init) == [.refused(.noPublication)])
+    }
+
+    @Test("After a crash the next run does what is missing, and appends no second line")
+    func crashes() throws {
+        let place = try PublishingPlace()
+        place.storage.cannotServe = true
+        #expect(try place.publish() == [1: .failed])
+        place.storage.cannotServe = false
+        let log = place.log
+        #expect(try place.publish() == [1: .written])
+        #expect(place.log.bytes == log.bytes)
+        place.storage.crashes = true
+        #expect(throws: MemoryStorage.Crash.self) { try place.publish(day: 30) }
+        #expect(try place.publish(day: 30) == [1: .written])
+        #expect(place.log.lines.count == log.lines.count + 1)
+    }
+
+    @Test("An app that has a set of a clock a year ahead accepts the set after the clock was corrected")
+    func wrongClock() throws {
+        let place = try PublishingPlace()
+        let (app, now) = (try place.app(), UnixTime(place.world.time))
+        // A key that retires soon seals now, and its end has passed where the clock is.
+        try place.host().rotate(PublishingPlace.path, beginsNow: true)
+        let primary = place.primary
+        #expect(place.log.state.key(primary)?.lifecycle.expiresAt != nil)
+        try place.publish(day: 365, confirmsClock: true)
+        #expect(app.fetch(place.served(1), at: now))
+        #expect(!app.verifies(primary, at: now))
+        try place.host().correctClock(PublishingPlace.path)
+        #expect(try place.publish() == [1: .written])
+        #expect(app.fetch(place.served(1), at: now))
+        #expect(app.verifies(primary, at: now))
+        #expect(try place.publish(day: 1) == [1: .unchanged])
+    }
+
+    @Test("After a restoration that gives up a later set, apps accept the next one")
+    func restoredSets() throws {
+        let place = try PublishingPlace()
+        let (app, now) = (try place.app(), UnixTime(place.world.time))
+        try place.publish()
+        let old = place.storage.disk[PublishingPlace.path]!
+        try place.host().rotate(PublishingPlace.path, beginsNow: true)
+        try place.publish()
+        #expect(app.fetch(place.served(1), at: now))
+        let later = place.log.state.head
+        place.storage.disk[PublishingPlace.path] = old
+        place.storage.histories[place.id] = nil
+        #expect(try place.publish() == [1: .refused(.servedAhead(later, isSigned: true))])
+        try place.host().restore(PublishingPlace.path, [old.keyset], publishers: place.publishers) { _ in true }
+        #expect(try place.publish() == [1: .written])
+        #expect(app.fetch(place.served(1), at: now))
+        #expect(app.verifies(place.primary, at: now))
+    }
+}
+
+@Suite("Publishing public keys without a signature")
+struct UnsignedSetTests {
+    @Test("A set names its keyset and line, and Core reads it", arguments: [KeyKind.sender, .recipient])
+    func format(_ kind: KeyKind) throws {
+        let place = try PublishingPlace(kind, epochs: [], psk: kind == .recipient)
+        #expect(try place.publish() == [nil: .written])
+        #expect(place.name(nil) == "\(place.id).jwks.json")
+        let first = place.primary
+        let keyset = try Keyset(json: place.served(nil)!)
+        #expect(keyset.kind == kind)
+        #expect(keyset.keyIDs == [first])
+        #expect(keyset.entries[0].demandsPSK == (kind == .recipient))
+        #expect(!keyset.entries[0].record.isPrivateAsymmetric && !keyset.entries[0].record.hasPSK)
+        #expect(place.number(nil) == keyset.sequence)
+        #expect(ServedDocument(place.served(nil)!)?.head == place.log.state.head)
+        let log = place.log
+        #expect(try place.publish(day: 300) == [nil: .unchanged])
+        #expect(place.log.bytes == log.bytes)
+        try place.host().revoke(PublishingPlace.path, first, destroying: true)
+        #expect(try place.publish() == [nil: .written])
+        let next = try Keyset(json: place.served(nil)!)
+        #expect(next.keyIDs == [place.primary])
+        #expect(next.sequence > keyset.sequence)
+        #expect(ServedDocument(place.served(nil)!)?.revoked.keys.contains(first) == true)
+    }
+
+    @Test("A set that the log doesn't extend, whatever it is, can be replaced if a person says so; junk is")
+    func replaced() throws {
+        let place = try PublishingPlace(.recipient, epochs: [])
+        let forged = try place.forged(nil)
+        place.world.served[place.name(nil)] = forged
+        let head = ServedDocument(forged)!.head
+        #expect(try place.publish() == [nil: .refused(.servedAhead(head, isSigned: false))])
+        #expect(try place.publish(replacing: true) == [nil: .written])
+        let document = place.served(nil)
+        place.world.served[place.name(nil)] = []
+        #expect(try place.publish() == [nil: .written])
+        #expect(place.served(nil) == document)
+    }
+
+    @Test("A keyset that gets its first epoch loses the set without a signature, and gets it back without epochs")
+    func firstEpoch() throws {
+        let place = try PublishingPlace(epochs: [])
+        try place.publish()
+        let publisher = try place.host().create("Pub/1", .publisher)
+        try place.host().setEpoch(1, of: PublishingPlace.path, publisher: publisher.state.id)
+        #expect(try place.publish() == [nil: .removed, 1: .written])
+        try place.change(.policy) { $0.changes.epochs[1] = .some(nil) }
+        #expect(try place.publish() == [nil: .written, 1: .removed])
+        #expect(place.world.served.keys.sorted() == [place.name(nil)])
+    }
+
+    @Test("Shared and publisher keysets publish nothing", arguments: [KeyKind.shared, .publisher])
+    func kinds(_ kind: KeyKind) throws {
+        let place = try PublishingPlace(kind, epochs: [])
+        let log = place.log
+        #expect(try place.publish() == [:])
+        #expect(place.world.served.isEmpty)
+        #expect(place.log.bytes == log.bytes)
+    }
+
+    @Test("A set with 4,096 revoked keys is the last one that is published, and half of it is noticed")
+    func sizes() throws {
+        let place = try PublishingPlace(epochs: [])
+        let host = place.host()
+        #expect(place.log.servedSize(nil) == nil)
+        func publish(revoked count: Int) throws -> Outcome? {
+            var changes = KeysetChanges()
+            changes.keys = try (0..<count).map { _ in
+                let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+                var key = KeysetChanges.Key(record.kid)
+                key.jwk = try PublicJWK(record)
+                key.moments = [.createdAt: host.clock, .revokedAt: host.clock, .destroyedAt: host.clock]
+                return key
+            }
+            let old = place.storage.disk[PublishingPlace.path]!.keyset
+            let log = try old.log.appending(.imported, at: host.clock, who: "a", changes)
+            try place.storage.replace(PublishingPlace.path, with: OpenedKeyset(log, old.material))
+            return try place.publish()[nil]
+        }
+        #expect(try publish(revoked: 2_047) == .written)
+        #expect(place.log.servedSize(nil)?.isAtHalf == false)
+        #expect(try publish(revoked: 1) == .written)
+        #expect(place.log.servedSize(nil)?.isAtHalf == true)
+        #expect(try publish(revoked: 2_048) == .written)
+        let document = place.served(nil)
+        #expect(try publish(revoked: 1) == .refused(.setTooLarge))
+        #expect(place.served(nil) == document)
+    }
+}
