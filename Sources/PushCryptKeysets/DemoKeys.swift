@@ -1,4 +1,5 @@
 package import PushCryptCore
+import PushCryptPrimitives
 
 /// Keys that are published with this project, including their private halves, for the demo and for trials. They protect
 /// nothing, so all other commands refuse them unless they are explicitly allowed.
@@ -45,6 +46,33 @@ package enum DemoKeys {
           }}
         }
         """#
+
+    /// The texts of the files `Keys/demo/NAME.keyset` by their names: the same keys. They never change.
+    package static func keysetFiles() throws -> [String: [UInt8]] {
+        [
+            "recipient": try keysetFile(recipientJSON, id: "demo_recipient_keys__A"),
+            "sender": try keysetFile(senderJSON, id: "demo_sender_keys_____A"),
+            "shared": try keysetFile(sharedJSON, id: "demo_shared_keys_____A"),
+        ]
+    }
+
+    private static func keysetFile(_ json: String, id: String) throws -> [UInt8] {
+        let keyset = try Keyset(json: Array(json.utf8))
+        guard let id = KeysetID(id.utf8), let time = keyset.updatedAt else { preconditionFailure("\(id) is no id") }
+        var changes = KeysetChanges()
+        for entry in keyset.entries {
+            var key = KeysetChanges.Key(entry.record.kid)
+            (key.jwk, key.demandsPSK) = (try PublicJWK(entry.record), entry.demandsPSK)
+            key.moments = [.createdAt: time, .activatesAt: time]
+            changes.keys.append(key)
+        }
+        let why = KeysetLine.Reason(
+            "PUBLISHED DEMO KEY: everybody has this private key. It protects nothing.",
+            salt: [UInt8](repeating: 0, count: KeysetLine.Reason.saltByteCount))
+        let log = try KeysetLog(creating: id, keyset.kind, at: time, who: "pushcrypt", why: why, changes)
+        let records = Dictionary(uniqueKeysWithValues: keyset.entries.map { ($0.record.kid, $0.record) })
+        return try KeysetMaterial(records: records, secrets: nil, historyKey: nil).file(log)
+    }
 
     /// Whether any key of the set is a demo key.
     package static func contains(_ keyset: Keyset) -> Bool {

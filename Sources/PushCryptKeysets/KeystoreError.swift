@@ -47,6 +47,12 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
         public static let olderThanLog = Code(name: "olderThanLog")
         /// The keyset has a lower `seq` or another head of its log than the caller expects.
         public static let unexpectedState = Code(name: "unexpectedState")
+        /// The keyset has another id than the caller expects.
+        public static let otherKeyset = Code(name: "otherKeyset")
+        /// This host has seen later changes of the keyset: the file is an old copy.
+        public static let olderThanHistory = Code(name: "olderThanHistory")
+        /// Neither the file nor what this host has seen of the keyset goes on from the other.
+        public static let twoHistories = Code(name: "twoHistories")
     }
 
     /// The kind of failure.

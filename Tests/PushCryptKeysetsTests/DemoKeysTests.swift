@@ -32,6 +32,40 @@ struct DemoKeysTests {
         #expect(Set(folders) == Set(Self.constants.keys))
     }
 
+    @Test("Keys/demo has the keyset's file that is made of each constant, and no other one")
+    func keysetFiles() throws {
+        let files = try DemoKeys.keysetFiles()
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(names.filter { $0.hasSuffix(".keyset") }) == Set(files.keys.map { "\($0).keyset" }))
+        for (name, file) in files {
+            #expect(try Array(Data(contentsOf: Self.folder.appendingPathComponent("\(name).keyset"))) == file)
+            let rows = try KeysetRows(file)
+            let keyset = try Keyset(OpenedKeyset(rows.log, rows.unlocked(nil)))
+            let old = try Keyset(json: Array(#require(Self.constants[name]).utf8))
+            #expect(keyset.hasSameContent(as: old))
+        }
+    }
+
+    @Test(
+        "a demo keyset is refused unless it is allowed, then read with any mode, owner and secret, and not remembered",
+        arguments: constants.keys.sorted())
+    func keysetFile(_ name: String) throws {
+        let place = try TemporaryFolder()
+        let path = place.path + "/\(name).keyset"
+        try FileSystem.replace(path, with: #require(DemoKeys.keysetFiles()[name]), mode: 0o644)
+        if FileSystem.ownUser == 0 {
+            try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
+        }
+        let history = place.path + "/seen"
+        #expect(KeystoreError.Code.thrown { try Keyset(file: path) } == .demoKeys)
+        for secret in [nil, KeysetSecret.command("exit 1;")] {
+            let keyset = try Keyset(file: path, history: history, secret: secret, allowsDemoKeys: true)
+            #expect(DemoKeys.covers(keyset.keyIDs))
+        }
+        #expect(KeystoreError.Code.thrown { try Keyset(file: path, secret: .command("exit 1;")) } == .notEncrypted)
+        #expect(!FileSystem.exists(history))
+    }
+
     @Test("contains and covers recognise the kids of the demo keys, and no others")
     func ids() throws {
         let keysets = try Self.constants.values.map { try Keyset(json: Array($0.utf8)) }

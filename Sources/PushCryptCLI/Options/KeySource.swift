@@ -6,9 +6,11 @@ import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptSender
 
-/// Keys that the command line names: a FILE (one JWK, a JWK set or a keyset.json) or a keyset of a keystore, Keys/NAME.
+/// Keys that the command line names: a FILE (one JWK or a JWK set) or a keyset of a keystore: Keys/NAME, Keys/NAME.keyset,
+/// Keys/NAME#ID.
 struct KeySource: Sendable {
     private let path: String
+    private let place: KeysetPlace
     private var unlocked: UnlockedKeyset
     private let isKeyset: Bool
     private let requiresEncryption: Bool
@@ -46,13 +48,21 @@ struct KeySource: Sendable {
         let secret = requiresEncryption ? known.required(acceptingDemoKeys: allowsDemoKeys) : known
         let new = try KeySource(path, secret, allowsPublic: allowsPublic)
         try new.refuseDemoKeys(unless: allowsDemoKeys)
-        _ = try keyset.isReplaced(by: new.keyset, at: path)
+        _ = try unlocked.isReplaced(by: new.unlocked, at: path)
         return new
     }
 
     /// The file that `init(_:_:)` reads.
-    static func file(of path: String) -> String {
-        FileSystem.isFolder(path) ? KeysetPlace(folder: path).filePath : path
+    static func file(of path: String) -> String { place(of: path).filePath }
+
+    /// Names mean nothing, so `Keys/NAME#ID` also demands the keyset with this id.
+    private static func place(of path: String) -> KeysetPlace {
+        let parts = path.split(separator: "#", omittingEmptySubsequences: false)
+        if parts.count > 1, let id = KeysetID(parts[parts.count - 1].utf8) {
+            return KeysetPlace(file: String(path.dropLast(id.description.utf8.count + 1)), id: id)
+        }
+        let place = KeysetPlace(file: path)
+        return FileSystem.isFolder(place.filePath) ? KeysetPlace(folder: path) : place
     }
 
     /// Accepts demo keys: for commands that only show keys.
@@ -60,15 +70,17 @@ struct KeySource: Sendable {
         self.path = path
         requiresEncryption = secret.isGiven
         secretArguments = secret.arguments
-        isKeyset = FileSystem.isFolder(path)
-        if isKeyset { try Self.requireKeyset(path, secret.arguments) }
-        let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)
+        let place = Self.place(of: path)
+        self.place = place
+        let isFolder = place.folder != nil
+        if isFolder { try Self.requireKeyset(path, secret.arguments) }
         unlocked = try Self.naming(path, secret.arguments) {
             try place.read(acceptingPipes: true).unlocked(secret, allowsPublic: allowsPublic)
         }
+        isKeyset = isFolder || unlocked.log != nil
         StandardStreams.writeDetail(
             "\(path): \(NumberText.counted(keyset.entries.count, "\(keyset.kind.rawValue) key"))")
-        if isKeyset, let note = try KeysetStore(path).unconfirmedRestoration(secret.arguments) {
+        if isFolder, let note = try KeysetStore(path).unconfirmedRestoration(secret.arguments) {
             StandardStreams.writeNote(note)
         }
         FaultPoint.reach("keys-read")
@@ -113,7 +125,6 @@ struct KeySource: Sendable {
         // A sender needs no private halves of recipient keys.
         if isKeyset, keyset.kind == .recipient { known.keyset = try keyset.publicKeyset(keepingPSK: true) }
         guard known.canBeReadAgain else { return .fixed(known.keyset, clock: clock) }
-        let place = isKeyset ? KeysetPlace(folder: path) : KeysetPlace(file: path)
         let watcher = try Self.naming(path) {
             try KeysetWatcher(
                 place, known, allowsDemoKeys: allowsDemoKeys, logger: StandardErrorLog.logger, clock: clock)

@@ -23,6 +23,8 @@ final class KeysetReloader: @unchecked Sendable {
     /// When the file was last checked, and why it was refused; nil if it is in use.
     let check: Locked<(time: UnixTime, refusal: String?)>
 
+    /// The keyset in use, with its log.
+    private var used: UnlockedKeyset
     private var stamp: FileStamp
     private var version: RawKeyset.Version?
     private var refusal: Refusal?
@@ -58,9 +60,10 @@ final class KeysetReloader: @unchecked Sendable {
         stamp = FileStamp(watched.place)
         let text = try watched.place.read()
         version = text.version
-        choice = Locked(try SealingChoice(watched.keyset(text), at: clock()))
+        used = try watched.unlocked(text)
+        choice = Locked(try SealingChoice(used.keyset, at: clock()))
         check = Locked((clock(), nil))
-        warnOfSlowClock(choice.withLock { $0 }.keyset)
+        warnOfSlowClock(used.keyset)
     }
 
     func check(_ cause: Cause) -> Outcome {
@@ -81,7 +84,7 @@ final class KeysetReloader: @unchecked Sendable {
             let text = try watched.place.read()
             version = text.version
             guard isRepeated || version != known else { return .unchanged }
-            return try take(watched.keyset(text))
+            return try take(watched.unlocked(text))
         } catch let error as KeystoreError where error.code == .notFound && cause == .time && !isRepeated {
             // Another process may be replacing the folder, which takes two renames. The next check reports a missing file.
             mustCheckAgain = true
@@ -92,16 +95,17 @@ final class KeysetReloader: @unchecked Sendable {
         }
     }
 
-    private func take(_ keyset: Keyset) throws -> Outcome {
-        let used = choice.withLock { $0 }
-        let isChange = try used.keyset.isReplaced(by: keyset, at: watched.place.path)
+    private func take(_ unlocked: UnlockedKeyset) throws -> Outcome {
+        let isChange = try used.isReplaced(by: unlocked, at: watched.place.path)
+        let (keyset, last) = (unlocked.keyset, choice.withLock { $0 })
         let new: SealingChoice
         do {
             new = try SealingChoice(keyset, at: clock())
-        } catch let error as KeyError where error.code == .noKeySeals && revokesKeyInUse(keyset, used) {
+        } catch let error as KeyError where error.code == .noKeySeals && revokesKeyInUse(keyset, last) {
             // A key that leaked must not be used any more, and recipients refuse it.
-            new = used.ended(by: keyset)
+            new = last.ended(by: keyset)
         }
+        used = unlocked
         // The old choice and its keys are released after the lock.
         let old = choice.withLock { current in
             defer { current = new }

@@ -18,6 +18,9 @@ import PushCryptPrimitives
 /// - is not private, or belongs to another user,
 /// - is in plain text although a secret was given, or has another passphrase,
 /// - contains keys of another kind,
+/// - is a keyset whose log doesn't go on from that of the keyset in use: an old copy, another keyset, or a copy that another
+///   host has changed,
+/// - is older than what this host has seen, if there is a history,
 /// - is older than the keyset in use: a lower `seq` or an earlier `updatedAt`,
 /// - is older than the audit log beside it in a keystore, as after a restored backup,
 /// - has other content with the same `seq`: other keys, pre-shared keys or lifecycles.
@@ -27,7 +30,7 @@ import PushCryptPrimitives
 /// To load an older keyset, restart the process. A file that was rewritten, encrypted again or touched without a change of
 /// content is no change. A JWK, and a set without the `pushcrypt` member, has no `seq`: another file without `seq` or a set
 /// with `seq` may replace it, but a file without `seq` can't replace a set with `seq`. Only encrypted keysets authenticate
-/// `seq` and the other metadata. A new watcher doesn't know the last `seq` and accepts an older file.
+/// `seq` and the other metadata. A new watcher doesn't know the last `seq` and accepts an older file, unless it has a history.
 ///
 /// If the first file is invalid, the initialiser throws: a backend that can't seal should not start.
 ///
@@ -69,23 +72,29 @@ public final class KeysetWatcher: Sendable {
             pollInterval, logger: logger, clock: clock)
     }
 
-    /// Watches a file: one JWK, a JWK set, or the `keyset.json` of a keystore. Replace it with a rename, so that no process
-    /// reads a part of it. Links are followed, and a new target is a change.
+    /// Watches a file: a keyset, `Keys/NAME.keyset` or `Keys/NAME`, a JWK set or one JWK. Replace it with a rename, so that no
+    /// process reads a part of it. Links are followed, and a new target is a change. Drops the private halves of a keyset of
+    /// recipient keys.
     ///
     /// - Parameters:
+    ///   - file: the path; an absolute one if the process may change its directory.
+    ///   - id: as for `Keyset.init(file:id:history:secret:allowsDemoKeys:)`, now and later.
+    ///   - history: as for that initialiser. Each accepted file raises it.
+    ///   - secret: decrypts the keys, now and after every rotation. The others are as for
+    ///     ``init(folder:secret:allowsDemoKeys:pollInterval:logger:clock:)``.
     ///   - allowsLowerSuite: as for `Keyset.recipient(at:allowsLowerSuite:)`, now and later.
-    ///   - file: the path. The others are as for ``init(folder:secret:allowsDemoKeys:pollInterval:logger:clock:)``.
-    /// - Throws: as `Keyset.init(file:secret:allowsDemoKeys:)`; `KeyError` with `noKeySeals`, `wrongKind` for private keys
-    ///   of a recipient or public ones of a sender, `pskMissing`, `suiteTooLow`.
+    /// - Throws: as that initialiser; `KeyError` with `noKeySeals`, `wrongKind` for a JWK with the private key of a recipient and
+    ///   public keys of a sender, `pskMissing`, `suiteTooLow`.
     public convenience init(
-        file: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false, allowsLowerSuite: Bool = false,
+        file: String, id: String? = nil, history: String? = nil, secret: KeysetSecret? = nil,
+        allowsDemoKeys: Bool = false, allowsLowerSuite: Bool = false,
         pollInterval: Duration = .seconds(1), logger: Logger = Logger(label: "pushcrypt"),
         clock: @escaping @Sendable () -> UnixTime = { .now }
     ) throws {
+        let place = try KeysetPlace(file: file, id: id, history: history)
         try self.init(
             WatchedKeyset(
-                place: KeysetPlace(file: file), secret: secret, allowsDemoKeys: allowsDemoKeys,
-                allowsLowerSuite: allowsLowerSuite),
+                place: place, secret: secret, allowsDemoKeys: allowsDemoKeys, allowsLowerSuite: allowsLowerSuite),
             pollInterval, logger: logger, clock: clock)
     }
 

@@ -11,12 +11,14 @@ struct WatchedKeyset: Sendable {
     var known: UnlockedKeyset?
 
     /// Parses the keyset and drops the private halves of recipient keys, which a sender doesn't need.
-    func keyset(_ text: RawKeyset) throws -> Keyset {
-        if let known, known.version == text.version { return known.keyset }
-        var keyset = try text.keyset(secret, allowsDemoKeys: allowsDemoKeys)
-        keyset.allowsLowerSuite = allowsLowerSuite
-        guard place.folder != nil, keyset.kind == .recipient else { return keyset }
-        return try keyset.publicKeyset(keepingPSK: true)
+    func unlocked(_ text: RawKeyset) throws -> UnlockedKeyset {
+        if let known, known.version == text.version { return known }
+        var unlocked = try text.unlocked(secret, allowsDemoKeys: allowsDemoKeys)
+        if place.folder != nil || unlocked.log != nil, unlocked.keyset.kind == .recipient {
+            unlocked.keyset = try unlocked.keyset.publicKeyset(keepingPSK: true)
+        }
+        unlocked.keyset.allowsLowerSuite = allowsLowerSuite
+        return unlocked
     }
 }
 

@@ -8,6 +8,8 @@ import Testing
 @Suite("a keyset in the environment") struct EnvironmentTests {
     private static let plain = try! Operator()
     private static let encrypted = try! Operator(.sender, under: .cheap, .test("right"))
+    private static let logged = try! LoggedKeyset(.sender)
+    private static let loggedEncrypted = try! LoggedKeyset(.sender, .test("right")).rotated()
 
     /// All variables are set before the first is read, because setenv isn't safe while another thread reads.
     private static let variables: [String: String] = {
@@ -25,6 +27,12 @@ import Testing
             "EMPTY": "", "SPACES": " \n", "PADDING": "==", "WORDS": "not a keyset!", "NUMBER": "17",
             "TRUNCATED": String(base64.dropLast(40)), "CUT_TEXT": String(decoding: plain.dropLast(40), as: UTF8.self),
             "DEMO": DemoKeys.recipientJSON,
+            "LOG": String(decoding: try! logged.file, as: UTF8.self),
+            "LOG_OF_SHELL": String(decoding: try! logged.file.dropLast(), as: UTF8.self),
+            "LOG_BASE64": Data(try! logged.file).base64EncodedString(),
+            "LOG_BASE64_OF_SHELL": Data(try! logged.file.dropLast()).base64EncodedString(),
+            "LOG_CUT": String(decoding: try! logged.file.dropLast(2), as: UTF8.self),
+            "LOG_ENCRYPTED": String(decoding: try! loggedEncrypted.file, as: UTF8.self),
         ]
         for (name, value) in values { unsafe setenv("PUSHCRYPT_TEST_" + name, value, 1) }
         return values
@@ -42,6 +50,23 @@ import Testing
         let keyset = try Keyset(environment: name(variable))
         #expect(keyset.keyIDs == (try Self.plain.keyset().keyIDs))
         #expect(try keyset.recipient(at: Operator.start).suite == .shared)
+    }
+
+    @Test(
+        "a plain keyset's file in a variable is loaded, as it is or in base64, also without its last line feed",
+        arguments: ["LOG", "LOG_OF_SHELL", "LOG_BASE64", "LOG_BASE64_OF_SHELL"])
+    func log(variable: String) throws {
+        #expect(try Keyset(environment: name(variable)).keyIDs == Self.logged.kids)
+        expect(.notEncrypted) { try Keyset(environment: name(variable), secret: .test("right")) }
+    }
+
+    @Test("an encrypted keyset's file in a variable is loaded with its secret, and a part of a file isn't")
+    func encryptedLog() throws {
+        let keyset = try Keyset(environment: name("LOG_ENCRYPTED"), secret: .test("right"))
+        #expect(keyset.keyIDs == Self.loggedEncrypted.kids)
+        expect(.wrongSecret) { try Keyset(environment: name("LOG_ENCRYPTED"), secret: .test("wrong")) }
+        expect(.secretNeeded) { try Keyset(environment: name("LOG_ENCRYPTED")) }
+        expect(.damaged) { try Keyset(environment: name("LOG_CUT")) }
     }
 
     @Test("a single JWK in a variable is loaded") func aSingleKey() throws {

@@ -1,0 +1,1 @@
+../../../PushCryptKeysetsTests/Reading/LoggedKeyset.swift
