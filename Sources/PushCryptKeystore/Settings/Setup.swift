@@ -200,13 +200,13 @@ extension Setup {
             return true
         case .keyset(let location): return try isThere(all.first { $0.location == location }!, host)
         case .epoch(let location):
-            guard let named = try host.storage.keyset(location.path)?.state.epochs[Self.epoch] else { return false }
+            guard let named = try host.storage.keyset(location.path)?.log.state.epochs[Self.epoch] else { return false }
             guard try named == publisherKeyset(host)?.state.id else {
                 throw SetupConflict(.otherPublisher, location.path)
             }
             return true
         case .pins(let path):
-            let id = try host.storage.keyset(senders[0].location.path)?.state.id
+            let id = try host.storage.keyset(senders[0].location.path)?.log.state.id
             guard try FileStatus.at(path) != nil else {
                 // Too many publisher keys are found before anything is written.
                 if let id { _ = try newPins(id, host) }
@@ -241,7 +241,7 @@ extension Setup {
     private func isThere(_ new: NewKeyset, _ host: KeystoreHost<some KeystoreStorage>) throws -> Bool {
         let path = new.location.path
         // Refuses keys in clear if they should be encrypted, and the reverse.
-        guard let keyset = try host.storage.keyset(path) else { return false }
+        guard let keyset = try host.storage.keyset(path)?.opened() else { return false }
         let state = keyset.state
         try host.requireExtension(keyset.log, of: host.storage.history(of: state.id))
         guard state.kind == new.kind else { throw SetupConflict(.otherKind, path) }
@@ -285,7 +285,7 @@ extension Setup {
             guard let id = try publisherKeyset(host)?.state.id else { return }
             try host.setEpoch(Self.epoch, of: location.path, publisher: id)
         case .pins(let path):
-            guard let id = try host.storage.keyset(senders[0].location.path)?.state.id else { return }
+            guard let id = try host.storage.keyset(senders[0].location.path)?.log.state.id else { return }
             try makeFile(path, newPins(id, host), mode: 0o644)
         case .settings(let path): try makeFile(path, newSettings.json, mode: 0o644)
         }
@@ -299,7 +299,7 @@ extension Setup {
     }
 
     private func publisherKeyset(_ host: KeystoreHost<some KeystoreStorage>) throws -> OpenedKeyset? {
-        try publisher.flatMap { try host.storage.keyset($0.path) }
+        try publisher.flatMap { try host.storage.keyset($0.path)?.opened() }
     }
 
     private func newPins(_ set: KeysetID, _ host: KeystoreHost<some KeystoreStorage>) throws -> [UInt8] {
