@@ -55,7 +55,7 @@ struct AppFolder {
     var serviceEntitlements: [Entitlements] { entitlements.filter { $0.owner == .service } }
 
     /// The endings of the property lists. The project is one.
-    static let lists = ["Info.plist", ".entitlements", ".xcent", Files.projectSuffix]
+    static let lists = ["Info.plist", ".entitlements", ".xcent", AppFiles.projectSuffix]
 
     /// Whether a file with one of these endings, or a folder, wasn't read: it may have what the others lack.
     func hasUnread(_ endings: [String]) -> Bool {
@@ -71,12 +71,12 @@ struct AppFolder {
         let files = found.paths.sorted()
         unreadable = found.unreadable
         isProduct = Self.isIn(bundle: ".appex/", folder + "/") || files.contains { Self.isIn(bundle: ".appex/", $0) }
-        let projects = files.filter { $0.hasSuffix(Files.projectSuffix) }.compactMap { path in
+        let projects = files.filter { $0.hasSuffix(AppFiles.projectSuffix) }.compactMap { path in
             read(folder, path) { try XcodeProject(path, $0) }
         }
         let named = Set(projects.flatMap { project in project.targets.compactMap(\.infoPath).map(project.path(of:)) })
         var lists: [(path: String, list: EntitlementList)] = []
-        for path in files where !path.hasSuffix(Files.projectSuffix) {
+        for path in files where !path.hasSuffix(AppFiles.projectSuffix) {
             if path.hasSuffix(".swift") {
                 guard let text = read(folder, path, { String(decoding: $0, as: UTF8.self) }) else { continue }
                 sources.add(text, path)
