@@ -36,10 +36,12 @@ package struct KeysetDraft {
     }
 
     /// Carries out what is due.
-    package mutating func carryOut(_ plan: RotationPlan) throws {
+    ///
+    /// - Parameter suite: of new keys; nil for that of the newest key.
+    package mutating func carryOut(_ plan: RotationPlan, suite: KeyPairType? = nil) throws {
         for step in plan.due {
             switch step.action {
-            case .add(let activatesAt): try add(activatesAt: activatesAt)
+            case .add(let activatesAt): try add(activatesAt: activatesAt, suite: suite)
             case .promote(let kid): _ = try timeline.promote(kid, at: now, policy, force: false)
             case .destroy(let kid): try destroy(kid, force: false)
             case .renew: break
