@@ -3,6 +3,7 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptPrimitives
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -60,6 +61,9 @@ struct Rotate: ParsableCommand {
     var promote: KeyIDPrefix?
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
+    @Option(help: .init("With --now, the suite of a recipient's new key: p256, x25519 or xwing.", "SUITE"))
+    var suite: KeyPairType?
+    @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -73,6 +77,7 @@ struct Rotate: ParsableCommand {
                 "--emergency is for a leaked key and needs its id, --revoke KID, and --revoke needs --emergency; `pushcrypt keys list` "
                     + "shows the ids.")
         }
+        guard suite == nil || beginsNow else { throw ValidationError("--suite needs --now.") }
         guard promote == nil || isEmergency else { throw ValidationError("--promote needs --emergency.") }
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
             throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
@@ -90,10 +95,24 @@ struct Rotate: ParsableCommand {
         guard !(hasExitCode && isDryRun) else {
             throw ValidationError("--dry-run exits 10 if a step is due; --exit-code doesn't apply.")
         }
-        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
+    }
+
+    /// The one switch between the keystore format 1 and keysets that are logs.
+    private func rotatesLogs() throws -> Bool {
+        guard try keystores.settingsFile == nil && Settings.find(nil) == nil else { return true }
+        return !paths.isEmpty && !isForAll && paths.allSatisfy { FileStatus(KeysetLocation($0).path)?.kind == .file }
     }
 
     func run() throws {
+        guard try !rotatesLogs() else {
+            guard !isEmergency else { throw Failure(.usage, "a key that leaked: `pushcrypt revoke KEYSET KID`") }
+            let keysets = try HostKeysets(
+                keystores, confirmsClock: clock.isConfirmed, at: options.time, secrets)
+            return try KeysetRotation(
+                keysets: keysets, isDryRun: isDryRun, beginsNow: beginsNow, suite: suite, asJSON: options.json
+            ).run(isForAll ? [] : paths)
+        }
+        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
         if let revoke { return try replace(revoke) }
         if agreement.isAgreed { StandardStreams.writeNote("--yes has no effect: rotate asks only with --emergency") }
         // An error about the program is said once, and not for each keyset.
