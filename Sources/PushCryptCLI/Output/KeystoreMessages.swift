@@ -108,7 +108,7 @@ extension Failure {
         case .choiceNeeded(let what):
             self.init(
                 .config,
-                "\(path): \(Self.text(what)) would be given up, and a person must agree: \(restore) on a terminal, or with --over"
+                "\(path): \(Self.text(what)) would be given up, and a person must agree: on a terminal, or with --over. Nothing was changed"
             )
         case .noDeviceIDs(let list, let lines):
             let shown = lines.prefix(5).map(String.init).joined(separator: ", ") + (lines.count > 5 ? ", ..." : "")

@@ -4,7 +4,9 @@ import PushCryptKeysets
 extension KeysetLine {
     /// What the line did, for people.
     var deeds: [String] {
-        var deeds = changes.keys.map(\.deed)
+        // A key that another one follows is no deed of its own.
+        let starts = changes.keys.filter { !$0.isEnd }
+        var deeds = (starts.isEmpty ? changes.keys : starts).map(\.deed)
         if changes.policy != nil { deeds.append("changed the policy") }
         if changes.publication != nil, action != .created { deeds.append("changed what is published") }
         for (epoch, publisher) in changes.epochs.sorted(by: { $0.key < $1.key }) where action != .created {
@@ -22,6 +24,11 @@ extension KeysetLine {
 }
 
 extension KeysetChanges.Key {
+    /// Whether the line changes nothing but the end of the key.
+    fileprivate var isEnd: Bool {
+        jwk == nil && isLost == nil && moments.keys.allSatisfy { [.retiresAt, .expiresAt].contains($0) }
+    }
+
     var deed: String {
         func time(_ moment: KeysetChanges.Moment) -> UnixTime? { moments[moment].flatMap(\.self) }
         if time(.destroyedAt) != nil { return "destroyed key \(kid)" }

@@ -8,13 +8,18 @@ import PushCryptPrimitives
 /// What a command did with one keyset.
 struct KeysetOutcome {
     let location: KeysetLocation
+    /// What is printed before each change.
+    let name: String
     var id: KeysetID?
     var changes: [String] = []
     /// What a dry run leaves.
     var due: [String] = []
     var failures: [Failure] = []
 
-    init(_ location: KeysetLocation) { self.location = location }
+    init(_ location: KeysetLocation, named name: String? = nil) {
+        self.location = location
+        self.name = name ?? location.path
+    }
 
     var status: Int32 {
         failures.map(\.status.rawValue).max(by: Self.isLessSevere) ?? (due.isEmpty ? 0 : 10)
@@ -32,13 +37,13 @@ struct KeysetOutcome {
         for failure in failures { StandardStreams.writeError(failure.message) }
         if asJSON {
             let json: JSONObject = [
-                "keyset": location.path, "id": id?.description, "changes": changes, "due": due,
+                "keyset": name, "id": id?.description, "changes": changes, "due": due,
                 "errors": failures.map(\.message), "status": status,
             ]
             return try StandardStreams.writeJSON(json, [])
         }
         for line in changes + due {
-            try StandardStreams.write(TerminalText.harmless("\(location): \(line)".utf8) + "\n")
+            try StandardStreams.write(TerminalText.harmless("\(name): \(line)".utf8) + "\n")
         }
     }
 }
@@ -123,10 +128,19 @@ extension HostKeysets {
             .unavailable, "\(after), which runs after changes, \(cause). `pushcrypt rotate` runs it again")
     }
 
-    /// Publishes keysets after a change, runs `after`, and prints all.
+    /// Publishes what changed publishers sign, prints all, and runs `after`.
     ///
+    /// - Parameter changed: keysets that are published already.
     /// - Throws: `ExitCode` unless all succeeded.
-    func finish(_ outcomes: [KeysetOutcome], asJSON: Bool = false) throws {
+    func finish(_ changed: [KeysetOutcome], asJSON: Bool = false) throws {
+        var outcomes = changed
+        if changed.contains(where: { publishers(nil).contains($0.location) }) {
+            for location in chosen().found where !changed.contains(where: { $0.location == location }) {
+                var outcome = KeysetOutcome(location)
+                publish(&outcome)
+                if !outcome.changes.isEmpty || !outcome.failures.isEmpty { outcomes.append(outcome) }
+            }
+        }
         var statuses = outcomes.map(\.status)
         for outcome in outcomes { try outcome.print(asJSON: asJSON) }
         if let failure = runAfter() {

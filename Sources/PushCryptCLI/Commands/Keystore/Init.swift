@@ -60,7 +60,7 @@ struct Init: ParsableCommand {
             let host = try KeystoreHost(
                 storage, name: HostKeysets.writer(), who: HostKeysets.actor, clock: times.time)
             let new = try setup.plan(host).filter(\.isNew).map(\.part.text)
-            if !new.isEmpty { try agreement.confirm("init makes:", new) }
+            if !new.isEmpty, !agreement.isAgreed { try agreement.confirm("init makes:", new) }
             try report(setup, setup.run(host))
         } catch { throw Failure(error, of: setup.settings) }
     }

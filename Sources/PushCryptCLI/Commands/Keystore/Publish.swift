@@ -85,7 +85,7 @@ struct Publish: ParsableCommand {
                 throw Failure(.usage, "no publisher keyset is named: use --publisher KEYSET")
             }
             let opened = try locations.map(keysets.load)
-            var outcome = KeysetOutcome(KeysetLocation(file))
+            var outcome = KeysetOutcome(KeysetLocation(file), named: file)
             var refusal: (any Error)?
             let results: [ServedResult]
             do {
