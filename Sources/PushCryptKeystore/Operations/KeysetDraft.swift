@@ -12,11 +12,13 @@ package struct KeysetDraft {
     /// Keys that an operator revokes or destroys. All others must continue to open.
     private var givenUp: Set<KeyID> = []
 
-    /// - Parameter now: not before the last line.
+    /// - Parameter now: not before the last line, unless that one's clock is corrected.
     package init(_ state: KeysetState, at now: UnixTime) {
         self.state = state
         self.now = now
         timeline = state.timeline
+        // Where a clock is corrected, states are those of the earlier time.
+        timeline.updatedAt = min(now, state.at)
     }
 
     private var policy: RotationPolicy { state.policy }

@@ -128,6 +128,18 @@ struct MishapTests {
         #expect(!keys.isEmpty && keys.values.allSatisfy { $0["expiresAt"] == nil }, "\(keys)")
     }
 
+    @Test func `a corrected clock leaves a key that seals, although the wrong one destroyed all others`() throws {
+        try revoke(try #require(host.kids().first), day: 0)
+        try host.succeed("rotate", "--now", "senders")
+        try host.succeed("rotate", "--confirm-clock", day: 320)
+        try host.succeed("restore", "--clock-is-right")
+        let now = ISO8601DateFormatter().string(from: Date(timeIntervalSince1970: 1_772_355_600))
+        let starts = try host.servedKeys().values.compactMap { $0["activatesAt"] as? String }
+        #expect(starts.contains { $0 <= now }, "\(starts)")
+        let next = try host.run("rotate")
+        #expect(next.isSuccess && next.stdout.isEmpty, "\(next)")
+    }
+
     @Test func `the publisher comes back from an old copy: it signs nothing, and restore ends it`() throws {
         try host.copyFile("a/Publisher", to: "old")
         let kid = try #require(host.kids("a/Publisher/app.keyset").first)

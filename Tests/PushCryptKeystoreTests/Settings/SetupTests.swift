@@ -8,37 +8,43 @@ import Testing
 
 @testable import PushCryptKeystore
 
-/// Keysets in real files, histories in memory.
+/// Real files without histories, of which one can't be written.
 private final class DiskStorage: KeystoreStorage {
     struct Interruption: Error {}
 
-    let settings: Settings
-    var histories: [KeysetID: KeysetHistory] = [:]
+    /// The locked files.
+    struct Locked: LockedStorage {
+        let files: LockedFiles
+        let storage: DiskStorage
+
+        func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
+        func others(of id: KeysetID, than path: String) throws -> [String] { try files.others(of: id, than: path) }
+        func replace(_ path: String, with keyset: OpenedKeyset) throws {
+            guard storage.changesLeft > 0 else { throw Interruption() }
+            storage.changesLeft -= 1
+            try files.replace(path, with: keyset)
+        }
+        func remove(_ path: String) throws { try files.remove(path) }
+        func setHistory(_ history: KeysetHistory, from seen: KeysetHistory?) throws {
+            try files.setHistory(history, from: seen)
+        }
+    }
+
+    private let files: FileStorage
     /// How many files are written before one fails.
     var changesLeft = Int.max
 
-    init(_ settings: Settings) { self.settings = settings }
-
-    func keyset(_ path: String) throws -> OpenedKeyset? {
-        guard FileSystem.exists(path) else { return nil }
-        let rows = try KeysetRows(FileSystem.readFile(path))
-        let secret = try settings.secret(for: KeysetLocation(path), id: rows.log.state.id)
-        return OpenedKeyset(rows.log, try rows.unlocked(secret))
+    init(_ settings: Settings) {
+        files = FileStorage(histories: nil, servedFolder: nil) { try settings.secret(for: $0, id: $1.log.state.id) }
     }
 
-    func replace(_ path: String, with keyset: OpenedKeyset) throws {
-        guard changesLeft > 0 else { throw Interruption() }
-        changesLeft -= 1
-        try FileSystem.replace(path, with: try keyset.material.file(keyset.log))
-    }
-
-    func remove(_ path: String) {}
-    func paths(of id: KeysetID, inKeystoreOf path: String) -> [String] { [path] }
-    func history(of id: KeysetID) -> KeysetHistory? { histories[id] }
-    func setHistory(_ history: KeysetHistory) { histories[history.log.state.id] = history }
-    func served(_ name: String) -> [UInt8]? { nil }
-    func servedNames() -> [String] { [] }
-    func serve(_ document: [UInt8], as name: String) {}
+    func lock(_ path: String?) throws -> Locked { try Locked(files: files.lock(path), storage: self) }
+    func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
+    func history(of id: KeysetID) throws -> KeysetHistory? { try files.history(of: id) }
+    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {}
+    func served(_ name: String) throws -> [UInt8]? { nil }
+    func servedNames() throws -> [String] { [] }
+    func serve(_ document: [UInt8], as name: String) throws {}
 }
 
 @Suite("Setup")
@@ -97,7 +103,7 @@ struct SetupTests {
         #expect(found.after == setup.after && found.expected == ["senders", "inbox", "fleet", "app"])
         let storage = DiskStorage(found)
         let keysets = try ["Keys/senders", "Keys/inbox", "Keys/fleet", "Publisher/app"].map {
-            try #require(try storage.keyset(place.path("srv/\($0).keyset")))
+            try #require(try storage.keyset(place.path("srv/\($0).keyset"))).opened()
         }
         #expect(keysets.map(\.state.kind) == [.sender, .recipient, .shared, .publisher])
         #expect(
@@ -254,8 +260,8 @@ struct SetupTests {
         try setup.run(Self.host(setup))
         let error = #expect(throws: SetupConflict.self) { try setup.run(Self.host(setup, name: "other")) }
         #expect(error?.code == .otherWriter)
-        let clear = try isRefused(KeysetLogError.self) { ($0.passphrase, $0.publisherPassphrase) = (nil, nil) }
-        #expect(clear?.code == .secretNeeded)
+        let clear = try isRefused(KeysetFileError.self) { ($0.passphrase, $0.publisherPassphrase) = (nil, nil) }
+        #expect(clear?.cause.code == .secretNeeded)
     }
 
     @Test("Keys in clear have no passphrase files and no secret in the settings")
@@ -267,7 +273,8 @@ struct SetupTests {
         #expect(try place.folder.names(in: "etc/pushcrypt") == ["pushcrypt.json"])
         let settings = try Settings(reading: setup.settings, place.context)
         #expect(settings.secret == nil && settings.secrets.isEmpty)
-        #expect(try DiskStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.material.secrets == nil)
+        #expect(
+            try DiskStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.opened().material.secrets == nil)
         setup.publisherPassphrase = place.path("etc/pushcrypt/p")
         #expect(throws: (any Error).self) { try setup.run(Self.host(setup)) }
         #expect(!FileSystem.exists(place.path("etc/pushcrypt/p")))

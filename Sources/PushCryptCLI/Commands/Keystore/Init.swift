@@ -122,7 +122,8 @@ struct Init: ParsableCommand {
 
     private func report(_ setup: Setup, _ items: [Setup.Item]) throws {
         var lines = items.map { ($0.isNew ? "made   " : "there  ") + $0.part.text }
-        let option = settingsFile.map { " --settings \(ShellArgument.quoted(Settings.absolute($0)))" } ?? ""
+        let isNamed = settingsFile != nil || ProcessEnvironment.variable("PUSHCRYPT_SETTINGS") != nil
+        let option = isNamed ? " --settings \(ShellArgument.quoted(setup.settings))" : ""
         if let pins = setup.pins, let location = setup.keysets.first(where: { $0.kind == .sender })?.location {
             let id = (try? KeysetRows(at: location, .reading))?.log.state.id.description ?? "ID"
             lines.append("the app needs \(pins) in its bundle, and fetches https://HOST/\(id).\(Setup.epoch).json")

@@ -61,6 +61,9 @@ struct KeysetRotation {
             }
             let log = try host.rotate(location.path, beginsNow: beginsNow, suite: suite)
             outcome.changes = log.deeds(after: before.state.head.number)
+            if beginsNow, outcome.changes.isEmpty {
+                StandardStreams.writeNote("\(location): --now has no effect: a next key is there already")
+            }
             keysets.publish(&outcome)
             keysets.publishDevices(&outcome)
             for step in host.plan(log.state).blocked {

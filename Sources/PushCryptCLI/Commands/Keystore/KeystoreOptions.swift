@@ -47,7 +47,9 @@ struct HostKeysets {
     /// The account and, with sudo, the account that called it.
     static var actor: String {
         let caller = ProcessEnvironment.variable("SUDO_USER").map { " (sudo by \($0))" } ?? ""
-        return String(TerminalText.harmless((ProcessEnvironment.accountName + caller).utf8).prefix(64))
+        let text = TerminalText.harmless((ProcessEnvironment.accountName + caller).utf8)
+        // At most 256 bytes.
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
     }
 
     /// - Throws: `Failure` for a host without a name.

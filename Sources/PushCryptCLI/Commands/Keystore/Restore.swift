@@ -32,6 +32,9 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         let keysets = try HostKeysets(keystores, confirmsClock: true, at: times.time, secrets)
+        guard keysets.settings != nil || !paths.isEmpty else {
+            throw ValidationError("Name a KEYSET and a FILE, or the settings.")
+        }
         let sources = try RestorationSources(paths, keysets)
         var outcomes = [KeysetOutcome]()
         for location in sources.targets {

@@ -12,6 +12,9 @@ struct Rotate: ParsableCommand {
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
             and publish it with `keys publish --signed-by`. Publisher keys are never rotated. \
+            With settings, or for keysets that are files, it also publishes, writes the keys of devices, runs the program \
+            `after` of the settings, and prints one line per change; exit status 78: a person must act.
+
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
@@ -105,7 +108,11 @@ struct Rotate: ParsableCommand {
 
     func run() throws {
         guard try !rotatesLogs() else {
-            guard !isEmergency else { throw Failure(.usage, "a key that leaked: `pushcrypt revoke KEYSET KID`") }
+            guard !isEmergency else { throw Failure(.usage, "for a key that leaked: `pushcrypt revoke KEYSET KID`") }
+            guard options.execOnChange == nil, reports == nil else {
+                throw Failure(.usage, "--exec-on-change is `after` in the settings, and --reports isn't possible yet")
+            }
+            guard !beginsNow || !paths.isEmpty else { throw ValidationError("--now needs a KEYSET.") }
             let keysets = try HostKeysets(
                 keystores, confirmsClock: clock.isConfirmed, at: options.time, secrets)
             return try KeysetRotation(
