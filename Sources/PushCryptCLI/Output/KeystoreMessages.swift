@@ -204,7 +204,9 @@ extension Failure {
         case .otherKind: self.init(.cannotCreate, "\(path) is a keyset of another kind; nothing was changed")
         case .otherPublication:
             self.init(.cannotCreate, "\(path) is signed for other topics or another time; nothing was changed")
-        case .otherWriter: self.init(.cannotCreate, "\(path) is changed by another host; nothing was changed")
+        case .otherWriter:
+            let restore = Self.command("restore", path)
+            self.init(.cannotCreate, "\(path): another host changes it. If this one shall: \(restore), then this again")
         case .otherPublisher: self.init(.cannotCreate, "\(path): another publisher signs it; nothing was changed")
         case .otherPins:
             self.init(.cannotCreate, "\(path) has the pins of another set; use --pins FILE. Nothing was changed")

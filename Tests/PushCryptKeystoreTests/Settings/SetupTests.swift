@@ -9,13 +9,13 @@ import Testing
 @testable import PushCryptKeystore
 
 /// Real files without histories, of which one can't be written.
-private final class DiskStorage: KeystoreStorage {
+private final class SetupStorage: KeystoreStorage {
     struct Interruption: Error {}
 
     /// The locked files.
     struct Locked: LockedStorage {
         let files: LockedFiles
-        let storage: DiskStorage
+        let storage: SetupStorage
 
         func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
         func others(of id: KeysetID, than path: String) throws -> [String] { try files.others(of: id, than: path) }
@@ -72,8 +72,8 @@ struct SetupTests {
         return setup
     }
 
-    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<DiskStorage> {
-        KeystoreHost(DiskStorage(setup.newSettings), name: name, who: "someone", clock: time)
+    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<SetupStorage> {
+        KeystoreHost(SetupStorage(setup.newSettings), name: name, who: "someone", clock: time)
     }
 
     @Test(
@@ -101,7 +101,7 @@ struct SetupTests {
         #expect(found.json == setup.newSettings.json)
         #expect(found.keystores == [place.path("srv/Keys"), place.path("srv/Publisher")])
         #expect(found.after == setup.after && found.expected == ["senders", "inbox", "fleet", "app"])
-        let storage = DiskStorage(found)
+        let storage = SetupStorage(found)
         let keysets = try ["Keys/senders", "Keys/inbox", "Keys/fleet", "Publisher/app"].map {
             try #require(try storage.keyset(place.path("srv/\($0).keyset"))).opened()
         }
@@ -135,7 +135,7 @@ struct SetupTests {
         let setup = try Self.setup(place)
         let host = Self.host(setup)
         host.storage.changesLeft = count
-        #expect(throws: DiskStorage.Interruption.self) { try setup.run(host) }
+        #expect(throws: SetupStorage.Interruption.self) { try setup.run(host) }
         let before = try place.snapshot()
         host.storage.changesLeft = .max
         // Without the five folders, the two passphrases and the keysets.
@@ -274,7 +274,7 @@ struct SetupTests {
         let settings = try Settings(reading: setup.settings, place.context)
         #expect(settings.secret == nil && settings.secrets.isEmpty)
         #expect(
-            try DiskStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.opened().material.secrets == nil)
+            try SetupStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.opened().material.secrets == nil)
         setup.publisherPassphrase = place.path("etc/pushcrypt/p")
         #expect(throws: (any Error).self) { try setup.run(Self.host(setup)) }
         #expect(!FileSystem.exists(place.path("etc/pushcrypt/p")))

@@ -135,7 +135,7 @@ extension HostKeysets {
     func finish(_ changed: [KeysetOutcome], asJSON: Bool = false) throws {
         var outcomes = changed
         if changed.contains(where: { publishers(nil).contains($0.location) }) {
-            for location in chosen().found where !changed.contains(where: { $0.location == location }) {
+            for location in present().found where !changed.contains(where: { $0.location == location }) {
                 var outcome = KeysetOutcome(location)
                 publish(&outcome)
                 if !outcome.changes.isEmpty || !outcome.failures.isEmpty { outcomes.append(outcome) }

@@ -75,11 +75,16 @@ struct HostKeysets {
         return settings?.keystores.contains { FileSystem.resolvedPath($0) == keystore } ?? false
     }
 
-    /// The given keysets, else all of the settings' keystores, and the keystores that can't be read.
-    func chosen(
-        _ arguments: [String] = []
-    ) -> (found: [KeysetLocation], problems: [(path: String, error: any Error)]) {
+    /// The given keysets; else those of the settings, and what is missing.
+    func chosen(_ arguments: [String]) -> (found: [KeysetLocation], problems: [(path: String, error: any Error)]) {
         guard arguments.isEmpty else { return (arguments.map(location), []) }
+        let (found, problems) = present()
+        let missing = missing().map { (path: $0.path, error: KeystoreRefusal.missing(path: $0.path) as any Error) }
+        return (found, problems + (problems.isEmpty ? missing : []))
+    }
+
+    /// The keysets of the settings' keystores, and the keystores that can't be read.
+    func present() -> (found: [KeysetLocation], problems: [(path: String, error: any Error)]) {
         var (found, problems) = ([KeysetLocation](), [(path: String, error: any Error)]())
         for keystore in settings?.keystores ?? [] {
             do {
@@ -88,6 +93,25 @@ struct HostKeysets {
             } catch { problems.append((keystore, error)) }
         }
         return (found, problems)
+    }
+
+    /// Whether the settings expect a keyset that isn't there.
+    func isMissing(_ name: String) -> Bool { missing().contains { $0.name == name } }
+
+    /// The expected keysets without a file, in the first keystore that can have them: publishers have one of their own.
+    ///
+    /// - Parameter kind: nil if it isn't known.
+    func missing(_ kind: KeyKind? = nil) -> [KeysetLocation] {
+        guard let settings, !settings.expected.isEmpty else { return [] }
+        let (found, publishers) = (present().found, publishers(nil))
+        let free = settings.keystores.first { keystore in
+            let present = found.filter { $0.keystore == keystore }
+            return kind.map { kind in present.allSatisfy { publishers.contains($0) == (kind == .publisher) } }
+                ?? present.isEmpty
+        }
+        guard let keystore = free ?? settings.keystores.first else { return [] }
+        let names = Set(found.map(\.name))
+        return settings.expected.filter { !names.contains($0) }.map { KeysetLocation("\(keystore)/\($0)") }
     }
 
     /// - Parameter source: whose secret opens the keyset; nil for its own.
@@ -123,7 +147,7 @@ struct HostKeysets {
         if let given { return [location(given)] }
         // A file that can't be read is an error where it is rotated, and signs nothing here.
         return knownPublishers.value {
-            chosen().found.filter { (try? KeysetRows(at: $0, .reading))?.log.state.kind == .publisher }
+            present().found.filter { (try? KeysetRows(at: $0, .reading))?.log.state.kind == .publisher }
         }
     }
 }

@@ -61,15 +61,19 @@ struct RestorationSources {
 
     /// - Throws: `Failure` for a file without a place.
     init(_ arguments: [String], _ keysets: HostKeysets) throws {
+        var names: [String] = []
         for (index, argument) in arguments.enumerated() {
             let location = keysets.location(argument)
-            let isOwn = keysets.has(location) || keysets.settings == nil && index == 0
-            guard !isOwn else {
+            if keysets.has(location) || keysets.settings == nil && index == 0 {
                 targets.append(location)
-                continue
+            } else if keysets.isMissing(argument) {
+                names.append(argument)
+            } else {
+                do { try read(argument) } catch { throw Failure(error, of: argument) }
             }
-            do { try read(argument) } catch { throw Failure(error, of: argument) }
         }
+        let kinds = Set(files.map(\.rows.log.state.kind) + histories.map(\.history.log.state.kind))
+        targets += keysets.missing(kinds.count == 1 ? kinds.first : nil).filter { names.contains($0.name) }
         if arguments.isEmpty { targets = Self.needy(keysets) }
         // First: their signatures count for the others.
         defer {
@@ -77,13 +81,13 @@ struct RestorationSources {
             targets = targets.filter(publishers.contains) + targets.filter { !publishers.contains($0) }
         }
         guard targets.isEmpty else { return }
-        let own = keysets.chosen().found
+        let own = keysets.present().found
         for (path, state) in files.map({ ($0.path, $0.rows.log.state) })
             + histories.map({ ($0.path, $0.history.log.state) })
         {
             let target =
                 own.first { (try? KeysetRows(at: $0, .reading))?.log.state.id == state.id }
-                ?? Self.missing(keysets, state.kind).first { $0.name == KeysetLocation(path).name }
+                ?? keysets.missing(state.kind).first { $0.name == KeysetLocation(path).name }
             guard let target else {
                 throw Failure(
                     .usage,
@@ -107,28 +111,11 @@ struct RestorationSources {
         }
     }
 
-    /// The expected keysets without a file, in the first keystore that can have them: publishers have one of their own.
-    ///
-    /// - Parameter kind: nil if it isn't known.
-    private static func missing(_ keysets: HostKeysets, _ kind: KeyKind? = nil) -> [KeysetLocation] {
-        let (found, publishers) = (keysets.chosen().found, keysets.publishers(nil))
-        let keystores = keysets.settings?.keystores ?? []
-        let free = keystores.first { keystore in
-            let present = found.filter { $0.keystore == keystore }
-            return kind.map { kind in present.allSatisfy { publishers.contains($0) == (kind == .publisher) } }
-                ?? present.isEmpty
-        }
-        guard let keystore = free ?? keystores.first else { return [] }
-        let names = Set(found.map(\.name))
-        return (keysets.settings?.expected ?? []).filter { !names.contains($0) }
-            .map { KeysetLocation("\(keystore)/\($0)") }
-    }
-
     /// The keysets that no other command changes, and the missing ones. Of two files with one id, the one that can be changed,
     /// else an expected one.
     private static func needy(_ keysets: HostKeysets) -> [KeysetLocation] {
         typealias Present = (location: KeysetLocation, state: KeysetState?, isFine: Bool)
-        let present = keysets.chosen().found.map { location -> Present in
+        let present = keysets.present().found.map { location -> Present in
             let state = (try? KeysetRows(at: location, .reading))?.log.state
             return (location, state, (try? isFine(location, keysets)) ?? false)
         }
@@ -140,12 +127,13 @@ struct RestorationSources {
             let best = same.first(where: \.isFine) ?? same.first { expected.contains($0.location.name) } ?? keyset
             if !targets.contains(best.location) { targets.append(best.location) }
         }
-        return targets + missing(keysets)
+        return targets + keysets.missing()
     }
 
     private static func isFine(_ location: KeysetLocation, _ keysets: HostKeysets) throws -> Bool {
         let host = try keysets.host(of: location)
-        _ = try host.time(for: host.lock(location.path))
+        let keyset = try host.lock(location.path)
+        _ = try (host.time(for: keyset), keyset.found.opened())
         return true
     }
 }
@@ -257,7 +245,7 @@ struct KeysetRestoration {
                 "\(location): a person must agree to use these files: on a terminal, or with --over. Nothing was changed"
             )
         }
-        let others = keysets.chosen().found.filter { $0 != location }
+        let others = keysets.present().found.filter { $0 != location }
         let publishers = try keysets.publishers(nil).filter { $0 != location }.map(keysets.load)
         let restored = try host.restore(
             location.path, files, histories: histories, publishers: publishers,
