@@ -131,6 +131,13 @@ extension Failure {
     }
 
     private init(_ error: KeysetLogError, _ path: String) {
+        guard KeysetID(FileSystem.name(of: path).utf8) == nil else {
+            self.init(
+                .dataError,
+                "\(path), line \(error.row): what this host has seen is damaged (\(error.code.rawValue)). To trust the keyset as it "
+                    + "is now: `rm \(ShellArgument.quoted(path))`")
+            return
+        }
         let place = error.row == 0 ? path : "\(path), line \(error.row)"
         let member = error.member.map { " (\($0))" } ?? ""
         let restore = Self.command("restore", path, " FILE")

@@ -166,6 +166,28 @@ struct MishapTests {
         try host.expectHealthy()
     }
 
+    @Test func `a damaged history exits 65, and without it the keyset is trusted as it is`() throws {
+        let history = "a/history/\(try host.id())"
+        try host.place.edit(history) { $0 + "x" }
+        let refused = try host.run("rotate")
+        #expect(refused.exit == 65 && refused.stderr.contains("`rm \(host.file(history))`"), "\(refused)")
+        try host.place.remove(history)
+        try host.expectHealthy()
+    }
+
+    @Test func `a lost publisher comes back from a copy, and signs at once what was changed since`() throws {
+        try host.place.move("a/Publisher/app.keyset", to: "app.keyset")
+        let unsigned = try host.run("rotate", "--now", "senders", day: 1)
+        #expect(unsigned.exit == 0 && unsigned.stderr.contains("`pushcrypt publish --unsigned FILE"), "\(unsigned)")
+        let missing = try host.run("rotate", day: 1)
+        #expect(
+            missing.exit == 66 && missing.stderr.contains("a/Publisher/app.keyset: there is no such keyset"),
+            "\(missing)")
+        try host.succeed("restore", "app", host.file("app.keyset"), "--over", day: 1)
+        #expect(try host.servedKeys().count == 2)
+        try host.expectHealthy(day: 1)
+    }
+
     @Test func `a backup is restored twice: the file in place has all of it, and stays`() throws {
         try host.copyFile("a/Keys/senders.keyset", to: "backup.keyset")
         try host.succeed("rotate", "--now", "senders", day: 1)

@@ -109,7 +109,8 @@ struct HostKeysets {
             return kind.map { kind in present.allSatisfy { publishers.contains($0) == (kind == .publisher) } }
                 ?? present.isEmpty
         }
-        guard let keystore = free ?? settings.keystores.first else { return [] }
+        // A keyset that was only renamed isn't missing.
+        guard found.count < settings.expected.count, let keystore = free ?? settings.keystores.first else { return [] }
         let names = Set(found.map(\.name))
         return settings.expected.filter { !names.contains($0) }.map { KeysetLocation("\(keystore)/\($0)") }
     }
@@ -141,6 +142,8 @@ struct HostKeysets {
         let name = TerminalText.harmless(location.path.utf8)
         return try answer.value { try terminal.passphrase("Passphrase of \(name): ") }
     }
+
+    func forgetPublishers() { knownPublishers.forget() }
 
     /// The publisher keysets of the settings' keystores, and the given one.
     func publishers(_ given: String?) -> [KeysetLocation] {

@@ -196,6 +196,7 @@ struct KeysetRestoration {
             let log = try host.correctClock(location.path).log
             outcome.changes += log.lines.suffix(1).flatMap(\.deeds)
         }
+        keysets.forgetPublishers()
         guard let log = try host.storage.keyset(location.path)?.log else { return }
         // A restoration has given up those that a publisher has signed.
         let replaces = try isBehindServed(log) && agrees("a served set, which no publisher has signed, is replaced")
