@@ -38,7 +38,7 @@ struct ConsistencyTests {
     /// Why a command has no --json.
     private static let withoutJSON = [
         "demo": "it shows a person the steps of a push", "seal": "it prints JSON", "open": "it prints JSON",
-        "reseal": "it prints JSON", "blob seal": "it prints the blob",
+        "reseal": "it prints JSON", "init": "it prints what a person does next", "blob seal": "it prints the blob",
         "blob open": "it writes a file and prints nothing",
     ]
 

@@ -10,10 +10,11 @@ struct PushCrypt: ParsableCommand {
 
             Exit status: 0 done, 10 rotate --dry-run: a step is due, rotate --exit-code: a step was carried out, 64 bad usage, \
             65 bad data, 66 missing input, 69 another program failed or is missing, or OpenSSL is too old, 70 internal error, 73 can't create, 74 reading or writing \
-            failed, 75 blocked for now, 77 permission, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
+            failed, 75 blocked for now, 77 permission, 78 a person must act, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
             1 warning, 2 critical, 3 unknown.
 
             Environment:
+            PUSHCRYPT_SETTINGS: the settings; otherwise /etc/pushcrypt/pushcrypt.json, else ~/.config/pushcrypt/pushcrypt.json
             PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list, doctor and restore; otherwise Keys
             PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
             PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
@@ -30,7 +31,7 @@ struct PushCrypt: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
             CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self]),
-            CommandGroup(name: "Keys", subcommands: [Keys.self, Rotate.self, Status.self]),
+            CommandGroup(name: "Keys", subcommands: [Init.self, Keys.self, Rotate.self, Publish.self, Revoke.self, Restore.self, Status.self]),
         ])
 }
 

@@ -187,6 +187,8 @@ struct NewSecretOptions {
 final class Remembered<Value> {
     private var known: Value?
 
+    func forget() { known = nil }
+
     func value(_ make: () throws -> Value) rethrows -> Value {
         if let known { return known }
         let value = try make()

@@ -18,6 +18,8 @@ enum ExitStatus: Int32 {
     case inputOutput = 74
     case temporary = 75
     case noPermission = 77
+    /// A person must act: the clock, the writer, a read-only disk, an old copy, two histories, two files, a choice.
+    case config = 78
     /// 128 plus the signal's number, as shells report it.
     case interrupted = 130
     case terminated = 143
@@ -50,6 +52,8 @@ struct Failure: Error, CustomStringConvertible {
         case let error as KeyError: self.init(Self.keyStatuses[error.code] ?? .dataError, error.reason)
         case let error as KeystoreError: self.init(Self.keystoreStatuses[error.code] ?? .dataError, error.reason)
         case let error as FileError: self.init(KeystoreError(error))
+        case is KeystoreRefusal, is KeysetFileError, is KeysetLogError, is SettingsError, is SetupConflict:
+            self.init(error, of: "the keyset")
         case let error as LifecycleError: self.init(Self.lifecycleStatuses[error.code] ?? .dataError, error.reason)
         case let error as RecipientDirectoryError:
             self.init(Self.directoryStatuses[error.code] ?? .dataError, error.reason)

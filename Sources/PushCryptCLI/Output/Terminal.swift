@@ -35,10 +35,15 @@ final class Terminal {
     }
 
     func agrees(_ question: String) -> Bool {
-        device.write("\(question) Type yes to go on: ")
+        answer("\(question) Type yes to go on: ") == "yes"
+    }
+
+    /// The line that is typed, without its newline; at most 256 bytes.
+    func answer(_ question: String) -> String {
+        device.write(question)
         var line = [UInt8]()
-        while line.count < 64, let byte = device.nextByte(), byte != .newline { line.append(byte) }
-        return line == Array("yes".utf8)
+        while line.count < 256, let byte = device.nextByte(), byte != .newline { line.append(byte) }
+        return String(decoding: line, as: UTF8.self)
     }
 
     /// Reads a line character by character.

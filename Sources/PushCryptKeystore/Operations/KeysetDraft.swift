@@ -12,11 +12,13 @@ package struct KeysetDraft {
     /// Keys that an operator revokes or destroys. All others must continue to open.
     private var givenUp: Set<KeyID> = []
 
-    /// - Parameter now: not before the last line.
+    /// - Parameter now: not before the last line, unless that one's clock is corrected.
     package init(_ state: KeysetState, at now: UnixTime) {
         self.state = state
         self.now = now
         timeline = state.timeline
+        // Where a clock is corrected, states are those of the earlier time.
+        timeline.updatedAt = min(now, state.at)
     }
 
     private var policy: RotationPolicy { state.policy }
@@ -36,10 +38,12 @@ package struct KeysetDraft {
     }
 
     /// Carries out what is due.
-    package mutating func carryOut(_ plan: RotationPlan) throws {
+    ///
+    /// - Parameter suite: of new keys; nil for that of the newest key.
+    package mutating func carryOut(_ plan: RotationPlan, suite: KeyPairType? = nil) throws {
         for step in plan.due {
             switch step.action {
-            case .add(let activatesAt): try add(activatesAt: activatesAt)
+            case .add(let activatesAt): try add(activatesAt: activatesAt, suite: suite)
             case .promote(let kid): _ = try timeline.promote(kid, at: now, policy, force: false)
             case .destroy(let kid): try destroy(kid, force: false)
             case .renew: break

@@ -44,17 +44,18 @@ extension KeystoreHost {
     /// - Parameters:
     ///   - publishers: the publisher keysets at hand.
     ///   - replacing: whether a served set is replaced that the log doesn't extend and that no publisher has signed.
+    ///   - isUrgent: whether any clock will do, as after a revocation.
     /// - Returns: one result for each document, also if others are refused.
     /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``. Nothing was served then.
     package func publish(
-        _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false
+        _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false, isUrgent: Bool = false
     ) throws -> [ServedResult] {
         var keyset = try authenticated(path)
         defer { withExtendedLifetime(keyset.files) {} }
         let (id, epochs) = (keyset.state.id, keyset.state.publishedEpochs)
         guard !epochs.isEmpty else { return [] }
         let signing = Signing(publishers, replacing: replacing)
-        let time = try time(for: keyset)
+        let time = try time(for: keyset, isUrgent: isUrgent)
         let others = try otherNames(keyset.state)
         var refused: [ServedResult] = []
         // All lines first: after an error nobody knows whether a line is in the file, and no other one may follow.
@@ -74,6 +75,36 @@ extension KeystoreHost {
             ServedResult(id, epoch) { try serve(keyset.log, epoch, signing) }
         }
         return refused + served + remove(others, keyset.log, signing)
+    }
+
+    /// Whether ``publish(_:publishers:replacing:)`` would write nothing: so no publisher has to be unlocked.
+    ///
+    /// - Parameter publishers: the logs of those at hand. One counts if this host has seen, and so authenticated, its lines.
+    /// - Throws: `KeystoreRefusal` with `missing`, `setTooLarge`; `KeyError` with `unsupportedSuite`; what the storage throws.
+    package func isPublished(_ path: String, by publishers: [KeysetLog]) throws -> Bool {
+        guard let log = try storage.keyset(path)?.log else { throw KeystoreRefusal.missing(path: path) }
+        let state = log.state
+        guard !state.publishedEpochs.isEmpty else { return true }
+        func isKnown(_ log: KeysetLog) throws -> Bool {
+            try storage.history(of: log.state.id)?.log.state.head == log.state.head
+        }
+        guard try isKnown(log), try otherNames(state).isEmpty else { return false }
+        return try state.publishedEpochs.allSatisfy { epoch in
+            guard isCovered(state, epoch, at: max(clock, state.at)), let published = log.lastPublished(epoch),
+                let document = try storage.served(ServedDocument.name(state.id, epoch))
+            else { return false }
+            let payload = try ServedPayload.json(published)
+            guard let epoch else { return document == payload }
+            guard let publisher = publishers.first(where: { $0.state.id == state.epochs[epoch] }),
+                try isKnown(publisher), SignedSenderSet.unverifiedPayload(of: document) == payload
+            else { return false }
+            let keys = publisher.state.keys.filter(\.hasMaterial)
+            guard try SignedSenderSet.namedSigners(of: document) == Set(keys.map(\.kid)) else { return false }
+            return try keys.compactMap(\.jwk).allSatisfy { jwk in
+                let key = try KeyRecord(JSONText(jwk.json).root, backend: DefaultBackend.shared)
+                return try SignedSenderSet.isSigned(document, byOneOf: [key])
+            }
+        }
     }
 
     /// Signs and publishes the log of another host, which has no publisher.
@@ -198,17 +229,24 @@ extension KeystoreHost {
         }
     }
 
+    /// nil for a set without a signature.
+    private func validity(_ state: KeysetState, _ epoch: Int64?) -> Int64? {
+        epoch.flatMap { _ in state.publication?.validForInSeconds }
+    }
+
+    /// Whether the last line `published` covers the last change, and half of its validity hasn't passed.
+    fileprivate func isCovered(_ state: KeysetState, _ epoch: Int64?, at time: UnixTime) -> Bool {
+        guard let last = state.published[epoch], last.number > state.lastChange else { return false }
+        return validity(state, epoch).map { time < last.issuedAt + $0 / 2 } ?? true
+    }
+
     /// Appends a line `published` if the last one doesn't cover the last change, or half of its validity has passed.
     private func covering(
         _ keyset: LockedKeyset<Storage.Locked>, _ epoch: Int64?, _ signing: Signing, at time: UnixTime
     ) throws -> LockedKeyset<Storage.Locked> {
         let state = keyset.state
-        let validFor = epoch.flatMap { _ in state.publication?.validForInSeconds }
-        if let last = state.published[epoch], last.number > state.lastChange,
-            validFor.map({ time < last.issuedAt + $0 / 2 }) ?? true
-        {
-            return keyset
-        }
+        guard !isCovered(state, epoch, at: time) else { return keyset }
+        let validFor = validity(state, epoch)
         let opened = try append(.published, to: keyset, at: time) { draft in
             let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
             draft.changes.issuedAt = issuedAt

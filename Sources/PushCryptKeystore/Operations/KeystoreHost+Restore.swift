@@ -98,8 +98,9 @@ private struct LogRestoration {
     }
 
     mutating func giveUpLogs() throws(KeystoreRefusal) {
-        for log in logs where !longest.bytes.starts(with: log.bytes) {
-            if !longest.extends(log) { try ask(.log(log.state.head)) }
+        // A log that goes on from another one first: one choice gives up both.
+        for log in logs.sorted(by: { $0.lines.count > $1.lines.count }) where !longest.bytes.starts(with: log.bytes) {
+            if !longest.extends(log), !over.contains(log.state.head) { try ask(.log(log.state.head)) }
             highest = max(highest, log.state.head.number)
             note(log.state.issuedAt)
             let points = KeystoreRule.overLines.isOn ? log.allPoints : [log.state.head]

@@ -201,21 +201,26 @@ extension KeystoreHost {
     ///
     /// The secret is used if something is due, if the file has lines that this host hasn't seen, in the first run of a day, and
     /// after a run that failed. ``recordRun(of:status:)`` ends each run.
-    /// - Parameter beginsNow: whether a rotation begins before it is due.
+    /// - Parameters:
+    ///   - beginsNow: whether a rotation begins before it is due.
+    ///   - suite: of a recipient's new key; nil for that of the newest key.
     /// - Returns: the log after it.
     @discardableResult
-    package func rotate(_ path: String, beginsNow: Bool = false) throws -> KeysetLog {
+    package func rotate(_ path: String, beginsNow: Bool = false, suite: KeyPairType? = nil) throws -> KeysetLog {
         let keyset = try lock(path)
         let time = try time(for: keyset)
-        func plan(_ state: KeysetState) -> RotationPlan {
-            guard state.kind != .publisher else { return RotationPlan(publishers: state.timeline, at: time) }
-            return RotationPlan(state.timeline, state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
-        }
-        let plan = plan(keyset.state)
+        let plan = plan(keyset.state, beginsNow: beginsNow)
         let isFirstToday = keyset.history?.lastRun.map { $0.seconds / 86_400 != clock.seconds / 86_400 } ?? true
         let isTrusted = keyset.isKnown && keyset.history?.lastStatus == 0 && !isFirstToday
         guard !plan.due.isEmpty || !isTrusted else { return keyset.log }
-        return try append(.rotated, to: keyset, at: time) { try $0.carryOut(plan) }.log
+        return try append(.rotated, to: keyset, at: time) { try $0.carryOut(plan, suite: suite) }.log
+    }
+
+    /// What ``rotate(_:beginsNow:suite:)`` carries out in this state, what is blocked, and what is next.
+    package func plan(_ state: KeysetState, beginsNow: Bool = false) -> RotationPlan {
+        let time = max(clock, state.at)
+        guard state.kind != .publisher else { return RotationPlan(publishers: state.timeline, at: time) }
+        return RotationPlan(state.timeline, state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
     }
 
     /// Records the end of a run of `rotate`, if the host has seen the keyset. The time of a clock that is refused isn't recorded:

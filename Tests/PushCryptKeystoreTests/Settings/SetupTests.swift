@@ -8,13 +8,14 @@ import Testing
 
 @testable import PushCryptKeystore
 
-/// Real files, of which one can't be written.
-private final class InterruptedStorage: KeystoreStorage {
+/// Real files without histories, of which one can't be written.
+private final class SetupStorage: KeystoreStorage {
     struct Interruption: Error {}
 
+    /// The locked files.
     struct Locked: LockedStorage {
         let files: LockedFiles
-        let storage: InterruptedStorage
+        let storage: SetupStorage
 
         func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
         func others(of id: KeysetID, than path: String) throws -> [String] { try files.others(of: id, than: path) }
@@ -34,17 +35,13 @@ private final class InterruptedStorage: KeystoreStorage {
     var changesLeft = Int.max
 
     init(_ settings: Settings) {
-        files = FileStorage(histories: settings.history.map(HistoryFolder.init), servedFolder: nil) { location, rows in
-            try settings.secret(for: location, id: rows.log.state.id)
-        }
+        files = FileStorage(histories: nil, servedFolder: nil) { try settings.secret(for: $0, id: $1.log.state.id) }
     }
 
-    func lock(_ path: String?) throws -> Locked { Locked(files: try files.lock(path), storage: self) }
+    func lock(_ path: String?) throws -> Locked { try Locked(files: files.lock(path), storage: self) }
     func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
     func history(of id: KeysetID) throws -> KeysetHistory? { try files.history(of: id) }
-    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
-        try files.raiseHistory(to: keyset, from: seen)
-    }
+    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {}
     func served(_ name: String) throws -> [UInt8]? { nil }
     func servedNames() throws -> [String] { [] }
     func serve(_ document: [UInt8], as name: String) throws {}
@@ -76,8 +73,8 @@ struct SetupTests {
         return setup
     }
 
-    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<InterruptedStorage> {
-        KeystoreHost(InterruptedStorage(setup.newSettings), name: name, who: "someone", clock: time)
+    private static func host(_ setup: Setup, name: String = "host") -> KeystoreHost<SetupStorage> {
+        KeystoreHost(SetupStorage(setup.newSettings), name: name, who: "someone", clock: time)
     }
 
     @Test(
@@ -105,7 +102,7 @@ struct SetupTests {
         #expect(found.json == setup.newSettings.json)
         #expect(found.keystores == [place.path("srv/Keys"), place.path("srv/Publisher")])
         #expect(found.after == setup.after && found.expected == ["senders", "inbox", "fleet", "app"])
-        let storage = InterruptedStorage(found)
+        let storage = SetupStorage(found)
         let keysets = try ["Keys/senders", "Keys/inbox", "Keys/fleet", "Publisher/app"].map {
             try #require(try storage.keyset(place.path("srv/\($0).keyset"))).opened()
         }
@@ -139,7 +136,7 @@ struct SetupTests {
         let setup = try Self.setup(place)
         let host = Self.host(setup)
         host.storage.changesLeft = count
-        #expect(throws: InterruptedStorage.Interruption.self) { try setup.run(host) }
+        #expect(throws: SetupStorage.Interruption.self) { try setup.run(host) }
         let before = try place.snapshot()
         host.storage.changesLeft = .max
         // Without the five folders, the two passphrases and the keysets.
@@ -264,8 +261,8 @@ struct SetupTests {
         try setup.run(Self.host(setup))
         let error = #expect(throws: SetupConflict.self) { try setup.run(Self.host(setup, name: "other")) }
         #expect(error?.code == .otherWriter)
-        let clear = try isRefused(KeysetLogError.self) { ($0.passphrase, $0.publisherPassphrase) = (nil, nil) }
-        #expect(clear?.code == .secretNeeded)
+        let clear = try isRefused(KeysetFileError.self) { ($0.passphrase, $0.publisherPassphrase) = (nil, nil) }
+        #expect(clear?.cause.code == .secretNeeded)
     }
 
     @Test("Keys in clear have no passphrase files and no secret in the settings")
@@ -277,7 +274,8 @@ struct SetupTests {
         #expect(try place.folder.names(in: "etc/pushcrypt") == ["pushcrypt.json"])
         let settings = try Settings(reading: setup.settings, place.context)
         #expect(settings.secret == nil && settings.secrets.isEmpty)
-        #expect(try InterruptedStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.opened().material.secrets == nil)
+        #expect(
+            try SetupStorage(settings).keyset(place.path("srv/Publisher/app.keyset"))?.opened().material.secrets == nil)
         setup.publisherPassphrase = place.path("etc/pushcrypt/p")
         #expect(throws: (any Error).self) { try setup.run(Self.host(setup)) }
         #expect(!FileSystem.exists(place.path("etc/pushcrypt/p")))

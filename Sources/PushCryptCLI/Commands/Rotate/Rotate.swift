@@ -3,6 +3,7 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptPrimitives
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,6 +12,9 @@ struct Rotate: ParsableCommand {
         discussion: """
             A signed set of sender keys is issued again when half of its validity has passed: after each change, sign it \
             and publish it with `keys publish --signed-by`. Publisher keys are never rotated. \
+            With settings, or for keysets that are files, it also publishes, writes the keys of devices, runs the program \
+            `after` of the settings, and prints one line per change; exit status 78: a person must act.
+
             Prints each step with its reason. A second run changes nothing, so cron can run it. With several \
             keysets, --json prints one object per line; that of a keyset that failed has only "keyset" and "error".
 
@@ -60,6 +64,9 @@ struct Rotate: ParsableCommand {
     var promote: KeyIDPrefix?
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
+    @Option(help: .init("With --now, the suite of a recipient's new key: p256, x25519 or xwing.", "SUITE"))
+    var suite: KeyPairType?
+    @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var options: ChangeOptions
@@ -73,6 +80,7 @@ struct Rotate: ParsableCommand {
                 "--emergency is for a leaked key and needs its id, --revoke KID, and --revoke needs --emergency; `pushcrypt keys list` "
                     + "shows the ids.")
         }
+        guard suite == nil || beginsNow else { throw ValidationError("--suite needs --now.") }
         guard promote == nil || isEmergency else { throw ValidationError("--promote needs --emergency.") }
         guard !isEmergency || (paths.count == 1 && !isForAll && !beginsNow) else {
             throw ValidationError("--emergency replaces the key of one keyset; --all and --now don't apply.")
@@ -90,10 +98,28 @@ struct Rotate: ParsableCommand {
         guard !(hasExitCode && isDryRun) else {
             throw ValidationError("--dry-run exits 10 if a step is due; --exit-code doesn't apply.")
         }
-        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
+    }
+
+    /// The one switch between the keystore format 1 and keysets that are logs.
+    private func rotatesLogs() throws -> Bool {
+        guard try keystores.settingsFile == nil && Settings.find(nil) == nil else { return true }
+        return !paths.isEmpty && !isForAll && paths.allSatisfy { FileStatus(KeysetLocation($0).path)?.kind == .file }
     }
 
     func run() throws {
+        guard try !rotatesLogs() else {
+            guard !isEmergency else { throw Failure(.usage, "for a key that leaked: `pushcrypt revoke KEYSET KID`") }
+            guard options.execOnChange == nil, reports == nil else {
+                throw Failure(.usage, "--exec-on-change is `after` in the settings, and --reports isn't possible yet")
+            }
+            guard !beginsNow || !paths.isEmpty else { throw ValidationError("--now needs a KEYSET.") }
+            let keysets = try HostKeysets(
+                keystores, confirmsClock: clock.isConfirmed, at: options.time, secrets)
+            return try KeysetRotation(
+                keysets: keysets, isDryRun: isDryRun, beginsNow: beginsNow, suite: suite, asJSON: options.json
+            ).run(isForAll ? [] : paths)
+        }
+        guard isForAll || !paths.isEmpty else { throw ValidationError("Name a keyset, or add --all.") }
         if let revoke { return try replace(revoke) }
         if agreement.isAgreed { StandardStreams.writeNote("--yes has no effect: rotate asks only with --emergency") }
         // An error about the program is said once, and not for each keyset.
