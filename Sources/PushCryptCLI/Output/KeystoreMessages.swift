@@ -52,6 +52,12 @@ extension Failure {
                 .config,
                 "\(path): two hosts have changed copies: this host has seen another line \(seen.number). To choose one: \(restore)"
             )
+        case .notEncrypted:
+            let command = Self.command("restore", path, " FILE")
+            self.init(
+                .config,
+                "\(path) isn't encrypted, and this host has seen it encrypted: somebody may have replaced it. With a copy: \(command)"
+            )
         case .twoFiles(_, let paths):
             self.init(.config, "\(paths.joined(separator: " and ")) are one keyset. To keep one file: \(restore)")
         case .otherWriter(let writer):

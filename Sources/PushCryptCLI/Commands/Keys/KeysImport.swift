@@ -11,7 +11,7 @@ struct KeysImport: ParsableCommand {
         discussion: """
             The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
             base64 with the 32 bytes of a private key or a secret. A JWK of another tool may lack kid and alg, or have its \
-            own: they are computed. In a new keyset the key is primary. In an existing \
+            own kid and the alg of such keys, ECDH-ES or A256GCM: both are computed. In a new keyset the key is primary. In an existing \
             keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
             refused, even if it is revoked or destroyed.
 
