@@ -31,7 +31,11 @@ struct PushCrypt: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
             CommandGroup(name: "Examination", subcommands: [Inspect.self, Simulate.self, Diagnose.self]),
-            CommandGroup(name: "Keys", subcommands: [Init.self, Keys.self, Rotate.self, Publish.self, Revoke.self, Restore.self, Status.self]),
+            CommandGroup(
+                name: "Keys",
+                subcommands: [
+                    Init.self, Keys.self, Rotate.self, Publish.self, Revoke.self, Restore.self, Status.self,
+                ]),
         ])
 }
 
