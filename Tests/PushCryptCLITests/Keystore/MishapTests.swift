@@ -217,7 +217,7 @@ struct MishapTests {
     @Test func `two files have one id: commands that change refuse both, and restore leaves one`() throws {
         try host.place.remove("a/history")
         try host.copyFile("a/Keys/senders.keyset", to: "a/Keys/copy.keyset")
-        let refused = try host.run("rotate")
+        let refused = try host.run("rotate", "--now", "senders")
         #expect(refused.exit == 78 && refused.stderr.contains("are one keyset"), "\(refused)")
         try host.succeed("restore", "senders")
         #expect(!host.place.has("a/Keys/copy.keyset"))

@@ -6,11 +6,14 @@ import Testing
 struct OptionMatrixTests {
     private static let commands = (try? DescribedCommand.all.get())?.map { path, command in
         (path: String(path.dropFirst("pushcrypt ".count)), arguments: command.arguments ?? [])
-    }
+    }.filter { !ofLogs.contains($0.path) }
     static let paths = commands?.map(\.path) ?? []
 
-    /// These answer before anything else.
-    private static let answers: Set = ["--help", "--version"]
+    /// These work with keysets that are logs, which the matrix's place doesn't have: Keystore/ tests them.
+    private static let ofLogs: Set = ["init", "publish", "revoke", "restore"]
+
+    /// These answer before anything else, or are for keysets that are logs.
+    private static let answers: Set = ["--help", "--version", "--settings", "--history"]
 
     /// Commands that print what is wrong with the files of others on stdout: a placeholder, a diagnosis, a status.
     private static let reporting: Set = ["open", "diagnose", "simulate", "keys verify", "keys doctor", "status"]

@@ -64,7 +64,7 @@ struct Rotate: ParsableCommand {
     var promote: KeyIDPrefix?
     @Option(help: .init("The devices' reports, as for keys coverage, for policies that require coverage.", "FILE|-"))
     var reports: String?
-    @Option(help: .init("With --now, the suite of a recipient's new key: p256, x25519 or xwing.", "SUITE"))
+    @Option(help: .init("With --now, the suite of a recipient's new key.", "p256|x25519|xwing"))
     var suite: KeyPairType?
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var agreement: AgreementOptions
