@@ -18,7 +18,7 @@ struct CrashOutputTests {
             """, stdin: Workplace.inner)
         #expect(output.signal != nil && output.stdout.isEmpty, "\(output)")
         // The runtime prints this line. The backtracer would print the memory at each register in bytes.
-        #expect(output.stderr.contains("KeysetStore.swift"))
+        #expect(output.stderr.contains("FaultPoint.swift"))
         #expect(!output.stderr.contains("Program crashed"), "\(output.stderr)")
         #expect(!output.stderr.contains(/[0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2} [0-9a-f]{2}/), "\(output.stderr)")
         for secret in try place.secrets(in: "Keys/ios/keyset.json") { #expect(!output.stderr.contains(secret)) }

@@ -176,7 +176,7 @@ import Testing
 
     @Test(
         "a text of the app in which nobody can see a character isn't restored, and its key is named",
-        arguments: [("", "[]"), ("   ", "[]"), ("%@", #"[""]"#), ("%@", #"["\u{200b}"]"#)], [true, false])
+        arguments: [("", "[]"), ("   ", "[]"), ("%@", #"[""]"#), ("%@", #"["\u200b"]"#)], [true, false])
     func invisibleTexts(_ app: (text: String, arguments: String), hasTitle: Bool) throws {
         try place.write(JSONSerialization.data(withJSONObject: ["KEY": app.text]), to: "t.json")
         let title = hasTitle ? #""title":"T","# : ""

@@ -36,11 +36,11 @@ import Testing
     }
 
     @Test(
-        "a JSON text for people has its control and format characters as escapes, and means the same",
+        "a JSON text for people has its control and format characters and line separators as escapes, and means the same",
         arguments: [
             ("\u{9B}31m", #"\u009b31m"#), ("\u{202E}cod", #"\u202ecod"#), ("a\u{2066}b", #"a\u2066b"#),
             ("\u{E0041}", #"\udb40\udc41"#), ("\u{7F}", #"\u007f"#), ("\u{FEFF}", #"\ufeff"#), ("é😀", "é😀"),
-            ("e\u{301}\u{2028}", "e\u{301}\u{2028}"), ("plain", "plain"),
+            ("e\u{301}\u{2028}", "e\u{301}\\u2028"), ("a\u{2029}", "a\\u2029"), ("plain", "plain"),
         ])
     func escapesForPeople(string: String, expected: String) throws {
         let json = "{\n  \"\(string)\" : [\"\(string)\"]\n}\n"
