@@ -121,7 +121,8 @@ extension HostKeysets {
             case .ended(.exit(let status)): cause = "failed with exit status \(status)"
             case .ended(.signal(let number)): cause = "was ended by signal \(number)"
             case .ended(.late): cause = "took too long and was ended"
-            case .notStarted(let number): cause = "can't be started: \(FileError(.read, after, systemError: number).systemMessage)"
+            case .notStarted(let number):
+                cause = "can't be started: \(FileError(.read, after, systemError: number).systemMessage)"
             }
         } catch { return Failure(error, of: after) }
         return Failure(
