@@ -84,7 +84,10 @@ final class StatusWorld {
 
     func publish(replacing: Bool = false, serves: Bool = true, confirmsClock: Bool = false) throws {
         let host = host(confirmsClock: confirmsClock)
-        guard serves else { return _ = try host.unsigned(senders, replacing: replacing) }
+        guard serves else {
+            _ = try host.unsigned(senders, replacing: replacing)
+            return
+        }
         for result in try host.publish(senders, publishers: [host.load(app)], replacing: replacing) {
             switch result.outcome {
             case .refused(let refusal): throw refusal
