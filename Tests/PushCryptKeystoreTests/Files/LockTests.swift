@@ -3,8 +3,8 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptPrimitives
 import PushCryptTestSupport
-import Synchronization
 import Testing
 
 @Suite("Locks and crashes of a keystore's changes")
@@ -84,7 +84,7 @@ struct LockTests {
     #if DEBUG
     @Test("A crash at any step of a change leaves the old or the new keyset, and the next change finishes it")
     func crashes() throws {
-        let copies = Mutex<[(String, Place)]>([])
+        let copies = Locked<[(String, Place)]>([])
         let old = try place.log()
         let observer = { @Sendable [place] (point: String) in
             let copy = try! place.copy("crash-\(point)")

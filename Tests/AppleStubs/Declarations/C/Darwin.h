@@ -26,10 +26,12 @@ typedef unsigned long long rlim_t;
 #define ENOENT 2
 #define ESRCH 3
 #define EINTR 4
+#define EBADF 9
 #define ENOMEM 12
 #define EACCES 13
 #define EEXIST 17
 #define ENOTDIR 20
+#define EINVAL 22
 #define ENOSPC 28
 #define EROFS 30
 #define EWOULDBLOCK 35
@@ -38,6 +40,7 @@ typedef unsigned long long rlim_t;
 #define ENAMETOOLONG 63
 #define ENOTEMPTY 66
 #define EDQUOT 69
+#define ENOLCK 77
 #define ENOSYS 78
 #define EOPNOTSUPP 102
 
@@ -68,6 +71,7 @@ void free(void *);
 // fcntl.h, sys/stat.h, sys/file.h, dirent.h, unistd.h
 #define STDERR_FILENO 2
 #define X_OK 1
+#define W_OK 2
 int access(const char *, int);
 #define O_RDONLY 0x0
 #define O_WRONLY 0x1
