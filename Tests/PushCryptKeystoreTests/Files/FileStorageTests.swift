@@ -25,6 +25,34 @@ struct FileStorageTests {
         }
     }
 
+    @Test("Keys in clear in the place of a keyset that the host has seen encrypted are refused, and its history stays")
+    func replacedByKeysInClear() throws {
+        let opened = try place.host().load(place.keyset)
+        let material = KeysetMaterial(records: opened.material.records, secrets: nil, historyKey: nil)
+        // Who can write the file adds a line.
+        let log = try opened.log.appending(.policy, at: Place.start, who: "another", KeysetChanges())
+        try FileSystem.replace(place.file, with: material.file(log))
+        let history = try place.histories.history(of: log.state.id)?.file
+        let host = KeystoreHost(
+            FileStorage(histories: place.histories, servedFolder: nil) { _, _ in nil }, name: "host", who: "someone",
+            clock: Place.start)
+        #expect(throws: KeystoreRefusal.notEncrypted(id: log.state.id)) { try host.load(place.keyset) }
+        #expect(throws: KeystoreRefusal.notEncrypted(id: log.state.id)) {
+            try host.change(place.keyset, .policy) { $0.changes.policy = .standard }
+        }
+        #expect(try place.histories.history(of: log.state.id)?.file == history)
+    }
+
+    @Test("A restoration doesn't replace another keyset")
+    func restoredOverAnother() throws {
+        let other = "\(place.root)/Keys/two"
+        let second = try place.host().create(other, .shared, secrets: Place.secrets("one"))
+        #expect(throws: KeystoreRefusal.exists(path: place.keyset)) {
+            try place.host().restore(place.keyset, [second]) { _ in true }
+        }
+        #expect(try place.log().state.id != second.state.id)
+    }
+
     @Test("A change is refused for a file or folder that others can open, or a link; root's file and a link are read")
     func access() throws {
         let link = "\(place.root)/Keys/link"
