@@ -70,14 +70,12 @@ struct SealKeyRefusalTests {
         .enabled(if: PushCryptCore.Suite.xWing.isAvailable, "suite 3 is unavailable: it needs OpenSSL 3.5"))
     func lowerSuiteOfXWing() throws {
         let place = try Workplace()
-        try place.create("Keys/ios", "recipient", "--suite", "xwing")
-        #expect(try place.run("keys", "add", "Keys/ios", "--suite", "p256", "--at", Workplace.now).isSuccess)
-        try place.export("Keys/ios", to: "set.json")
-        for path in ["Keys/ios", "set.json"] {
-            expectRefusal(try place.seal(to: path), 65, saying: "ranks below")
-            let sealed = try place.seal(to: path, "--allow-lower-suite")
-            #expect(sealed.isSuccess && !sealed.stderr.contains("no effect"), "\(sealed)")
-        }
+        _ = try place.writeSet(
+            [#""activatesAt":"2026-01-01T00:00:00Z""#, #""activatesAt":"2026-02-01T00:00:00Z""#],
+            suites: ["xwing", "p256"], to: "set.json")
+        expectRefusal(try place.seal(to: "set.json"), 65, saying: "ranks below")
+        let sealed = try place.seal(to: "set.json", "--allow-lower-suite")
+        #expect(sealed.isSuccess && !sealed.stderr.contains("no effect"), "\(sealed)")
     }
 
     @Test("a set without an active key is refused")

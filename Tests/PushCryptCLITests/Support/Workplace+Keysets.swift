@@ -102,10 +102,11 @@ extension Workplace {
     }
 
     /// Writes a public JWK set of new recipient keys with these lifecycle members; returns the kids.
-    func writeSet(_ lifecycles: [String], to file: String) throws -> [String] {
+    func writeSet(_ lifecycles: [String], suites: [String] = [], to file: String) throws -> [String] {
         var (keys, members, kids) = ([String](), [String](), [String]())
         for (index, lifecycle) in lifecycles.enumerated() {
-            let kid = try create("\(file).keys/\(index)", "recipient")
+            let options = suites.isEmpty ? [] : ["--suite", suites[index]]
+            let kid = try create("\(file).keys/\(index)", "recipient", options, at: Self.now)
             let made = try KeysetFolder(folder.file("\(file).keys/\(index)").path).load(.none)
             var jwk = [UInt8]()
             try made.entries[0].record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
