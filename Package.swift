@@ -193,7 +193,10 @@ let package = Package(
         ),
         .target(
             name: "PushCryptTestSupport",
-            dependencies: ["PushCryptPrimitives", "PushCryptCryptoKit", "PushCryptOpenSSL"],
+            dependencies: [
+                "PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptKeysets", "PushCryptCryptoKit",
+                "PushCryptOpenSSL",
+            ],
             path: "Tests/Support"
         ),
         .testTarget(
@@ -251,6 +254,12 @@ let package = Package(
         .executableTarget(
             name: "PushCryptSoak", dependencies: ["PushCryptCore", "PushCryptExtension", "PushCryptSender"],
             path: "Tests/deep/soak/Program"),
+        // Random lives of a keystore. Tests/deep/keystore/run searches a million of them for one that breaks.
+        .target(
+            name: "PushCryptLives", dependencies: ["PushCryptKeystore", "PushCryptKeysets", "PushCryptTestSupport"],
+            path: "Tests/Lives"),
+        .executableTarget(
+            name: "PushCryptLifeSearch", dependencies: ["PushCryptLives"], path: "Tests/deep/keystore/Program"),
         // Tests/deep/memory/run runs it.
         .executableTarget(
             name: "PushCryptMemory",
@@ -275,7 +284,8 @@ let package = Package(
         .testTarget(
             name: "PushCryptKeystoreTests",
             dependencies: [
-                "PushCryptKeystore", "PushCryptTestSupport", .product(name: "SwiftASN1", package: "swift-asn1"),
+                "PushCryptKeystore", "PushCryptLives", "PushCryptTestSupport",
+                .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
         .testTarget(

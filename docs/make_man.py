@@ -3,7 +3,8 @@
 
     python3 docs/make_man.py --tool .build/debug/pushcrypt --into FOLDER [--version VERSION] [--date YYYY-MM-DD]
 
-pushcrypt(1) is about the tool; each command has a page of its own, such as pushcrypt-keys-create(1).
+pushcrypt(1) is about the tool; each command has a page of its own, such as pushcrypt-keys-create(1). Each runbook is a page of
+section 7, such as pushcrypt-after-a-mishap(7). The pages are in FOLDER/man1 and FOLDER/man7.
 """
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from make_cli import PAGE
 from tool_help import command_tree, commands, paragraphs, shown, spelling, usage
 
 EXIT_STATUS = "Exit status:"
+RUNBOOKS = PAGE.parent / "runbooks"
 
 
 def escaped(text: str) -> str:
@@ -97,7 +99,62 @@ def overview(root: dict[str, Any]) -> list[str]:
         ".SH COMMANDS", *entries,
         ".SH EXIT STATUS", *rows("Exit statuses"),
         ".SH ENVIRONMENT", *rows("Environment variables"),
+        ".SH SEE ALSO", *(f".BR pushcrypt-{runbook.stem} (7)," for runbook in sorted(RUNBOOKS.glob("*.md"))),
+        "which say what to do when something happened",
     ]
+
+
+def linked(text: str) -> str:
+    """A link to another runbook names its manual page; other links are only their text. `**bold**` and `*italic*` too."""
+    text = re.sub(r"\[([^\]]*)\]\(([a-z-]+)\.md[^)]*\)", r"\1 (**pushcrypt-\2**(7))", text)
+    text = escaped(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    text = re.sub(r"\*\*([^*]+)\*\*", r"\\fB\1\\fR", text)
+    return re.sub(r"\*([^*]+)\*", r"\\fI\1\\fR", text)
+
+
+def parts(path: Path) -> Iterator[list[str]]:
+    """The lines of each heading, paragraph, list, table and block of commands."""
+    part: list[str] = []
+    for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
+        is_code = part[:1] != [] and part[0].startswith("```") and (len(part) == 1 or part[-1] != "```")
+        if line or is_code:
+            part.append(line)
+        elif part:
+            yield part
+            part = []
+
+
+def code(lines: list[str]) -> list[str]:
+    return [".PP", ".RS 4", ".nf", ".ft CR", *(line.replace("\\", "\\e").replace("-", "\\-") for line in lines), ".ft", ".fi", ".RE"]
+
+
+def rows(lines: list[str]) -> Iterator[str]:
+    """The first cell of each row of a table, and below it the others with their headings."""
+    heads, _, *cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    for first, *others in cells:
+        named = [f"{head.capitalize()}: {cell}" for head, cell in zip(heads[1:], others) if cell]
+        yield from (".TP", f"\\fB{linked(first)}\\fR", linked(". ".join(named)))
+
+
+def runbook(path: Path) -> list[str]:
+    (title,), *rest = parts(path)
+    title = title.removeprefix("# ")
+    page = [".SH NAME", f"pushcrypt-{path.stem} \\- {escaped(title[0].lower() + title[1:])}", ".SH DESCRIPTION"]
+    for part in rest:
+        text = " ".join(part)
+        if text.startswith("```"):
+            page += code(part[1:-1])
+        elif text.startswith("#"):
+            page.append(f".SH {escaped(text.lstrip('# ').upper())}")
+        elif text.startswith("|"):
+            page += rows(part)
+        elif re.match(r"(-|\d+\.) ", text):
+            for item in re.split(r"\n(?=(?:-|\d+\.) )", "\n".join(part)):
+                mark, text = item.split(" ", 1)
+                page += [f".IP {mark.replace('-', '*')} 4", linked(" ".join(text.split()))]
+        else:
+            page += ([] if page[-1].startswith(".SH") else [".PP"]) + [linked(text)]
+    return [*page, ".SH SEE ALSO", ".BR pushcrypt (1)"]
 
 
 def main() -> None:
@@ -107,12 +164,15 @@ def main() -> None:
     parser.add_argument("--version", default="", help="the version for the foot of the pages")
     parser.add_argument("--date", default=str(date.today()), help="the date for the foot of the pages (today)")
     arguments = parser.parse_args()
-    arguments.into.mkdir(parents=True, exist_ok=True)
     root = command_tree(arguments.tool)
-    pages = {"pushcrypt": overview(root)} | {"-".join(path): page_of(path, command) for path, command in commands(root)}
-    for name, lines in pages.items():
-        head = f'.TH {name.upper()} 1 "{arguments.date}" "pushcrypt {arguments.version}" "pushcrypt"'
-        (arguments.into / f"{name}.1").write_text("\n".join([head, *lines, ""]), encoding="utf-8")
+    pages = {("pushcrypt", 1): overview(root)}
+    pages |= {("-".join(path), 1): page_of(path, command) for path, command in commands(root)}
+    pages |= {(f"pushcrypt-{path.stem}", 7): runbook(path) for path in RUNBOOKS.glob("*.md")}
+    for (name, number), lines in pages.items():
+        head = f'.TH {name.upper()} {number} "{arguments.date}" "pushcrypt {arguments.version}" "pushcrypt"'
+        folder = arguments.into / f"man{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.{number}").write_text("\n".join([head, *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,27 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 EVERYWHERE = ("version", "help", "no-notes", "verbose")  # options of every command
+
+FINDINGS = Path(__file__).resolve().parent.parent / "Sources/PushCryptKeystore/Status/StatusFinding.swift"
+
+
+def findings() -> list[tuple[str, str, str]]:
+    """Code, severity and meaning of each finding of `status`, from the documentation of its cases."""
+    source = FINDINGS.read_text(encoding="utf-8")
+    cases = re.search(r"enum Code:.*?\n\n", source, re.DOTALL)
+    rules = re.findall(r"case (\.[\w, .]+): \(\.(\w+), ", source)
+    severities = {code: severity for codes, severity in rules for code in re.findall(r"\.(\w+)", codes)}
+    documented = re.findall(r"/// (.*)\n        case (\w+)\n", cases[0] if cases else "")
+    if {code for _, code in documented} != set(severities) or len(severities) < 20:
+        raise SystemExit(f"tool_help.py: {FINDINGS.name} has codes without documentation or severity")
+    return [(code, severities[code], meaning) for meaning, code in documented]
 
 
 def command_tree(tool: str) -> dict[str, Any]:

@@ -79,7 +79,6 @@ class Rehearsal:
     def run(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        self.keyset.parent.mkdir()
         self.tool("keys", "create", self.keyset, "--kind", "shared", "--insecure-plaintext")
         try:
             self.start_redis()

@@ -85,7 +85,6 @@ class Rehearsal:
         return done.stdout
 
     def make_keys(self) -> None:
-        self.keyset.parent.mkdir()
         if self.arguments.keys == "shared":
             self.tool("keys", "create", self.keyset, "--kind", "shared")
         else:

@@ -5,8 +5,9 @@
 ///
 /// | rule                | for                                                    | own file | root's file                   |
 /// | ------------------- | ------------------------------------------------------ | -------- | ----------------------------- |
-/// | `ownerOnly`         | a keystore's folders and files, which this tool writes | 0700     | 0700                          |
+/// | `ownerOnly`         | files with secrets, and folders, that this tool writes | 0700     | 0700                          |
 /// | `ownerOrRootsGroup` | files with secrets that something else puts there      | 0700     | 0740, as Kubernetes mounts it |
+/// | `othersMayRead`     | folders in which files are private, such as `Keys` of a clone; files without secrets | 0755 | 0755 |
 ///
 /// A user's own file may not be open to its group. That group often contains every user (`users`, `staff`), and a umask of 027
 /// opens files to it unintentionally. Root's file is open to a group only if an administrator or a platform chose that group for

@@ -40,42 +40,38 @@ package enum FileSystem {
         unsafe isFolder(path) && access(path, W_OK | X_OK) == 0
     }
 
+    /// - Throws: `FileError` for a folder in which this process can't make files.
+    package static func requireChangeable(_ path: String) throws(FileError) {
+        guard unsafe access(path, W_OK | X_OK) == 0 else { throw FileError(.write, path) }
+    }
+
+    /// The number of bytes that this user can write to the file system of a path.
+    package static func freeByteCount(_ path: String) throws(FileError) -> UInt64 {
+        var status = statvfs()
+        guard unsafe statvfs(path, &status) == 0 else { throw FileError(.read, path) }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
+    package static func setMode(_ mode: Int, of path: String) throws(FileError) {
+        guard unsafe chmod(path, mode_t(mode)) == 0 else { throw FileError(.write, path) }
+    }
+
+    /// What a symbolic link contains.
+    package static func target(ofLink path: String) throws(FileError) -> String {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+            unsafe readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        guard count >= 0 else { throw FileError(.read, path) }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
     /// Checks the owner and mode of a file or folder and follows links.
     ///
     /// - Throws: `FileError` with `notFound`, `noPermission`, `foreignOwner`, `looseMode`.
     package static func check(_ path: String, _ rule: FileAccess.Rule) throws(FileError) {
         guard let status = FileStatus(path, followingLinks: true) else { throw FileError(.read, path) }
         try status.access.check(rule, path)
-    }
-
-    /// - Throws: `FileError` with `notFound`, also for a folder; `noPermission` for a file that this process may not run.
-    package static func checkExecutable(_ path: String) throws(FileError) {
-        let kind = try FileStatus.at(path, followingLinks: true)?.kind
-        guard kind == .file else {
-            let flaw = kind.map { $0 == .folder ? "it is a folder" : "it is a pipe or a device" }
-            throw FileError(.notFound, path, "\(path) is not a program: \(flaw ?? "there is no such file")")
-        }
-        guard unsafe access(path, X_OK) == 0 else {
-            throw FileError(
-                .noPermission, path, "\(path) is not executable", correction: "chmod +x \(ShellArgument.quoted(path))")
-        }
-        try checkInterpreter(of: path)
-    }
-
-    /// The system's error about a missing interpreter names the script, which exists.
-    private static func checkInterpreter(of path: String) throws(FileError) {
-        var bytes = [UInt8](repeating: 0, count: 256)
-        guard let count = try? OpenFile(path).readFull(into: &bytes, at: 0),
-            bytes[..<count].starts(with: Array("#!".utf8)), let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
-        else { return }
-        let line = String(decoding: bytes[2..<end], as: UTF8.self)
-        let name = line.split { $0 == " " || $0 == "\t" }.first.map(String.init) ?? ""
-        guard FileStatus(name, followingLinks: true) == nil else { return }
-        let fault = "can't run \(path): its first line names the interpreter"
-        guard name.last == "\r" else { throw FileError(.notFound, path, "\(fault) \(name), and there is no such file") }
-        throw FileError(
-            .notFound, path, "\(fault) \(name.dropLast()) with a carriage return, as files from Windows have it",
-            correction: "sed -i 's/\\r$//' \(ShellArgument.quoted(path))")
     }
 
     /// The path with all symbolic links resolved; nil if there is no such file.

@@ -6,8 +6,6 @@ package final class Folder: Sendable {
     /// The caller's path; empty for the current folder.
     package let path: String
     let descriptor: Int32
-    /// nil for a folder that was opened by path.
-    private let parent: Folder?
     private let followsLinks: Bool
 
     /// - Parameter followingLinks: whether a symbolic link to a folder is opened.
@@ -22,12 +20,11 @@ package final class Folder: Sendable {
     }
 
     private init(
-        _ path: String, opening place: String, in parent: Folder? = nil, followingLinks: Bool = false
+        _ path: String, opening place: String, followingLinks: Bool
     ) throws(FileError) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
-        descriptor = unsafe openat(parent?.descriptor ?? AT_FDCWD, place, flags)
+        descriptor = unsafe open(place, flags)
         self.path = path
-        self.parent = parent
         followsLinks = followingLinks
         guard descriptor >= 0 else {
             let number = errno
@@ -38,11 +35,6 @@ package final class Folder: Sendable {
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
-    }
-
-    /// Opens a folder in this one and refuses a symbolic link.
-    package func folder(_ name: String) throws(FileError) -> Folder {
-        try Folder(path(of: name), opening: name, in: self)
     }
 
     /// Makes the folder, mode 0700, unless the name is taken. Its parent must exist.
@@ -56,10 +48,6 @@ package final class Folder: Sendable {
             return
         }
         if isProtected { try FileProtection.apply(toPath: path) }
-    }
-
-    package func makeFolder(_ name: String) throws(FileError) {
-        guard unsafe mkdirat(descriptor, name, 0o700) == 0 else { throw FileError(.create, path(of: name)) }
     }
 
     package func path(of name: String) -> String {
@@ -121,8 +109,15 @@ package final class Folder: Sendable {
     /// - Throws: `FileError` with `busy`, `changedMeanwhile`.
     package func lock(_ kind: FileLock.Kind, _ wait: FileLock.Wait = .forever) throws(FileError) {
         try FileLock.lock(descriptor, path, kind, wait)
-        // Another folder may have replaced this one while this process waited.
-        guard try isInPlace() else {
+        try requireCurrent()
+    }
+
+    /// Refuses a folder that another one has replaced, such as while this process waited for a lock.
+    ///
+    /// - Throws: `FileError` with `changedMeanwhile`.
+    package func requireCurrent() throws(FileError) {
+        guard let current else { throw FileError(.read, path, systemError: ENOENT) }
+        guard try current.identity == status().identity else {
             throw FileError(.changedMeanwhile, path, "\(path) was replaced by another folder; try again")
         }
     }
@@ -130,16 +125,9 @@ package final class Folder: Sendable {
     /// Releases the lock at once: see `FileLock.deinit`.
     package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-    /// Whether the path still names this folder.
-    func isInPlace() throws(FileError) -> Bool {
-        guard let current else { throw FileError(.read, path, systemError: ENOENT) }
-        return try current.identity == status().identity
-    }
-
     /// The status of what the path names now.
     private var current: FileStatus? {
-        if let parent { return parent.status(of: FileSystem.name(of: path)) }
-        return FileStatus(path.isEmpty ? "." : path, followingLinks: followsLinks)
+        FileStatus(path.isEmpty ? "." : path, followingLinks: followsLinks)
     }
 
     // MARK: Reading
@@ -268,28 +256,6 @@ package final class Folder: Sendable {
         guard unsafe unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
             throw FileError(.remove, path(of: name))
         }
-    }
-
-    /// Removes a folder in this one and its files. Does nothing if the folder was renamed; leaves a folder that contains
-    /// another folder.
-    ///
-    /// - Parameters:
-    ///   - folder: the result of ``folder(_:)``.
-    ///   - checked: called after the name was checked, for tests that replace the folder at this moment.
-    /// - Returns: whether the name is free now.
-    @discardableResult
-    package func remove(_ folder: Folder, checked: () -> Void = {}) -> Bool {
-        let name = FileSystem.name(of: folder.path)
-        guard (try? folder.isInPlace()) == true else { return !has(name) }
-        checked()
-        for file in (try? folder.names()) ?? [] { try? folder.remove(file) }
-        // unlinkat(2) refuses a link and a folder that isn't empty.
-        unsafe unlinkat(descriptor, name, AT_REMOVEDIR)
-        return !has(name)
-    }
-
-    package func removeFolder(_ name: String) {
-        if let folder = try? folder(name) { remove(folder) }
     }
 
     /// The names of the temporary files that interrupted calls of ``replace(_:with:mode:isProtected:step:)`` left.

@@ -21,6 +21,14 @@ package enum ProcessEnvironment {
         return unsafe getpwuid(uid).map { unsafe String(cString: $0.pointee.pw_name) } ?? "uid \(uid)"
     }
 
+    /// The name of the host, at most 255 bytes; empty if the system doesn't give it.
+    package static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        // The last byte stays zero.
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// Opens /dev/null at each standard descriptor that is closed. Otherwise the next file that is opened would get the
     /// number of stdout, and data would be written to it. The descriptor is read-only: writing to it still fails.
     package static func openClosedStandardDescriptors() {

@@ -11,6 +11,12 @@ package enum ShellArgument {
         return "'" + argument.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
+    /// A key's id as the last argument of a command: one that begins with a dash follows `--`.
+    package static func last(_ kid: some CustomStringConvertible) -> String {
+        let text = kid.description
+        return text.hasPrefix("-") ? "-- " + text : text
+    }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -2,26 +2,6 @@ public import PushCryptCore
 
 /// Loading keys in a program. Each initialiser reads once; `KeysetWatcher` in PushCryptSender follows rotations.
 extension Keyset {
-    /// Loads a keyset of a keystore, `Keys/NAME`, including its private halves.
-    ///
-    /// Its folder and file must be private: they belong to this process's user or to root, and no other user can open them.
-    /// To seal to a recipient whose private keys are in it, use a `KeysetWatcher` or the record that the app uploaded:
-    /// `recipient(at:)` refuses private keys.
-    ///
-    /// - Parameters:
-    ///   - folder: the path of the keyset's folder. A symbolic link is refused.
-    ///   - secret: opens encrypted keys. scrypt with the standard parameters takes a third of a second and 128 MiB. With a
-    ///     secret, plain keys are refused, because an attacker who can write the folder could put their own there.
-    ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing: use them for trials
-    ///     only.
-    /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset`, `damaged`,
-    ///   `secretNeeded`, `notEncrypted` for plain keys and a secret, `wrongSecret`, `wrapCommandFailed` or `demoKeys`;
-    ///   `olderThanLog` for an earlier copy beside a newer audit log, as after a restored backup; `KeyError` for an invalid
-    ///   keyset.
-    public init(folder: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false) throws {
-        self = try KeysetPlace(folder: folder).read().unlocked(secret, allowsDemoKeys: allowsDemoKeys).keyset
-    }
-
     /// Loads the keys in a file: a keyset, `Keys/NAME.keyset` or `Keys/NAME`, a JWK set or one JWK.
     ///
     /// Links are followed, because container platforms mount files through them. A file with secrets (private halves,
@@ -29,7 +9,8 @@ extension Keyset {
     /// or to root with mode 600 or 640. Root's group should then contain only the program that reads the file.
     ///
     /// Only a keyset can be encrypted: with a secret every other file is refused, public keys too. The secret authenticates
-    /// everything in the keyset.
+    /// everything in the keyset. To seal to a recipient whose private keys are in a keyset, use a `KeysetWatcher` or the record
+    /// that the app uploaded: `recipient(at:)` refuses private keys.
     ///
     /// - Parameters:
     ///   - file: the path. The content decides what it is, not the name.
@@ -38,7 +19,8 @@ extension Keyset {
     ///   - history: a folder in which this host keeps what it has seen of keysets; nil for none. An older copy than the host has
     ///     seen, and a copy that another host has changed, are refused. If this process can write the folder, it remembers what it
     ///     reads; otherwise it only compares.
-    ///   - secret: opens encrypted keys. With a secret, plain keys are refused.
+    ///   - secret: opens encrypted keys. scrypt with the standard parameters takes a third of a second and 128 MiB. With a
+    ///     secret, keys in clear are refused, because an attacker who can write the file could put their own there.
     ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing.
     /// - Throws: `KeystoreError` with `notFound`, `noPermission`, `looseMode`, `foreignOwner`, `notAKeyset`, `damaged`,
     ///   `secretNeeded`, `notEncrypted`, `wrongSecret`, `wrapCommandFailed` or `demoKeys`; `otherKeyset` for another id, and for
@@ -60,7 +42,7 @@ extension Keyset {
     ///
     /// - Parameter environment: the variable's name.
     /// - Throws: `KeystoreError` with `notFound` if it isn't set, `notAKeyset` for neither JSON nor base64; otherwise as
-    ///   ``init(folder:secret:allowsDemoKeys:)``.
+    ///   ``init(file:id:history:secret:allowsDemoKeys:)``.
     public init(environment: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false) throws {
         self = try RawKeyset(environment: environment).unlocked(secret, allowsDemoKeys: allowsDemoKeys).keyset
     }

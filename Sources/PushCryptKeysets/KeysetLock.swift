@@ -25,7 +25,7 @@ enum KeysetLock: Hashable {
 
     var protection: Protection {
         switch self {
-        case .passphrase(let parameters, _, _): .passphrase(parameters)
+        case .passphrase: .passphrase
         case .command: .command
         }
     }
@@ -64,24 +64,23 @@ enum KeysetLock: Hashable {
         }
     }
 
+    /// - Parameter row: of the lock, for errors.
     /// - Returns: nil if authentication fails.
-    /// - Throws: `KeystoreError` with `secretNeeded` for a secret of the other kind, `wrongSecret`, `wrapCommandFailed`.
-    func unwrap(_ wrapped: [UInt8], _ secret: KeysetSecret, aad: [UInt8], _ path: String) throws -> DataKey? {
+    /// - Throws: `KeysetLogError` with `secretNeeded` for a secret of the other kind, `wrongSecret`; `KeystoreError` with
+    ///   `wrapCommandFailed`, `inputOutput`; `CryptoError`.
+    func unwrap(_ wrapped: [UInt8], _ secret: KeysetSecret, aad: [UInt8], row: Int) throws -> DataKey? {
         switch (self, secret.kind) {
         case (.passphrase(let parameters, let salt, let check), .passphrase(let passphrase)):
             let derived = try DerivedKey(passphrase, salt, parameters)
             guard constantTimeEqual(derived.check.bytes, check.bytes) else {
-                throw KeystoreError(.wrongSecret, "\(path): the passphrase is wrong")
+                throw KeysetLogError(.wrongSecret, row: row)
             }
             guard var key = try derived.key.decrypt(wrapped, aad: aad) else { return nil }
             defer { wipe(&key) }
             return DataKey(SecretBytes(copying: key.bytes))
         case (.command, .command(let command, let variables)):
             return DataKey(try WrapCommand(command, variables).unwrap(wrapped, count: DataKey.byteCount))
-        case (.passphrase, _):
-            throw KeystoreError(.secretNeeded, "\(path): the private keys need a passphrase, not a command")
-        case (.command, _):
-            throw KeystoreError(.secretNeeded, "\(path): the private keys need a command, not a passphrase")
+        default: throw KeysetLogError(.secretNeeded, row: row)
         }
     }
 
@@ -159,13 +158,13 @@ extension KeysetLock {
         }
     }
 
-    /// `"passphrase": {...}` or `"command": true`
+    /// `"passphrase":{...}` or `"command":true`
     var json: String {
         switch self {
         case .passphrase(let parameters, let salt, let check):
-            "\"passphrase\": {\"n\": \(parameters.n), \"r\": \(parameters.r), \"p\": \(parameters.p), "
-                + "\"salt\": \"\(Base64URL.encode(salt))\", \"check\": \"\(Base64URL.encode(check))\"}"
-        case .command: "\"command\": true"
+            "\"passphrase\":{\"n\":\(parameters.n),\"r\":\(parameters.r),\"p\":\(parameters.p),"
+                + "\"salt\":\"\(Base64URL.encode(salt))\",\"check\":\"\(Base64URL.encode(check))\"}"
+        case .command: "\"command\":true"
         }
     }
 }

@@ -63,6 +63,13 @@ public struct KeysetSecret: Sendable {
         KeysetSecret(kind: .command(command, variables))
     }
 
+    /// The same secret. A command gets `PUSHCRYPT_KEYSET_ID` and `PUSHCRYPT_KEYSET_NAME` in its environment.
+    package func of(_ location: KeysetLocation, _ id: KeysetID) -> KeysetSecret {
+        guard case .command(let command, let variables) = kind else { return self }
+        let own = ["PUSHCRYPT_KEYSET_ID": id.description, "PUSHCRYPT_KEYSET_NAME": location.name]
+        return .command(command, variables: variables.merging(own) { $1 })
+    }
+
     /// The limit for passphrases that are read from a file, a descriptor or the environment.
     package static let maximumPassphraseByteCount = 1_024
 

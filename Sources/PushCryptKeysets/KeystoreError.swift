@@ -11,8 +11,6 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
 
         /// The name is taken.
         public static let alreadyExists = Code(name: "alreadyExists")
-        /// A keyset of this name would not be found by commands for all keysets.
-        public static let invalidName = Code(name: "invalidName")
         /// The file or folder can't be created.
         public static let cannotCreate = Code(name: "cannotCreate")
         /// There is no such file or keyset.
@@ -29,7 +27,7 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
         public static let demoKeys = Code(name: "demoKeys")
         /// Reading or writing failed.
         public static let inputOutput = Code(name: "inputOutput")
-        /// Another folder replaced the keyset's folder while the command waited for its lock.
+        /// Another folder replaced the keystore's folder while the command waited for its lock.
         public static let changedMeanwhile = Code(name: "changedMeanwhile")
         /// The file doesn't match its digest, or the encrypted keys can't be authenticated.
         public static let damaged = Code(name: "damaged")
@@ -41,12 +39,6 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
         public static let wrongSecret = Code(name: "wrongSecret")
         /// The external command that wraps data keys failed.
         public static let wrapCommandFailed = Code(name: "wrapCommandFailed")
-        /// The audit log doesn't match the keyset.
-        public static let auditBroken = Code(name: "auditBroken")
-        /// The audit log has later changes than the keyset: an earlier copy of the keyset was restored.
-        public static let olderThanLog = Code(name: "olderThanLog")
-        /// The keyset has a lower `seq` or another head of its log than the caller expects.
-        public static let unexpectedState = Code(name: "unexpectedState")
         /// The keyset has another id than the caller expects.
         public static let otherKeyset = Code(name: "otherKeyset")
         /// This host has seen later changes of the keyset: the file is an old copy.
@@ -59,17 +51,10 @@ public struct KeystoreError: DescribedError, Hashable, Sendable {
     public let code: Code
     /// The fault, its place, and how to correct it.
     public let reason: String
-    /// The reason without the remedy that the initialiser was given.
-    package let fault: String
-    /// The error of a file or folder that this one was made of; nil if there is none.
-    package let cause: FileError?
 
-    /// - Parameter remedy: a sentence without its full stop.
-    package init(_ code: Code, _ fault: String, remedy: String = "", cause: FileError? = nil) {
+    package init(_ code: Code, _ reason: String) {
         self.code = code
-        self.fault = fault
-        reason = fault + (remedy.isEmpty ? "" : ". " + remedy)
-        self.cause = cause
+        self.reason = reason
     }
 
     /// ``reason``
@@ -80,11 +65,11 @@ extension KeystoreError: FileErrorConvertible {
     package init(_ error: FileError) {
         switch error.code {
         case .notFound, .alreadyExists, .cannotCreate, .noPermission, .foreignOwner, .looseMode, .changedMeanwhile:
-            self.init(Code(name: error.code.name), error.reason, cause: error)
+            self.init(Code(name: error.code.name), error.reason)
         case .symbolicLink where error.systemError == 0:
-            self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders", cause: error)
-        case .notAFile, .tooLong, .otherEncoding, .symbolicLink: self.init(.notAKeyset, error.reason, cause: error)
-        default: self.init(.inputOutput, error.reason, cause: error)
+            self.init(.notAKeyset, error.reason + "; a keystore contains only files and folders")
+        case .notAFile, .tooLong, .otherEncoding, .symbolicLink: self.init(.notAKeyset, error.reason)
+        default: self.init(.inputOutput, error.reason)
         }
     }
 }

@@ -3,7 +3,7 @@ public import PushCryptCore
 /// Where a sealer gets the key that it signs with.
 ///
 /// ```swift
-/// let keys = try KeysetWatcher(folder: "Keys/backend", secret: .passphraseFile("/run/secrets/passphrase"))
+/// let keys = try KeysetWatcher(file: "Keys/backend", secret: .passphraseFile("/run/secrets/passphrase"))
 /// let sealer = try Sealer(topic: "com.example.app", signer: .watching(keys))
 /// ```
 public struct Signer: Sendable {

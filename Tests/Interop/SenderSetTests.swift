@@ -3,6 +3,7 @@ import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
+import PushCryptTestSupport
 import Testing
 
 /// Signed sender sets: each implementation accepts and refuses what the other signed.
@@ -11,20 +12,19 @@ struct SenderSetTests {
     private static let now = UnixTime(1_800_000_000)
     private static let topics = ["com.example.app", "com.example.other"]
 
-    private static func keyset(_ kind: KeyKind, _ count: Int) throws -> StoredKeyset {
-        let entries = try (0..<count).map { _ in
-            Keyset.Entry(
-                try KeyRecord.generate(kind, backend: DefaultBackend.shared),
-                KeyLifecycle(createdAt: now, activatesAt: now))
-        }
-        var metadata = KeysetMetadata(try Keyset(entries, sequence: 3, updatedAt: now))
-        if kind == .sender {
-            metadata.publication = try PublicationPolicy(
-                set: DefaultBackend.shared.randomBytes(count: 16), topics: topics.map { try Topic($0) }, epoch: 2,
-                validForInSeconds: 60 * 86_400)
-        }
-        let records = Dictionary(uniqueKeysWithValues: entries.map { ($0.record.kid, $0.record) })
-        return StoredKeyset(metadata: metadata, records: records, protection: .plaintext, secret: nil)
+    private static func publishers(_ count: Int) throws -> KeysetFiles {
+        try (1..<count).reduce(KeysetFiles(.publisher)) { keyset, _ in try keyset.rotated() }
+    }
+
+    /// Three keys, the second of which is revoked, with a set of epoch 2 in the last line.
+    private static func senders(_ publishers: KeysetFiles) throws -> KeysetFiles {
+        let keyset = try KeysetFiles(.sender).rotated().rotated()
+        return try keyset.setting(.revokedAt, of: keyset.kids[1], to: now)
+            .appending(.policy) { changes in
+                changes.epochs = [2: publishers.id]
+                changes.publication = .init(topics: try topics.map { try Topic($0) }, validForInSeconds: 60 * 86_400)
+            }
+            .appending(.published) { ($0.issuedAt, $0.validUntil, $0.epoch) = (now, now + 60 * 86_400, 2) }
     }
 
     /// Both implementations' results; the codes of the errors have the same names.
@@ -70,46 +70,59 @@ struct SenderSetTests {
 
     /// The document and the pins, signed by Swift or by Python.
     private static func signed(
-        _ senders: StoredKeyset, _ publishers: StoredKeyset, byPython: Bool
+        _ senders: KeysetFiles, _ publishers: KeysetFiles, byPython: Bool
     ) throws -> (document: [UInt8], pins: [UInt8]) {
-        let set = try PublishedSet(of: senders, by: publishers, at: "Publisher/app")
-        guard byPython else { return (try set.document(at: now), try set.pins()) }
-        let publication = try #require(senders.metadata.signedSet)
-        let jwks = try publishers.records.values.map { record in
+        let pins = try senders.opened.pins(epoch: nil) { _ in publishers.opened }
+        let records = publishers.kids.compactMap { publishers.material.records[$0] }
+        guard byPython else {
+            return (try SignedSenderSet.sign(payload: ServedPayload.json(senders.log), by: records), pins)
+        }
+        let jwks = try records.map { record in
             var jwk = [UInt8]()
             try record.appendJWK(to: &jwk)
             return try JSONDecoder().decode(JWK.self, from: Data(jwk))
         }
+        let published = try Keyset(unauthenticatedPublicKeysOf: senders.log).jwkSet(withHistory: false)
         let answer = try Reference.ask(
             Request.SignSet(
-                keyset: String(decoding: try #require(try senders.published()), as: UTF8.self),
-                set: Base64URL.encode(publication.set), topics: topics, epoch: publication.epoch,
-                seq: publication.sequence, issuedAt: publication.issuedAt.seconds,
-                validUntil: publication.validUntil.seconds, publishers: jwks))
-        return (Array(try #require(answer.text).utf8), try set.pins())
+                keyset: String(decoding: published, as: UTF8.self), set: "\(senders.id)", topics: topics, epoch: 2,
+                seq: senders.log.state.head.number, issuedAt: now.seconds, validUntil: (now + 60 * 86_400).seconds,
+                publishers: jwks))
+        return (Array(try #require(answer.text).utf8), pins)
     }
 
     @Test("both accept what Swift and Python sign, with the same state", arguments: [false, true], [1, 4])
-    func accepted(byPython: Bool, publishers: Int) throws {
-        var senders = try Self.keyset(.sender, 3)
-        senders.metadata.timeline.keys[1].lifecycle.revokedAt = Self.now
-        let (document, pins) = try Self.signed(senders, Self.keyset(.publisher, publishers), byPython: byPython)
+    func accepted(byPython: Bool, count: Int) throws {
+        let publishers = try Self.publishers(count)
+        let senders = try Self.senders(publishers)
+        let (document, pins) = try Self.signed(senders, publishers, byPython: byPython)
         let first = try Self.outcomes(document, pins)
         let state = try first.swift.get()
         #expect(first.python == .success(state))
-        #expect(state.epoch == 2 && state.seq == 3 && state.revoked.count == 1)
+        #expect(state.epoch == 2 && state.seq == senders.log.state.head.number && state.revoked.count == 1)
         let again = try Self.outcomes(document, pins, state)
         #expect(again.swift == .success(state) && again.python == .success(state))
     }
 
+    @Test("the set has the keyset's id and the hash of the last line, as Python reads the log")
+    func head() throws {
+        let publishers = try Self.publishers(1)
+        let senders = try Self.senders(publishers)
+        let document = try Self.signed(senders, publishers, byPython: false).document
+        let payload = try #require(SignedSenderSet.unverifiedPayload(of: document))
+        let set = try #require(JSONText(payload).root["pushcrypt"])
+        let log = try Reference.ask(Request.OpenKeyset(text: String(decoding: senders.file, as: UTF8.self)))
+        #expect(set["head"]?.string == log.head && set["set"]?.string == log.id && log.head != nil)
+    }
+
     @Test("both refuse the same documents for the same reason", arguments: [false, true])
     func refused(byPython: Bool) throws {
-        let (senders, publishers) = (try Self.keyset(.sender, 2), try Self.keyset(.publisher, 2))
-        let (document, pins) = try Self.signed(senders, publishers, byPython: byPython)
-        let foreign = try Self.signed(Self.keyset(.sender, 2), Self.keyset(.publisher, 2), byPython: byPython)
+        let (publishers, others) = (try Self.publishers(2), try Self.publishers(2))
+        let (document, pins) = try Self.signed(Self.senders(publishers), publishers, byPython: byPython)
+        let foreign = try Self.signed(Self.senders(others), others, byPython: byPython)
         let state = try Self.outcomes(document, pins).swift.get()
         func stored(
-            epoch: Int64 = 2, seq: Int64 = 3, digest: String = state.digest, issuedAt: UnixTime = Self.now
+            epoch: Int64 = 2, seq: Int64 = state.seq, digest: String = state.digest, issuedAt: UnixTime = Self.now
         ) -> Answer.SetState {
             Answer.SetState(epoch: epoch, seq: seq, digest: digest, issuedAt: "\(issuedAt)", revoked: [])
         }
@@ -119,7 +132,7 @@ struct SenderSetTests {
         let cases = [
             ("notSigned", try Self.outcomes(document, foreign.pins)),
             ("otherTopic", try Self.outcomes(document, pins, topic: "com.example.third")),
-            ("rolledBack", try Self.outcomes(document, pins, stored(seq: 4))),
+            ("rolledBack", try Self.outcomes(document, pins, stored(seq: state.seq + 1))),
             ("rolledBack", try Self.outcomes(document, pins, stored(epoch: 3, seq: 0))),
             ("conflict", try Self.outcomes(document, pins, stored(digest: otherDigest))),
             ("expired", try Self.outcomes(document, pins, at: end)),

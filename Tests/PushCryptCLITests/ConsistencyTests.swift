@@ -9,7 +9,8 @@ struct ConsistencyTests {
     @Test("every help page has an example of its command, with options that the command has")
     func examples() throws {
         for (path, command) in try DescribedCommand.all.get() {
-            let examples = (command.discussion ?? "").matches(of: /Example: (pushcrypt [^\n]*)/).map { String($0.1) }
+            let examples = (command.discussion ?? "").matches(of: /Example: (?:sudo -u pushcrypt )?(pushcrypt [^\n]*)/)
+                .map { String($0.1) }
             #expect(examples.contains { $0 == path || $0.hasPrefix(path + " ") }, "\(path)")
             let options = command.optionNames
             for example in examples {
@@ -39,7 +40,10 @@ struct ConsistencyTests {
     private static let withoutJSON = [
         "demo": "it shows a person the steps of a push", "seal": "it prints JSON", "open": "it prints JSON",
         "reseal": "it prints JSON", "init": "it prints what a person does next", "blob seal": "it prints the blob",
-        "blob open": "it writes a file and prints nothing",
+        "blob open": "it writes a file and prints nothing", "keys create": "it prints the kid",
+        "keys import": "it prints the kid", "keys export": "it prints keys", "keys destroy": "it prints one change",
+        "keys secret add": "it prints one change", "keys secret set": "it prints one change",
+        "keys secret remove": "it prints one change",
     ]
 
     @Test("every command that prints a result has --json, and docs/cli.md describes its output")
@@ -81,9 +85,8 @@ struct ConsistencyTests {
             #expect(root.contains("\n\(heading)\n"), "\(root)")
         }
         for name in [
-            "PUSHCRYPT_KEYS", "PUSHCRYPT_TOPIC", "PUSHCRYPT_PASSPHRASE", "PUSHCRYPT_WRAP_COMMAND", "PUSHCRYPT_WRITER",
-            "NO_COLOR", "TERM",
-            "COLUMNS", "LC_ALL", "SUDO_USER",
+            "PUSHCRYPT_SETTINGS", "PUSHCRYPT_KEYS", "PUSHCRYPT_TOPIC", "PUSHCRYPT_PASSPHRASE", "PUSHCRYPT_WRAP_COMMAND",
+            "PUSHCRYPT_WRITER", "NO_COLOR", "TERM", "COLUMNS", "LC_ALL", "SUDO_USER",
         ] { #expect(root.contains(name), "\(name)") }
         #expect(try CLI.run(["keys", "--help"]).text.contains("\nCHANGE SUBCOMMANDS:\n"))
     }
@@ -105,7 +108,7 @@ struct ConsistencyTests {
         ).line
         let sealed = try place.seal(to: "Keys/ios", "--passphrase-file", "pass", "-v")
         #expect(sealed.exit == 0)
-        #expect(sealed.stderr.contains("Keys/ios: its secret is that of --passphrase-file"), "\(sealed)")
+        #expect(sealed.stderr.contains("Keys/ios.keyset: its secret is that of --passphrase-file"), "\(sealed)")
         #expect(sealed.stderr.contains("sealed to key \(kid) of Keys/ios, which has no psk, not signed, "), "\(sealed)")
         let opened = try place.open(keys: "Keys/ios", "--passphrase-file", "pass", "-v", payload: sealed.stdout)
         #expect(opened.stderr.contains("opened with key \(kid), not signed, id "), "\(opened)")
@@ -121,16 +124,17 @@ struct ConsistencyTests {
             export PUSHCRYPT_TOPIC=com.example.app PUSHCRYPT_KEYS=Store
             "$PUSHCRYPT" seal --to Store/ios < payload.json > sealed.json && "$PUSHCRYPT" open --keys Store/ios < sealed.json &&
             "$PUSHCRYPT" inspect --keys Store/ios sealed.json && "$PUSHCRYPT" inspect sealed.json && "$PUSHCRYPT" keys list &&
-            "$PUSHCRYPT" rotate --all && "$PUSHCRYPT" diagnose --keys Store/ios sealed.json
-            "$PUSHCRYPT" keys doctor >/dev/null; "$PUSHCRYPT" open --keys Store/ios --topic a.b < sealed.json; echo "status $?"
+            "$PUSHCRYPT" diagnose --keys Store/ios sealed.json
+            "$PUSHCRYPT" open --keys Store/ios --topic a.b < sealed.json; echo "status $?"
             """
         let output = try place.shell(script)
-        #expect(output.text.contains("All clear.") && output.text.contains("Store/ios at "), "\(output)")
+        #expect(output.text.contains("All clear.") && output.text.contains("Store/ios  "), "\(output)")
         #expect(output.text.hasSuffix("status 65\n"), "\(output)")
         #expect(output.stderr == "pushcrypt: not opened: undecryptable\n", "\(output)")
         let without = try place.run("seal", "--to", "Store/ios", stdin: Workplace.inner)
         expectUsageError(without)
         #expect(without.stderr.contains("'--topic <TOPIC>', or the variable PUSHCRYPT_TOPIC"), "\(without)")
-        expectRefusal(try place.run("keys", "list"), 66, saying: "Keys")
+        let list = try place.run("keys", "list")
+        #expect(list.exit == 66 && list.stderr.contains("Keys"), "\(list)")
     }
 }

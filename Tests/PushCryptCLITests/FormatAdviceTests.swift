@@ -1,6 +1,9 @@
 import Foundation
+import PushCryptCore
 import PushCryptTestSupport
 import Testing
+
+@testable import pushcrypt
 
 @Suite("errors about arguments say what is accepted", .ownThreads)
 struct FormatAdviceTests {
@@ -37,14 +40,13 @@ struct FormatAdviceTests {
             (["rotate", "Keys/a", "--at", "2026-04-01 12:00:00Z"], "a T before its hour, as in 2026-04-01T12:00:00Z."),
             (["rotate", "Keys/a", "--at", "2026-04-01T9:00Z"], "A TIME is RFC 3339, as in 2026-03-01T09:00:00Z"),
             (["keys", "policy", "Keys/a", "--overlap", "5y"], "as in 30d, 36h or 1d12h. A year is 365d."),
-            (["keys", "add", "Keys/a", "--activates-at", "5y"], "A TIME is RFC 3339"),
-            (["rotate", "Keys/a", "--emergency", "--revoke", "qi9+"], "A KID is the id of a key, 11 characters"),
-            (["keys", "show", "Keys/a", "qi9"], "at least its first 4 characters"),
+            (["revoke", "Keys/a", "qi9+"], "A KID is the id of a key, 11 characters"),
+            (["keys", "list", "Keys/a", "qi9"], "at least its first 4 characters"),
             (["keys", "policy", "Keys/a", "--keep", "two"], "N is a whole number."),
             (["keys", "policy", "Keys/a", "--keep", "99999999999999999999"], "N is too large."),
             (["keys", "policy", "Keys/a", "--require-coverage", "150%"], "a percentage up to 100%"),
             (["keys", "policy", "Keys/a", "--rotate-every", "-5d"], "with an equals sign: --rotate-every=-5d"),
-            (["keys", "promote", "Keys/a", "qi99zniTdWc", "--require-coverage", "most"], "as in 99.9%."),
+            (["keys", "policy", "Keys/a", "--require-coverage", "most"], "as in 99.9%."),
         ])
     func format(_ arguments: [String], _ advice: String) throws {
         let output = try CLI.run(arguments)
@@ -58,9 +60,9 @@ struct FormatAdviceTests {
         arguments: [
             (["diagnos"], "pushcrypt diagnose"), (["kyes"], "pushcrypt keys"),
             (["keys", "lst"], "pushcrypt keys list"),
-            (["doctor"], "pushcrypt keys doctor"), (["keys", "rotate"], "pushcrypt rotate"),
-            (["blob", "oepn"], "pushcrypt blob open"), (["rotat", "--all", "Keys"], "pushcrypt rotate"),
-            (["stauts", "Keys"], "pushcrypt status"), (["keys", "retsore", "--from", "x"], "pushcrypt keys restore"),
+            (["keys", "rotate"], "pushcrypt rotate"), (["blob", "oepn"], "pushcrypt blob open"),
+            (["rotat", "--now", "Keys/a"], "pushcrypt rotate"), (["stauts"], "pushcrypt status"),
+            (["keys", "retsore", "Keys/a"], "pushcrypt restore"),
         ])
     func command(_ arguments: [String], _ nearest: String) throws {
         let output = try CLI.run(arguments)
@@ -83,7 +85,6 @@ struct FormatAdviceTests {
         arguments: [
             (["rotate", "Keys/a", "--passphrase", "pass"], "--passphrase-file"),
             (["rotate", "Keys/a", "--passphrase"], "--passphrase-file"),
-            (["keys", "backup", "Keys/a", "--to", "b", "--backup-passphrase=pass"], "--backup-passphrase-file"),
             (["rotate", "Keys/a", "--passphrase", "3"], "--passphrase-fd"),
         ])
     func passphrase(_ arguments: [String], _ option: String) throws {
@@ -126,90 +127,68 @@ struct FormatAdviceTests {
 
 @Suite("first characters of a key's id", .ownThreads)
 struct KeyIDPrefixTests {
+    private static let time = "2026-02-02T00:00:00Z"
     private let place: Workplace
-    private let kid: String
+    /// The ids of a primary key and a pending one.
+    private let kids: [String]
 
     init() throws {
         place = try Workplace()
-        kid = try place.createAtNewYear("Keys/app")
-        _ = try place.rotate("Keys/app", at: "2026-02-01T00:00:00Z", "--now")
+        kids = try place.writeKeyset("Keys/app", [SampleLifecycles.primary, SampleLifecycles.pending])
     }
 
-    private var pending: String {
-        get throws { try #require(try place.keys("Keys/app", at: "2026-02-01T00:00:00Z").last?.kid) }
+    /// - Parameter kid: a whole id or its first characters.
+    private func run(_ command: String..., kid: String) throws -> Output {
+        try place.run(command + ["--at", Self.time, "--", "Keys/app", kid])
     }
 
-    @Test("keys show finds the key whose id begins with them, from four characters on")
-    func show() throws {
+    @Test("keys list finds the key whose id begins with them, from four characters on")
+    func list() throws {
         for count in 4...11 {
-            let output = try place.run("keys", "show", "Keys/app", "--", String(kid.prefix(count)))
-            #expect(output.isSuccess && output.text.hasPrefix("Key \(kid) of Keys/app"), "\(output)")
+            let output = try run("keys", "list", kid: String(kids[0].prefix(count)))
+            #expect(output.isSuccess && output.text.hasPrefix("Key \(kids[0]) of Keys/app"), "\(output)")
         }
-        expectUsageError(try place.run("keys", "show", "Keys/app", "--", String(kid.prefix(3))))
+        expectUsageError(try run("keys", "list", kid: String(kids[0].prefix(3))))
     }
 
-    @Test("characters with which no id begins are refused with the ids that there are")
-    func unknown() throws {
-        let output = try place.run("keys", "show", "Keys/app", "zzzz")
-        expectRefusal(output, 66, saying: "no key's id begins with zzzz; there are: \(kid), \(try pending)")
+    @Test("keys export prints the key whose id begins with them")
+    func exported() throws {
+        let export = ["keys", "export", "Keys/app", "--private", "--insecure-plaintext", "--at", Self.time, "--"]
+        let whole = try place.run(export + [kids[1]])
+        #expect(whole.isSuccess, "\(whole)")
+        #expect(try place.run(export + [String(kids[1].prefix(4))]).stdout == whole.stdout)
+    }
+
+    @Test(
+        "characters with which no id begins are refused with the ids that there are",
+        arguments: [
+            ["keys", "list"], ["keys", "export", "--private", "--insecure-plaintext"], ["revoke", "--dry-run"],
+            ["keys", "destroy", "--dry-run"],
+        ])
+    func unknown(_ command: [String]) throws {
+        let output = try place.run(command + ["--at", Self.time, "Keys/app", "zzzz"])
+        expectRefusal(output, 66, saying: "no key's id begins with zzzz; there are: \(kids[0]), \(kids[1])")
     }
 
     @Test("characters with which two ids begin are refused with both")
     func ambiguous() throws {
-        let destroyed = SampleLifecycles.destroyed
-        let kids = try place.writeKeyset("Keys/two", [destroyed, destroyed, SampleLifecycles.primary])
-        let output = try place.run("keys", "show", "Keys/two", "tomb")
-        expectRefusal(output, 64, saying: "tomb is short for \(kids[0]) and \(kids[1]): give more characters")
+        let twins = ["tombAAAAAAA", "tombBBBBBBA"].compactMap { KeyID($0) }
+        let prefix = try #require(KeyIDPrefix(argument: "tomb"))
+        let refusal = #expect(throws: Failure.self) { try prefix.kid(among: twins, of: "Keys/two") }
+        #expect(refusal?.status == .usage)
+        #expect(refusal?.message.contains("tomb is short for tombAAAAAAA and tombBBBBBBA") == true)
+        #expect(try #require(KeyIDPrefix(argument: "tombA")).kid(among: twins, of: "Keys/two") == twins[0])
     }
 
-    @Test("with --yes or --force the whole id is required", arguments: ["--yes", "--force"])
-    func whole(_ flag: String) throws {
-        let short = String(try pending.prefix(4))
-        for command in ["promote", "revoke", "destroy", "retire"] {
-            let output = try place.run("keys", command, "Keys/app", flag, "--at", "2026-02-02T00:00:00Z", "--", short)
-            expectRefusal(
-                output, 64, saying: "\(short) is short for \(try pending); with --yes or --force, give the whole id")
-        }
-    }
-
-    @Test("keys export --kid prints the key whose id begins with the characters, and refuses those of no key")
-    func exported() throws {
-        let pending = try pending
-        func export(_ kid: String) throws -> Output {
-            try place.run("keys", "export", "Keys/app", "--private", "--insecure-plaintext", "--kid=\(kid)")
-        }
-        let whole = try export(pending)
-        #expect(whole.isSuccess, "\(whole)")
-        #expect(try export(String(pending.prefix(4))).stdout == whole.stdout)
-        expectRefusal(try export("zzzz"), 66, saying: "no key's id begins with zzzz; there are: \(kid), \(pending)")
-        expectUsageError(try export(String(pending.prefix(3))))
-    }
-
-    @Test("rotate --revoke and --promote take them with --dry-run, but not with --yes, and refuse those of two keys")
-    func emergency() throws {
-        let pending = try pending
-        let (short, shortPending) = (String(kid.prefix(4)), String(pending.prefix(4)))
-        let command = ["rotate", "Keys/app", "--emergency", "--at", "2026-02-05T00:00:00Z", "--revoke=\(short)"]
-        let dry = try place.run(command + ["--promote=\(shortPending)", "--dry-run"])
-        #expect(dry.exit == 10 && dry.text.hasPrefix("would revoke key \(kid)\n"), "\(dry)")
-        #expect(!dry.text.contains("until they have fetched the new key"), "\(dry)")
-        expectRefusal(try place.run(command + ["--yes"]), 64, saying: "\(short) is short for \(kid)")
-        let whole = ["rotate", "Keys/app", "--emergency", "--at", "2026-02-05T00:00:00Z", "--revoke=\(kid)", "--yes"]
-        expectRefusal(
-            try place.run(whole + ["--promote=\(shortPending)"]), 64, saying: "\(shortPending) is short for \(pending)")
-        expectRefusal(
-            try place.run(
-                "keys", "revoke", "Keys/app", "--yes", "--promote=\(shortPending)", "--at", "2026-02-05T00:00:00Z",
-                "--", kid),
-            64, saying: "\(shortPending) is short for \(pending)")
-        expectRefusal(
-            try place.run("rotate", "Keys/app", "--emergency", "--dry-run", "--revoke=zzzz"), 66,
-            saying: "no key's id begins with zzzz")
-        #expect(try place.states("Keys/app", at: "2026-02-05T00:00:00Z") == ["primary", "pending"])
-        let destroyed = SampleLifecycles.destroyed
-        let kids = try place.writeKeyset("Keys/two", [destroyed, destroyed, SampleLifecycles.primary])
-        let twins = try place.run("rotate", "Keys/two", "--emergency", "--dry-run", "--revoke=tomb")
-        expectRefusal(twins, 64, saying: "tomb is short for \(kids[0]) and \(kids[1]): give more characters")
+    @Test("--yes demands the whole id, --dry-run does not", arguments: [["revoke"], ["keys", "destroy"]])
+    func whole(_ command: [String]) throws {
+        let short = String(kids[1].prefix(4))
+        let arguments = ["--at", Self.time, "--", "Keys/app", short]
+        let refused = try place.run(command + ["--yes"] + arguments)
+        expectRefusal(refused, 64, saying: "\(short) is short for \(kids[1]); with --yes, give the whole id")
+        let dry = try place.run(command + ["--dry-run"] + arguments)
+        #expect((dry.text + dry.stderr).contains(kids[1]), "\(dry)")
+        #expect(try place.states("Keys/app", at: Self.time) == ["primary", "pending"])
     }
 
     #if os(Linux)
@@ -218,14 +197,13 @@ struct KeyIDPrefixTests {
         .enabled(if: TerminalSession.isAvailable))
     func asks() throws {
         let session = try TerminalSession(
-            "\"$PUSHCRYPT\" keys revoke Keys/app --at 2026-02-02T00:00:00Z -- \(pending.prefix(4))",
-            in: place.folder.url,
-            pushcrypt: CLI.binary().path)
-        try session.wait(for: "revoking key \(pending) of Keys/app")
+            "\"$PUSHCRYPT\" revoke --at \(Self.time) -- Keys/app \(kids[1].prefix(4))",
+            in: place.folder.url, pushcrypt: CLI.binary().path)
+        try session.wait(for: "revoking key \(kids[1]) of Keys/app")
         try session.wait(for: "Type yes to go on: ")
         try session.type("yes\n")
         #expect(try session.exitStatus() == 0)
-        #expect(try place.states("Keys/app", at: "2026-02-02T00:00:00Z") == ["primary", "revoked"])
+        #expect(try place.states("Keys/app", at: Self.time) == ["primary", "revoked"])
     }
     #endif
 }

@@ -13,33 +13,10 @@ struct IdleOptionTests {
         #expect(output.exit == 0 && output.stderr.contains(text), "\(output)", sourceLocation: sourceLocation)
     }
 
-    @Test("rotate --now with a pending key names the key and how to promote it")
+    @Test("rotate --now with a pending key says that there is one, and how it seals now")
     func now() throws {
-        try place.createAtNewYear("Keys/app")
-        let command = ["rotate", "Keys/app", "--now", "--at", "2026-02-01T00:00:00Z"]
-        #expect(try place.run(command).isSuccess)
-        let pending = try #require(try place.keys("Keys/app", at: "2026-02-01T00:00:00Z").last?.kid)
-        expectNote(
-            try place.run(command),
-            "Keys/app: --now has no effect: key \(pending) is already pending and seals from 2026-02-08T00:00:00Z; to make it "
-                + "seal earlier: `pushcrypt keys promote Keys/app \(pending)`")
-        try place.createEncrypted("Keys/ios", .recipient)
-        let secret = ["--passphrase-file", "passphrase", "--at", "2026-03-02T00:00:00Z"]
-        #expect(try place.run(["rotate", "Keys/ios", "--now"] + secret).isSuccess)
-        let other = try #require(try place.keys("Keys/ios", at: "2026-03-02T00:00:00Z").last?.kid)
-        expectNote(
-            try place.run(["rotate", "Keys/ios", "--now"] + secret),
-            "`pushcrypt keys promote Keys/ios --passphrase-file passphrase \(other)`")
-    }
-
-    @Test("rotate --yes without --emergency, and --reports where the policy requires no coverage")
-    func rotate() throws {
-        try place.createAtNewYear("Keys/app")
-        try place.write(Data(), to: "reports")
-        let output = try place.run(
-            "rotate", "Keys/app", "--yes", "--reports", "reports", "--at", "2026-02-01T00:00:00Z")
-        expectNote(output, "--yes has no effect: rotate asks only with --emergency")
-        expectNote(output, "--reports has no effect: no policy requires coverage")
+        _ = try place.writeKeyset("Keys/app", [SampleLifecycles.primary, SampleLifecycles.pending])
+        expectNote(try place.run("rotate", "Keys/app", "--now", "--at", Workplace.now), "--now --at-once makes it seal")
     }
 
     @Test("an overlap that is shorter than what applies, in keys create and keys policy")
@@ -87,17 +64,5 @@ struct IdleOptionTests {
             stdin: Data("{\"payload\":{}}\n".utf8))
         expectNote(output, "stdin ends before line 100 (--resume-from): nothing is left to do")
         #expect(output.stdout.isEmpty)
-    }
-
-    @Test("keys promote --reports without required coverage")
-    func promote() throws {
-        try place.createAtNewYear("Keys/app")
-        _ = try place.rotate("Keys/app", at: "2026-02-01T00:00:00Z", "--now")
-        let pending = try #require(try place.keys("Keys/app", at: "2026-02-01T00:00:00Z").last?.kid)
-        try place.write(Data(), to: "reports")
-        let output = try place.run(
-            "keys", "promote", "Keys/app", "--reports", "reports", "--force", "--at", "2026-02-03T00:00:00Z", "--",
-            pending)
-        expectNote(output, "--reports has no effect: neither the policy nor --require-coverage requires coverage")
     }
 }

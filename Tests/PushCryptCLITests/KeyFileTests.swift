@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
@@ -12,8 +13,10 @@ struct KeyFileTests {
         try place.create("Keys/fleet", "shared")
         try place.create("Keys/backend", "sender")
         try place.export("Keys/phone", to: "phone.json", "--registration")
-        try place.write(place.read("Keys/phone/keyset.json"), to: "keyset.json")
-        try place.write(place.read("Keys/backend/public.jwks.json"), to: "public.json")
+        try place.write(place.read("Keys/phone.keyset"), to: "plain.keyset")
+        try place.createEncrypted("Keys/locked", .recipient)
+        try place.write(place.read("Keys/locked.keyset"), to: "locked.keyset")
+        try place.export("Keys/backend", to: "public.json")
         try place.write(Data(jwk.utf8), to: "private.json")
         try place.write(Data("[\(jwk)]".utf8), to: "array.json")
         try place.write(Data(#"{"user":"zoe","record":\#(jwk)}"#.utf8), to: "row.json")
@@ -33,8 +36,6 @@ struct KeyFileTests {
         }
         let reference = #"{"url":"https://e.com/a","key":"\#(secret)","size":3,"sha256":"x","type":"image/png"}"#
         try place.write(Data(reference.utf8), to: "reference.json")
-        try place.write(
-            Data(#"{"sealed":{"v":1,"dataKey":"\#(secret)","keys":"x"},"pushcrypt":{}}"#.utf8), to: "locked.json")
         return place
     }
 
@@ -42,7 +43,7 @@ struct KeyFileTests {
     private static let jwk = #"{"kty":"OKP","crv":"X25519","x":"abc","d":"\#(secret)","kid":"AAAAAAAAAAA"}"#
 
     private static let files = [
-        ("phone.json", "a key with secret members (JWK)"), ("keyset.json", "a keyset with private keys"),
+        ("phone.json", "a key with secret members (JWK)"), ("plain.keyset", "a keyset"),
         ("public.json", "a set of public keys"), ("private.json", "a key with secret members (JWK)"),
         ("array.json", "a file with a private key"), ("row.json", "a file with a private key"),
         ("bom.json", "a key or a damaged file with one"), ("cut.json", "a key or a damaged file with one"),
@@ -53,7 +54,7 @@ struct KeyFileTests {
         ("public.pem", "a PEM file with a public key"), ("public.der", "a DER file with a public key"),
         ("jwk-text.json", "a key with secret members (JWK)"), ("pem-text.json", "a PEM file with a private key"),
         ("reference.json", "the reference of an encrypted file, with its key"),
-        ("locked.json", "a keyset with encrypted private keys"),
+        ("locked.keyset", "a keyset"),
     ]
     private static let commands = [
         "inspect", "inspect --json", "diagnose", "diagnose --json",

@@ -65,27 +65,25 @@ struct MistakeTests {
             ),
             ("keys create Keys/new --kind robot", 64, "publisher keys sign the sets of sender keys that apps trust"),
             ("keys import Keys/new --kind sender", 64, "a JWK, PEM, DER or base64"),
-            (
-                "keys create Keys/phone --kind sender", 73,
-                "Keys/phone exists already: choose another name (`keys add` adds a key to a keyset)"
-            ),
-            ("rotate Keys/backend --now --emergency", 64, "is for a leaked key and needs its id, --revoke KID"),
-            (
-                "keys publish Keys/backend --to . --signed-by Keys/phone", 65,
-                "contains recipient keys; publisher keys are needed, as `pushcrypt keys create --kind publisher` makes them"
-            ),
+            ("keys create Keys/phone --kind sender", 73, "there is a keyset; choose another name"),
+            ("rotate --now", 64, "--now needs a KEYSET"),
+            ("rotate", 64, "there are no settings: name a KEYSET, or make keysets and settings: `pushcrypt init`"),
             (
                 "rotate Keys/backend --overlap 5d", 64,
                 "\nIt is an option of the keyset's policy: pushcrypt keys policy Keys/NAME --overlap VALUE\n"
             ),
+            ("publish Keys/backend", 64, "no folder is named: use --to FOLDER, or publish.to in the settings"),
             (
-                "keys policy Keys/backend --publish-topic a.b --publish-seq 0", 64,
-                "1 more than the highest of the served set's numbered copies, such as 42 for NAME.41.json"
+                "keys policy Keys/backend --epoch 1 --publisher Keys/phone", 64,
+                "Keys/phone.keyset has recipient keys: --publisher needs a publisher keyset"
             ),
-            (
-                "keys restore Keys/backend --from payload", 65,
-                "payload: not a backup of keysets: give a file that `pushcrypt keys backup` wrote"
-            ),
+            ("keys policy Keys/phone --topic a.b", 65, "sets are signed of sender keys; these are recipient keys"),
+            ("keys export Keys/backend --pins", 78, "keys policy Keys/backend.keyset --epoch 1 --publisher KEYSET`"),
+            ("keys export Keys/all", 65, "shared keys have no public half"),
+            ("keys secret set", 64, "either keysets or --all"),
+            ("restore", 64, "there are no settings: name a KEYSET and a FILE"),
+            ("restore Keys/backend text", 65, "text isn't a whole keyset"),
+            ("list Keys/phone", 64, "pushcrypt keys list"),
         ])
     func refused(_ command: String, _ status: Int32, _ words: String) throws {
         let output = try Self.place.get().place().run(command.split(separator: " ").map(String.init))
@@ -102,29 +100,15 @@ struct MistakeTests {
             output, 65, saying: "upload long.blob to that https URL, and then seal a short payload, such as its")
     }
 
-    @Test("keys revoke of the primary key: the question says that a new key becomes primary")
+    @Test("revoke of the primary key without --yes: it says what is lost, and that a new key becomes primary")
     func revocation() throws {
         let place = try Self.place.get().place()
         let kid = try #require(place.keys("Keys/backend", at: Workplace.now).first?.kid)
-        let output = try place.run("keys", "revoke", "Keys/backend", kid, "--at", Workplace.now)
-        expectRefusal(
-            output, 64,
-            saying: "revoking key \(kid) of Keys/backend, in whose place a new key becomes the primary one: every push")
-        expectRefusal(output, 64, saying: "; if it didn't leak, `pushcrypt rotate` replaces it without a loss. Nothing")
-    }
-
-    @Test("an unsigned set of sender keys: a note says who uses it and how it is signed, once for each set")
-    func unsignedSet() throws {
-        let place = try Self.place.get().place()
-        try place.makeFolder("www")
-        let first = try place.run("keys", "publish", "Keys/backend", "--to", "www")
-        #expect(
-            first.exit == 0 && first.stderr.contains("the published set isn't signed, so apps can't verify"), "\(first)"
-        )
-        #expect(first.stderr.contains("`pushcrypt keys policy Keys/backend --publish-topic"), "\(first)")
-        let second = try place.run("keys", "publish", "Keys/backend", "--to", "www")
-        #expect(second.exit == 0 && second.stderr.isEmpty, "\(second)")
-        let recipients = try place.run("keys", "publish", "Keys/phone", "--to", "www")
-        #expect(recipients.exit == 0 && recipients.stderr.isEmpty, "\(recipients)")
+        let before = try place.contents(of: ".")
+        let output = try place.run("revoke", "--at", Workplace.now, "--", "Keys/backend", kid)
+        expectRefusal(output, 64, saying: "revoking key \(kid) of Keys/backend.keyset: every push made with key")
+        expectRefusal(output, 64, saying: "; a new key becomes the primary one; if it didn't leak, `pushcrypt rotate")
+        expectRefusal(output, 64, saying: "Nothing was changed; to confirm, add --yes")
+        #expect(try place.contents(of: ".") == before)
     }
 }

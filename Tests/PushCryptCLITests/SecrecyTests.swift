@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 
@@ -14,7 +15,7 @@ struct SecrecyTests {
         try place.create("Keys/master", "shared")
         try place.create("Keys/push", "sender")
         let keysets = ["Keys/ios", "Keys/master", "Keys/push"]
-        let secrets = try keysets.flatMap { try place.secrets(in: "\($0)/keyset.json") }
+        let secrets = try keysets.flatMap { try place.secrets(in: $0) }
         #expect(secrets.count == 4)
         for output in try outputs(of: place, keysets) {
             for secret in secrets {
@@ -30,10 +31,10 @@ struct SecrecyTests {
             [
                 try place.run("keys", "list", path), try place.run("keys", "list", path, "--json"),
                 try place.run("keys", "export", path), try place.run("keys", "export", path, "--device", "one"),
-                try place.run("keys", "verify", path), try place.run("keys", "log", path),
-                try place.run("keys", "doctor", path),
+                try place.run("keys", "log", path), try place.run("keys", "policy", path, "--json"),
+                try place.run("rotate", path, "--now", "--dry-run", "-v"), try place.run("status", "--long", path),
                 try place.run("keys", "create", path, "--kind", "shared", "--insecure-plaintext"),
-                try place.seal(to: path), try place.seal(to: "\(path)/keyset.json"),
+                try place.seal(to: path), try place.seal(to: "\(path).keyset"),
                 try place.seal(to: path, "--sign-with", path), try place.open(keys: path, payload: sealed),
                 try place.open(keys: path, "--trust", path, payload: sealed),
                 try place.run(["inspect", "--keys", path] + open, stdin: sealed),
@@ -42,7 +43,7 @@ struct SecrecyTests {
             ]
         }
         for path in keysets {
-            try place.setMode(0o644, of: "\(path)/keyset.json")
+            try place.setMode(0o644, of: "\(path).keyset")
             outputs.append(try place.run("keys", "list", path))
         }
         return outputs
@@ -53,32 +54,30 @@ struct SecrecyTests {
     func damaged(_ kind: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", kind)
-        let whole = try place.readForEditing("Keys/ios/keyset.json")
-        let secrets = try place.secrets(in: "Keys/ios/keyset.json")
-        let secret = try #require(secrets.first)
+        let secret = try #require(place.secrets(in: "Keys/ios").first)
         let changed = secret.first == "A" ? "B" + secret.dropFirst() : "A" + secret.dropFirst()
-        let damages = [
-            Payload.replacing(secret, with: secret + "A", in: whole),
-            Payload.replacing(secret, with: secret + "=", in: whole),
-            Payload.replacing(secret, with: changed, in: whole),
-            Payload.replacing("\"kid\":\"", with: "\"kid\":\"A", in: whole),
-            Payload.replacing("\"alg\":\"", with: "\"alg\":\"\(secret)", in: whole),
-            Payload.replacing("\"kty\":\"", with: "\"kty\":\"\(secret)", in: whole),
-            Payload.replacing("\"seq\": 1", with: "\"seq\": \"\(secret)\"", in: whole),
-            Payload.replacing("At\": \"", with: "At\": \"\(secret)", in: whole),
-            Payload.replacing("\"kid\"", with: "\"\(secret)\":1,\"\(secret)\":1,\"kid\"", in: whole),
-            whole.prefix(whole.count / 2), whole + Data(secret.utf8),
-        ]
-        for damage in damages {
-            try place.write(Data(damage), to: "Keys/ios/keyset.json")
-            let error = #expect(throws: (any Error).self) {
-                try KeysetView(place.folder.file("Keys/ios").path, at: UnixTime(1_772_355_600))
+        for (file, whole) in [("keys.json", try place.privateKeys("Keys/ios")), ("Keys/ios.keyset", nil)] {
+            let whole = try whole ?? place.read(file)
+            let damages = [
+                Payload.replacing(secret, with: secret + "A", in: whole),
+                Payload.replacing(secret, with: secret + "=", in: whole),
+                Payload.replacing(secret, with: changed, in: whole),
+                Payload.replacing("\"kid\":\"", with: "\"kid\":\"A", in: whole),
+                Payload.replacing("\"alg\":\"", with: "\"alg\":\"\(secret)", in: whole),
+                Payload.replacing("\"kty\":\"", with: "\"kty\":\"\(secret)", in: whole),
+                Payload.replacing("\"at\":\"", with: "\"at\":\"\(secret)", in: whole),
+                Payload.replacing("\"kid\"", with: "\"\(secret)\":1,\"\(secret)\":1,\"kid\"", in: whole),
+                whole.prefix(whole.count / 2), whole + Data(secret.utf8),
+            ]
+            for damage in damages where damage != whole {
+                try place.write(damage, to: file)
+                let error = #expect(throws: (any Error).self) { try Keyset(file: place.folder.file(file).path) }
+                let failure = Failure(try #require(error))
+                #expect(failure.status == .dataError && !failure.message.contains(secret.dropFirst(4)), "\(failure)")
             }
-            let failure = Failure(try #require(error))
-            #expect(failure.status == .dataError && !failure.message.contains(secret.dropFirst(4)), "\(failure)")
+            let output = try place.seal(to: file)
+            expectRefusal(output, 65, saying: "\(file)")
+            #expect(!output.stderr.contains(secret.dropFirst(4)), "\(output)")
         }
-        let output = try place.run("keys", "list", "Keys/ios")
-        expectRefusal(output, 65, saying: "Keys/ios/keyset.json: ")
-        #expect(!output.stderr.contains(secret.dropFirst(4)), "\(output)")
     }
 }

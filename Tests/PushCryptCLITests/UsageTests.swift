@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptTestSupport
 import Testing
 
 @Suite("bad usage", .ownThreads)
@@ -8,7 +9,8 @@ struct UsageTests {
 
     static let cases: [[String]] =
         [
-            ["nope"], ["keys", "nope"], ["keys", "destroy"], ["--nope"], ["seal"], ["open"], ["keys", "create"],
+            [], ["keys"], ["keys", "secret"], ["blob"], ["recipients"], ["nope"], ["keys", "nope"],
+            ["keys", "destroy"], ["--nope"], ["seal"], ["open"], ["keys", "create"],
             ["seal", "--to", "Keys/ios"], ["seal", "--topic", "a"], ["open", "--keys", "Keys/ios"],
             ["open", "--topic", "a"], ["demo", "more"], seal + ["more", "x"], open + ["more", "x"],
         ]
@@ -25,6 +27,30 @@ struct UsageTests {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
         expectUsageError(try place.run(arguments, stdin: Workplace.inner))
+    }
+
+    /// The settings have keysets that such a command could take in place of what was forgotten.
+    @Test(
+        "a forgotten argument exits 64 and changes nothing",
+        arguments: [
+            "rotate --now", "rotate --at-once Keys/fleet", "publish --unsigned", "publish --sign", "publish --to",
+            "publish --unsigned set", "revoke --yes", "revoke --yes Keys/fleet", "restore --settings", "init --yes",
+            "keys create Keys/new", "keys create --kind sender", "keys import Keys/senders", "keys policy",
+            "keys create Keys/ --kind sender --insecure-plaintext", "keys import Keys/ key --insecure-plaintext",
+            "keys policy --keep 3", "keys policy Keys/senders --epoch 2", "keys policy Keys/senders --end-epoch",
+            "keys destroy --yes", "keys destroy --yes Keys/fleet", "keys export", "keys export --pins",
+            "keys secret add Keys/inbox", "keys secret add --name safe", "keys secret set --new-wrap-command ./wrap",
+            "keys secret remove Keys/inbox", "keys secret list",
+        ])
+    func forgotten(_ command: String) throws {
+        let place = try ChangingCommand.place()
+        let before = try place.contents(of: ".")
+        let output = try CLI.start(
+            command.split(separator: " ").map(String.init), in: place.folder.url,
+            environment: ["PUSHCRYPT_SETTINGS": place.folder.file("pushcrypt.json").path]
+        ).wait()
+        expectUsageError(output)
+        #expect(try place.contents(of: ".") == before)
     }
 
     @Test(

@@ -30,60 +30,16 @@ struct ReplacedFolderTests {
         }
     }
 
-    @Test(
-        "Folder.remove deletes nothing if the folder was replaced before the call",
-        arguments: ["link", "folder"])
-    func remove(_ what: String) throws {
-        let open = try parent.folder("open")
-        try replace(what)
-        #expect(!parent.remove(open))
-        #expect(try place.names(in: "elsewhere") == ["precious"])
-        #expect(try place.names(in: "parent/open") == ["precious"])
-        #expect(try place.names(in: "parent/moved") == ["own"])
-    }
-
-    @Test(
-        "Folder.remove deletes the files of the open folder if the folder is replaced after the check",
-        arguments: ["link", "folder"])
-    func removeAfterCheck(_ what: String) throws {
-        let open = try parent.folder("open")
-        let isRemoved = parent.remove(open) {
-            do { try replace(what) } catch { Issue.record(error) }
-        }
-        #expect(!isRemoved)
-        #expect(try place.names(in: "elsewhere") == ["precious"])
-        #expect(try place.names(in: "parent/open") == ["precious"])
-        #expect(try place.names(in: "parent/moved").isEmpty)
-    }
-
-    @Test("Folder.remove deletes nothing if the folder was published under another name")
-    func published() throws {
-        let open = try parent.folder("open")
-        try parent.publish("open", as: "published")
-        #expect(parent.remove(open))
-        #expect(try place.names(in: "parent/published") == ["own"])
-    }
-
-    @Test("Folder.removeFolder deletes nothing if the name is that of a link")
-    func removePath() throws {
-        try replace("link")
-        parent.removeFolder("open")
-        #expect(try place.names(in: "elsewhere") == ["precious"])
-        #expect(FileSystem.exists(place.path + "/parent/open"))
-    }
-
     @Test("Folder.names lists the open folder and not its replacement", arguments: ["link", "folder"])
     func names(_ what: String) throws {
-        let (byPath, byName) = (try Folder(place.path + "/parent/open"), try parent.folder("open"))
+        let open = try Folder(place.path + "/parent/open")
         try replace(what)
-        #expect(try byPath.names() == ["own"])
-        #expect(try byName.names() == ["own"])
+        #expect(try open.names() == ["own"])
     }
 
-    @Test(
-        "Folder.lock reports that the folder was replaced", arguments: ["link", "folder"], [true, false])
-    func lock(_ what: String, isOpenedByPath: Bool) throws {
-        let open = isOpenedByPath ? try Folder(place.path + "/parent/open") : try parent.folder("open")
+    @Test("Folder.lock reports that the folder was replaced", arguments: ["link", "folder"])
+    func lock(_ what: String) throws {
+        let open = try Folder(place.path + "/parent/open")
         try replace(what)
         let error = #expect(throws: FileError.self) { try open.lock(.exclusive, .none) }
         #expect(error?.code == .changedMeanwhile)
@@ -93,7 +49,7 @@ struct ReplacedFolderTests {
     func links() throws {
         try replace("link")
         let paths = place.path + "/parent/open"
-        for body in [{ _ = try Folder(paths) }, { _ = try parent.folder("open") }, { _ = try parent.read("open") }] {
+        for body in [{ _ = try Folder(paths) }, { _ = try parent.read("open") }] {
             let error = #expect(throws: FileError.self) { try body() }
             #expect(error?.code == .symbolicLink)
             #expect(error?.reason == "\(paths) is a symbolic link")
@@ -138,19 +94,6 @@ struct FolderTests {
         #expect(try folder.names() == ["file"])
     }
 
-    @Test("remove deletes the files of a folder that contains a folder, and leaves the folder")
-    func removeNested() throws {
-        try folder.makeFolder("outer")
-        let outer = try folder.folder("outer")
-        try outer.makeFolder("inner")
-        _ = try outer.makeFile("file")
-        #expect(!folder.remove(outer))
-        #expect(try outer.names() == ["inner"])
-        outer.removeFolder("inner")
-        #expect(folder.remove(outer))
-        #expect(try folder.names().isEmpty)
-    }
-
     @Test("replace calls back after each step in order, and leftovers finds the temporary file until the rename")
     func steps() throws {
         var steps: [String] = []
@@ -165,10 +108,10 @@ struct FolderTests {
 
     @Test("publish refuses a name that is taken by anything", arguments: ["file", "folder", "dangling link"])
     func publish(_ what: String) throws {
-        try folder.makeFolder("new")
+        try Folder.makeIfMissing(place.path + "/new")
         switch what {
         case "file": _ = try folder.makeFile("taken")
-        case "folder": try folder.makeFolder("taken")
+        case "folder": try Folder.makeIfMissing(place.path + "/taken")
         default:
             try FileManager.default.createSymbolicLink(atPath: place.path + "/taken", withDestinationPath: "nowhere")
         }

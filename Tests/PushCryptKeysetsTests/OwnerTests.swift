@@ -1,8 +1,6 @@
 import Foundation
 import PushCryptCore
 import PushCryptFiles
-import PushCryptKeystore
-import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
@@ -14,77 +12,54 @@ import Glibc
 import Darwin
 #endif
 
-@Suite(
-    "Files of another user",
-    .enabled(if: geteuid() == 0, "only root can give files away"))
+/// `KeysetFileAccessTests` has the rules for a keyset's file.
+@Suite("Other files of another user", .enabled(if: geteuid() == 0, "only root can give files away"))
 struct OwnerTests {
     private let place: TemporaryFolder
-    private var path: String { place.path + "/ios" }
 
-    init() throws {
-        place = try TemporaryFolder()
-        try Folder.makeIfMissing(place.path + "/ios")
-        try FileSystem.replace(
-            place.path + "/ios/keyset.json", with: SealedSample.keyset(.sender, .plaintext, nil).fileText())
-        try FileSystem.replace(place.path + "/ios/audit.jsonl", with: [])
-        try FileSystem.replace(place.path + "/pass", with: Array("secret".utf8))
-    }
+    init() throws { place = try TemporaryFolder() }
 
-    private func expectRefusal(_ name: String, _ body: () throws -> Void) throws {
-        try body()
-        let path = place.path + "/" + name
-        try #require(unsafe chown(path, 65_534, 65_534) == 0)
-        let error = #expect(throws: KeystoreError.self) { try body() }
-        #expect(error?.code == .foreignOwner)
-        #expect(error?.reason.hasPrefix("\(path) belongs to user 65534") == true)
-        #expect(error?.reason.hasSuffix(": work as that user") == true)
-        try #require(unsafe chown(path, 0, 0) == 0)
-        try body()
-    }
-
-    @Test(
-        "a keyset whose folder or file belongs to another user is refused",
-        arguments: ["ios", "ios/keyset.json"])
-    func keyset(_ name: String) throws {
-        try expectRefusal(name) { _ = try KeysetFolder(path).file() }
-        try expectRefusal(name) { _ = try Keyset(folder: path) }
-    }
-
-    @Test("a key file of another user is refused, and a file in a folder of another user is read")
-    func file() throws {
-        try expectRefusal("ios/keyset.json") { _ = try Keyset(file: path + "/keyset.json") }
-        try #require(unsafe chown(path, 65_534, 65_534) == 0)
-        _ = try Keyset(file: path + "/keyset.json")
-    }
-
-    @Test("an audit log of another user is refused")
-    func log() throws {
-        try expectRefusal("ios/audit.jsonl") {
-            try KeystoreError.convertingFileErrors {
-                _ = try Folder(path).read(KeysetFolder.auditName, .ownerOnly)
-            }
-        }
+    private func giveAway(_ name: String, to user: uid_t = 65_534) throws {
+        try #require(unsafe chown(place.path + "/" + name, user, user) == 0)
     }
 
     @Test("a passphrase file of another user is refused, also through a link of this user")
     func passphrase() throws {
-        try expectRefusal("pass") { _ = try KeysetSecret.passphraseFile(place.path + "/pass") }
+        try FileSystem.replace(place.path + "/pass", with: Array("secret".utf8))
         try FileManager.default.createSymbolicLink(atPath: place.path + "/link", withDestinationPath: "pass")
-        try #require(unsafe chown(place.path + "/pass", 65_534, 65_534) == 0)
-        let link = place.path + "/link"
-        #expect(KeystoreError.Code.thrown { try KeysetSecret.passphraseFile(link) } == .foreignOwner)
+        for name in ["pass", "link"] {
+            _ = try KeysetSecret.passphraseFile(place.path + "/" + name)
+            try giveAway("pass")
+            let error = #expect(throws: KeystoreError.self) { try KeysetSecret.passphraseFile(place.path + "/" + name) }
+            #expect(error?.code == .foreignOwner)
+            #expect(error?.reason.contains("belongs to user 65534") == true)
+            try giveAway("pass", to: 0)
+        }
     }
 
-    @Test("demo keys and public keys in files of another user are read")
-    func exempt() throws {
-        let published = try SealedSample.keyset(.sender, .plaintext, nil).published()
-        try FileSystem.replace(place.path + "/public.jwks.json", with: #require(published))
-        try FileSystem.replace(path + "/keyset.json", with: Array(DemoKeys.senderJSON.utf8))
-        for name in ["ios", "ios/keyset.json", "public.jwks.json"] {
-            try #require(unsafe chown(place.path + "/" + name, 65_534, 65_534) == 0)
+    @Test("a keyset in a folder of another user is read and not changed")
+    func folder() throws {
+        try Folder.makeIfMissing(place.path + "/Keys")
+        let location = KeysetLocation(place.path + "/Keys/app")
+        try KeysetFiles().write(to: location.path)
+        _ = try KeysetRows(at: location, .changing)
+        try giveAway("Keys")
+        let error = #expect(throws: FileError.self) { try KeysetRows(at: location, .changing) }
+        #expect(error?.code == .foreignOwner)
+        _ = try Keyset(file: location.path)
+    }
+
+    @Test("a JWK set of another user is read if it is public, and refused with private halves or pre-shared keys")
+    func sets() throws {
+        let keyset = try KeysetFiles(.recipient, psk: true).keyset
+        let (file, path) = (try keyset.jwkSet(withHistory: false), place.path + "/keys.json")
+        let (own, psk) = (file, try keyset.publicKeyset(keepingPSK: true).jwkSet(withHistory: false))
+        let others = try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+        for (text, code) in [(own, KeystoreError.Code.foreignOwner), (psk, .foreignOwner), (others, nil)] {
+            try FileSystem.replace(path, with: text)
+            _ = try Keyset(file: path)
+            try giveAway("keys.json")
+            #expect(KeystoreError.Code.thrown { try Keyset(file: path) } == code)
         }
-        _ = try Keyset(folder: path, allowsDemoKeys: true)
-        _ = try Keyset(file: path + "/keyset.json", allowsDemoKeys: true)
-        _ = try Keyset(file: place.path + "/public.jwks.json")
     }
 }

@@ -11,7 +11,7 @@ enum Documents {
         + files(in: "docs/runbooks", withSuffix: ".md")
 
     /// Documents of examples, whose links and paths are checked. They name types of packages of their own.
-    static let examples = ["backend", "operations", "queue", "senders/python", "spark"].map {
+    static let examples = ["backend", "queue", "senders/python", "spark"].map {
         "Examples/\($0)/README.md"
     }
 

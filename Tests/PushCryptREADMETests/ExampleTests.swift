@@ -1,6 +1,8 @@
 import Foundation
 import PushCryptExtension
+import PushCryptFiles
 import PushCryptSender
+import PushCryptTestSupport
 import Testing
 
 /// The examples of sending and receiving in the documents are files beside this one; these tests run them.
@@ -80,7 +82,11 @@ import Testing
         #expect(throws: FailureClass.undecryptable) { try restorer().open(Array(sealed.json), at: now()) }
     }
 
-    private func pusher() throws -> AppointmentPusher { try AppointmentPusher(signingKey: Data(jwk(sender))) }
+    private func pusher() throws -> AppointmentPusher {
+        let place = try TemporaryFolder()
+        try FileSystem.replace(place.path + "/key", with: jwk(sender))
+        return try AppointmentPusher(signingKeys: place.path + "/key")
+    }
 
     private func restorer() throws -> PushRestorer {
         try PushRestorer(keys: jwk(recipient), senders: jwk(sender.publicRecord(keepingPSK: false)))

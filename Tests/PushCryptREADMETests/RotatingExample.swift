@@ -6,10 +6,10 @@ struct RotatingPusher {
     let sealer: Sealer
     let signingKeys: KeysetWatcher
 
-    /// - Parameter folder: a keyset of the keystore, as in `Keys/backend`.
-    init(folder: String, passphraseFile: String) throws {
+    /// - Parameter file: a keyset of sender keys, such as `Keys/backend.keyset`.
+    init(file: String, passphraseFile: String) throws {
         signingKeys = try KeysetWatcher(
-            folder: folder, secret: .passphraseFile(passphraseFile), logger: Logger(label: "pushes"))
+            file: file, secret: .passphraseFile(passphraseFile), logger: Logger(label: "pushes"))
         sealer = try Sealer(topic: "com.example.app", signer: .watching(signingKeys))
     }
 

@@ -5,9 +5,9 @@ import PushCryptSender
 struct AppointmentPusher {
     let sealer: Sealer
 
-    /// - Parameter signingKey: the backend's private key: a JWK, or `keyset.json` of a keyset with one key.
-    init(signingKey: Data) throws {
-        sealer = try Sealer(topic: "com.example.app", signer: .key(SenderKey(jwk: signingKey)))
+    /// - Parameter signingKeys: a keyset of sender keys, such as `Keys/backend.keyset`.
+    init(signingKeys: String) throws {
+        sealer = try Sealer(topic: "com.example.app", signer: .keyset(Keyset(file: signingKeys)))
     }
 
     /// - Parameter registration: what the app uploaded. Keep the `Recipient` if you send to a device often.

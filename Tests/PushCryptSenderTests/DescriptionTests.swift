@@ -111,7 +111,7 @@ import Testing
         func collect(_ body: () throws -> Void) { do { try body() } catch { errors.append(error) } }
         collect { _ = try Channel.simple.seal("{}") }
         collect { _ = try AttachmentReference(json: Array("{}".utf8)) }
-        collect { _ = try KeysetWatcher(folder: "/nowhere") }
+        collect { _ = try KeysetWatcher(file: "/nowhere") }
         collect { _ = try SharedStore(folder: "/nowhere/store", role: .app).badge() }
         return errors
     }

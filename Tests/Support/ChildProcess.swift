@@ -58,6 +58,19 @@ public struct ChildProcess {
         self.socket = socket
     }
 
+    /// Two connected descriptors, which no other child gets; the caller closes both.
+    public static func socketPair() throws -> (own: Int32, child: Int32) {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Glibc)
+        let type = Int32(SOCK_STREAM.rawValue)
+        #else
+        let type = SOCK_STREAM
+        #endif
+        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw Failure(call: "socketpair", number: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
     /// Starts the child and waits for its end.
     public func run() throws -> Ending {
         try start().wait()

@@ -58,7 +58,7 @@ class Ledger:
             self.changed_over.add(push.phone)
 
     def require_valid_keys(self, push: Push) -> None:
-        """A host doesn't seal with a key that it was told is revoked."""
+        """A host doesn't seal with a key that it knows to be revoked."""
         for kid in push.keys & set(self.revoked):
             raise CheckFailed(f"push {push.number} was sealed at {push.sealed} with key {kid}, "
                               f"which was revoked at {self.revoked[kid]}")

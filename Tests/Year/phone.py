@@ -1,12 +1,12 @@
 """Phones: when they fetch keys, and what they show of the pushes that arrive."""
 from __future__ import annotations
 
+import datetime
 import json
 import shutil
 from pathlib import Path
 
-from host import Host
-from tool import TOPIC, Clock, Tool
+from tool import KMS, TOPIC, Clock, Host, Tool
 
 
 class Phone:
@@ -18,10 +18,9 @@ class Phone:
         self.every, self.phase = every, phase
         self.off = off  # whether it is switched off on the days between
         self.folder = work / "phones" / name
-        self.tool = Tool(binary, clock, self.folder, name)
+        self.tool = Tool(binary, clock, self.folder, name, work / "vault")
         self.clock = clock
         self.fetched = clock.now
-        self.trust = self.folder / "senders.json"
         self.keys = "keys.json"
         self.secret: list[str] = []  # the options for the secret of its keys
         self.address: dict[str, object] = {}  # the recipient in a line for `seal`, if it isn't the fleet's key
@@ -37,21 +36,21 @@ class Phone:
 
     def fetch(self, host: Host) -> None:
         """The app runs and fetches the signed set and, over its own connection, its keys."""
-        self.trust.write_bytes((host.web / "senders.json").read_bytes())
-        self.trust.chmod(0o600)
+        (document,) = host.web.glob("*.1.json")
+        self._take(document, "senders.json")
         self._fetch_keys(host)
         self.fetched = self.clock.now
 
-    def _fetch_keys(self, host: Host) -> None:
-        """Its line of the outbox."""
-        for line in (host.home / "outbox/fleet").read_text().splitlines():
-            entry = json.loads(line)
-            if entry["device"] == self.name:
-                path = self.folder / self.keys
-                path.touch(mode=0o600)
-                path.write_text(json.dumps(entry["keyset"]))
+    def _take(self, file: Path, name: str) -> None:
+        shutil.copy(file, self.folder / name)
+        (self.folder / name).chmod(0o600)
 
-    def open(self, payloads: dict[int, object], at: str) -> dict[int, str]:
+    def _fetch_keys(self, host: Host) -> None:
+        """Its file of the outbox."""
+        (file,) = (host.folder / "outbox").glob(f"*.{self.name}.json")
+        self._take(file, self.keys)
+
+    def open(self, payloads: dict[int, object], at: datetime.datetime) -> dict[int, str]:
         """Opens pushes by their numbers. Returns the body that the phone shows, or "!" and the class of the failure."""
         lines = "".join(json.dumps({"payload": payload, "push": number}) + "\n" for number, payload in payloads.items())
         errors = self.folder / "errors"
@@ -74,12 +73,10 @@ class SharingPhone(Phone):
 
     def __init__(self, *arguments, **options) -> None:
         super().__init__(*arguments, **options)
-        self.keys = "Keys/fleet"
+        self.keys, self.secret = "fleet.keyset", ["--wrap-command", str(KMS)]
 
     def _fetch_keys(self, host: Host) -> None:
-        self.secret = ["--wrap-command", str(host.kms)]
-        shutil.rmtree(self.folder / self.keys, ignore_errors=True)
-        shutil.copytree(host.keys / "fleet", self.folder / self.keys)
+        self._take(host.keys / self.keys, self.keys)
 
 
 class RegisteredPhone(Phone):
@@ -95,7 +92,7 @@ class RegisteredPhone(Phone):
         self.next_suite: str | None = None  # an update of the app changes over to it
 
     def make_keys(self, suite: str) -> None:
-        shutil.rmtree(self.folder / self.keys, ignore_errors=True)
+        (self.folder / "Keys/own.keyset").unlink(missing_ok=True)
         self.tool.run(f"keys create Keys/own --kind recipient --suite {suite} --psk --insecure-plaintext --keep 1 "
                       f"--overlap {self.overlap}d")
 
@@ -109,7 +106,7 @@ class RegisteredPhone(Phone):
         """Makes the due steps once a week. A record with another key reaches the backend after the delay."""
         if self.clock.day % 7 == 6:
             if self.next_suite and not self.has_pending():
-                self.tool.run(f"keys add Keys/own --suite {self.next_suite}")
+                self.tool.run(f"rotate --now Keys/own --suite {self.next_suite}")
                 self.next_suite = None
             self.tool.run("rotate Keys/own")
             record = self._record()

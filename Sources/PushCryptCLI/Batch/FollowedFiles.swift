@@ -59,7 +59,7 @@ final class FollowedFiles<Value: Sendable>: Sendable {
                 state = State(value: value, statuses: statuses)
                 StandardStreams.writeError("\(name): new keys in use")
             case .failure(let error):
-                let refusal = Failure(error).message.withoutPrefix("\(name): ")
+                let refusal = Failure(error).message.withoutPath(name)
                 if refusal != state.refusal {
                     StandardStreams.writeError("\(name): new keys rejected; keeping the previous ones: \(refusal)")
                 }

@@ -46,14 +46,18 @@ struct StandardErrorLog: LogHandler {
 
     func log(event: LogEvent) {
         let metadata = event.metadata ?? [:]
-        let place = metadata["keyset"].map { "\($0): " } ?? ""
-        let reason = metadata["reason"].map { ": " + "\($0)".withoutPrefix(place) }
+        let keyset = metadata["keyset"].map { "\($0)" }
+        let place = keyset.map { $0 + ": " } ?? ""
+        let reason = metadata["reason"].map { ": " + "\($0)".withoutPath(keyset ?? "") }
         let details = reason ?? metadata["primary"].map { ": primary key \($0)" } ?? ""
         StandardStreams.writeError("\(place)\(event.message)\(details)")
     }
 }
 
 extension String {
-    /// The text without the place of the file, which the line begins with.
-    func withoutPrefix(_ place: String) -> String { hasPrefix(place) ? String(dropFirst(place.count)) : self }
+    /// The text without the path of the keyset, which the line begins with.
+    func withoutPath(_ path: String) -> String {
+        let prefix = [path, path + KeysetLocation.suffix].map { $0 + ": " }.first(where: hasPrefix) ?? ""
+        return String(dropFirst(prefix.count))
+    }
 }

@@ -8,21 +8,21 @@ struct PushCrypt: ParsableCommand {
             DURATION has s, m, h, d and w (30d, 36h, 1d12h). A FILE with keys is one JWK or a JWK set; Keys/NAME is a keyset. \
             Every command accepts -q, which writes no notes to stderr, and -v, which writes what is read and used.
 
-            Exit status: 0 done, 10 rotate --dry-run: a step is due, rotate --exit-code: a step was carried out, 64 bad usage, \
+            Exit status: 0 done, 10 --dry-run: something is due, 64 bad usage, \
             65 bad data, 66 missing input, 69 another program failed or is missing, or OpenSSL is too old, 70 internal error, 73 can't create, 74 reading or writing \
-            failed, 75 blocked for now, 77 permission, 78 a person must act, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
+            failed, 75 waiting helps, 77 permission, 78 a person must act, 130 and 143 interrupted. status is an exception, for monitors: 0 ok, \
             1 warning, 2 critical, 3 unknown.
 
             Environment:
             PUSHCRYPT_SETTINGS: the settings; otherwise /etc/pushcrypt/pushcrypt.json, else ~/.config/pushcrypt/pushcrypt.json
-            PUSHCRYPT_KEYS: the keystore of rotate --all, status, keys list, doctor and restore; otherwise Keys
+            PUSHCRYPT_KEYS: the keystore of keys list; otherwise Keys
             PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
             PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
-            PUSHCRYPT_WRITER: the name of this host in keysets; otherwise a hash of its machine id
+            PUSHCRYPT_WRITER: the name of this host in keysets; otherwise a hash of its machine id or host name
             NO_COLOR, or TERM=dumb: no colour
             COLUMNS: the width of text
             LC_ALL, LC_CTYPE, LANG: with C or POSIX, text is ASCII
-            SUDO_USER: with sudo, the name in the audit log
+            SUDO_USER: with sudo, the name in the logs of keysets
 
             To begin: pushcrypt demo
             """,
@@ -37,6 +37,8 @@ struct PushCrypt: ParsableCommand {
                     Init.self, Keys.self, Rotate.self, Publish.self, Revoke.self, Restore.self, Status.self,
                 ]),
         ])
+
+    func run() throws { throw ValidationError("Name a command; to begin: pushcrypt demo") }
 }
 
 struct Keys: ParsableCommand {
@@ -47,20 +49,19 @@ struct Keys: ParsableCommand {
             CommandGroup(
                 name: "Look",
                 subcommands: [
-                    KeysList.self, KeysShow.self, KeysLog.self, KeysVerify.self, KeysDoctor.self, KeysCoverage.self,
-                    KeysRehearse.self,
+                    KeysList.self, KeysLog.self, KeysCoverage.self, KeysRehearse.self,
                 ]),
             CommandGroup(
                 name: "Make and move",
                 subcommands: [
-                    KeysCreate.self, KeysImport.self, KeysExport.self, KeysPublish.self, KeysBackup.self,
-                    KeysRestore.self,
+                    KeysCreate.self, KeysImport.self, KeysExport.self,
                 ]),
             CommandGroup(
                 name: "Change",
                 subcommands: [
-                    KeysPolicy.self, KeysAdd.self, KeysPromote.self, KeysRetire.self, KeysRevoke.self, KeysDestroy.self,
-                    KeysPrune.self, KeysPasswd.self, KeysSecrets.self,
+                    KeysPolicy.self, KeysDestroy.self, KeysSecret.self,
                 ]),
         ])
+
+    func run() throws { throw ValidationError("Name a command of keys.") }
 }

@@ -1,5 +1,6 @@
 import PushCryptCore
 import PushCryptFiles
+import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
 
@@ -22,6 +23,8 @@ enum KeyFile {
     }
 
     private static func kind(of bytes: [UInt8]) -> String? {
+        // Also the first line alone, where an input has a payload in each line.
+        if (try? KeysetLine(Array(bytes.prefix { $0 != .newline }), row: 1)) != nil { return "a keyset" }
         if let root = (try? JSONText(bytes))?.root { return kind(of: root) }
         // A file that is none of these is damaged, or has a byte order mark.
         let isDamaged = bytes.starts(with: "-----BEGIN".utf8) || bytes.contains("\"kty\"".utf8)
@@ -55,9 +58,8 @@ enum KeyFile {
         if let keys = root["keys"],
             keys.elements.contains(where: { $0["kty"] != nil }) || root["pushcrypt"]?["keys"] != nil
         {
-            return isPrivate ? "a keyset with private keys" : "a set of public keys"
+            return isPrivate ? "a set of private keys" : "a set of public keys"
         }
-        if root["sealed"]?["dataKey"] != nil { return "a keyset with encrypted private keys" }
         if root["publishers"]?.kind == .array { return "the pins of an app" }
         if root["payload"]?.kind == .string, root["signatures"]?.kind == .array { return "a signed set of sender keys" }
         if isReference(root) { return "the reference of an encrypted file, with its key" }

@@ -18,11 +18,6 @@ struct KeyIDPrefix: ExpressibleByArgument {
         text = argument
     }
 
-    /// - Parameter mustBeWhole: whether the command makes its change without a question.
-    func kid(in change: KeysetChange, mustBeWhole: Bool) throws -> KeyID {
-        try kid(among: change.metadata().timeline.keys.map(\.kid), of: change.path, mustBeWhole: mustBeWhole)
-    }
-
     /// The key that is meant. A whole id is returned even if the keyset doesn't have it.
     ///
     /// - Parameter mustBeWhole: whether first characters are refused, because the command doesn't ask for confirmation.
@@ -38,7 +33,7 @@ struct KeyIDPrefix: ExpressibleByArgument {
             throw Failure(.usage, "\(path): \(text) is short for \(all): give more characters")
         }
         guard !mustBeWhole else {
-            throw Failure(.usage, "\(path): \(text) is short for \(kid); with --yes or --force, give the whole id")
+            throw Failure(.usage, "\(path): \(text) is short for \(kid); with --yes, give the whole id")
         }
         return kid
     }

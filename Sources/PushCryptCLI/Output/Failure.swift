@@ -11,7 +11,7 @@ enum ExitStatus: Int32 {
     case usage = 64
     case dataError = 65
     case noInput = 66
-    /// A key of suite 3 with an OpenSSL before 3.5; the program of --exec-on-change failed, or the one that draws a PNG of --picture failed or is missing.
+    /// A key of suite 3 with an OpenSSL before 3.5; the program `after` of the settings failed, or the one that draws a PNG of --picture failed or is missing.
     case unavailable = 69
     case software = 70
     case cannotCreate = 73
@@ -89,11 +89,10 @@ struct Failure: Error, CustomStringConvertible {
         .unsupportedSuite: .unavailable,
     ]
     private static let keystoreStatuses: [KeystoreError.Code: ExitStatus] = [
-        .invalidName: .usage, .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission,
+        .secretNeeded: .usage, .demoKeys: .usage, .wrongSecret: .noPermission,
         .changedMeanwhile: .temporary,
         .alreadyExists: .cannotCreate, .cannotCreate: .cannotCreate, .notFound: .noInput, .noPermission: .noPermission,
-        .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput, .olderThanLog: .temporary,
-        .unexpectedState: .temporary, .unconfirmedRestoration: .temporary, .copiedKeyset: .temporary,
-        .hookFailed: .unavailable,
+        .looseMode: .noPermission, .foreignOwner: .noPermission, .inputOutput: .inputOutput,
+        .olderThanHistory: .config, .twoHistories: .config,
     ]
 }

@@ -14,12 +14,19 @@ extension Failure {
         case let error as KeysetLogError: self.init(error, path)
         case let error as SettingsError: self.init(error)
         case let conflict as SetupConflict: self.init(conflict)
+        case let error as FileError where error.code == .symbolicLink:
+            let target = FileSystem.resolvedPath(error.path).map { ": change its target, \($0)" } ?? ""
+            self.init(.config, error.reason + target)
         case let error as FileError: self.init(Self.status(error) ?? Failure(KeystoreError(error)).status, error.reason)
-        case let error as LifecycleError:
-            let failure = Failure(error as any Error)
-            self.init(failure.status, "\(path): \(failure.message)")
+        case is LifecycleError, is KeyError: self.init(at: path, error)
+        case let error as KeystoreError where error.code == .wrapCommandFailed: self.init(at: path, error)
         default: self.init(error)
         }
+    }
+
+    private init(at path: String, _ error: any Error) {
+        let failure = Failure(error)
+        self.init(failure.status, "\(path): \(failure.message)")
     }
 
     /// nil for the statuses of all commands.
@@ -124,14 +131,50 @@ extension Failure {
             )
         case .unknownKey(let kid):
             self.init(.noInput, "\(path) has no key \(kid). To see its keys: " + Self.command("keys list", path))
+        case .publicationLimits:
+            self.init(.usage, "\(path): a set is signed for 1 to 16 different topics, and for 14d to 90d")
+        case .epochTaken(let epoch):
+            self.init(
+                .usage,
+                "\(path): another publisher signs epoch \(epoch), and apps that pin it trust that one. Use the next number: "
+                    + Self.command("keys policy", path, " --epoch \(epoch + 1) --publisher KEYSET"))
+        case .epochNeeded(let epochs):
+            let command = Self.command("keys policy", path, " --epoch 1 --publisher KEYSET")
+            self.init(
+                epochs.isEmpty ? .config : .usage,
+                epochs.isEmpty
+                    ? "\(path) has no epoch. To name a publisher: \(command)"
+                    : "\(path): name one of its epochs: \(epochs.map(String.init).joined(separator: ", "))")
+        case .publisherCount:
+            self.init(
+                .usage,
+                "\(path): a publisher keyset has 1 to 4 keys: import one before you destroy the last, or destroy one first"
+            )
+        case .unknownSecret(let name, let names):
+            let all = names.isEmpty ? "its keys are in clear" : "it has \(Self.list(names))"
+            self.init(.noInput, "\(path) has no secret named \(name); \(all)")
+        case .lastSecret:
+            self.init(
+                .usage,
+                "\(path) has no other secret. To write the keys in clear: "
+                    + Self.command("keys secret set", path, " --insecure-plaintext"))
+        case .secretsNeeded(let names):
+            self.init(
+                .usage,
+                "\(path) gets a key that the removed secret doesn't open, and each remaining one wraps it. Missing: \(Self.list(names)). "
+                    + "Use --remaining-passphrase-file FILE or --remaining-wrap-command COMMAND")
         }
+    }
+
+    private static func list(_ names: [SecretName]) -> String {
+        names.map(\.description).joined(separator: ", ")
     }
 
     private static func text(_ what: KeystoreRefusal.GivenUp) -> String {
         switch what {
         case .log(let point): "another history up to line \(point.number)"
-        case .servedSet(nil): "the served set"
-        case .servedSet(let epoch?): "the served set of epoch \(epoch)"
+        case .servedSet(nil, _): "the served set"
+        case .servedSet(let epoch?, _): "the served set of epoch \(epoch)"
         case .namedPoint(let point): "line \(point.number), which another keyset names,"
         }
     }
@@ -178,7 +221,10 @@ extension Failure {
         switch error.code {
         case .missing: self.init(.noInput, "\(place): there is no such file or folder")
         case .foreignOwner:
-            self.init(.noPermission, "\(place) belongs to another user. To correct it: `sudo chown root \(quoted)`")
+            self.init(
+                .noPermission,
+                "\(place) belongs to another user. Work as that user, as in `sudo -u pushcrypt pushcrypt status`, or: "
+                    + "`sudo chown root \(quoted)`")
         case .writableByOthers:
             self.init(.noPermission, "\(place): other users can change it. To correct it: `chmod go-w \(quoted)`")
         case .notAFile: self.init(.dataError, "\(place) isn't a file")

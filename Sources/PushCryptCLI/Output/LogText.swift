@@ -13,6 +13,10 @@ extension KeysetLine {
             deeds.append(publisher == nil ? "ended epoch \(epoch)" : "named the publisher of epoch \(epoch)")
         }
         if let writer = changes.writer, action != .created { deeds.append("\(writer) changes it from now on") }
+        if let secrets = changes.secrets, action == .secrets {
+            let names = secrets.map(\.description).joined(separator: ", ")
+            deeds.append(secrets.isEmpty ? "the keys are in clear from now on" : "secrets from now on: \(names)")
+        }
         switch action {
         case .created: return ["made"] + deeds
         case .published: return deeds + ["published" + (changes.epoch.map { " epoch \($0)" } ?? "")]

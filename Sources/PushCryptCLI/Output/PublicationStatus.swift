@@ -14,7 +14,7 @@ struct PublicationStatus {
     private let now: UnixTime
     let condition: SenderSetPublication.Condition
 
-    private init(_ publication: SenderSetPublication, signedBy: KeyID?, at time: UnixTime) {
+    init(_ publication: SenderSetPublication, signedBy: KeyID?, at time: UnixTime) {
         self.publication = publication
         self.signedBy = signedBy
         now = time
@@ -23,15 +23,16 @@ struct PublicationStatus {
 
     init(_ set: SignedSenderSet, at time: UnixTime) { self.init(set.publication, signedBy: set.signedBy, at: time) }
 
-    /// The set that `keys publish --signed-by` makes of a keyset; nil for a keyset without one.
-    init?(_ metadata: KeysetMetadata, at time: UnixTime) {
-        guard let publication = metadata.signedSet else { return nil }
-        self.init(publication, signedBy: nil, at: time)
-    }
-
-    /// What is left to do after a change of a sender keyset at `path`, which issues its set again.
-    static func publishing(_ path: String, _ secrets: SecretOptions) -> String {
-        TerminalText.harmless("the new set now: `\(PublishedSet.command(path, secrets.repeatedArguments))`".utf8)
+    /// The last signed set of an epoch; nil if none was published.
+    ///
+    /// - Throws: `KeyError` for a set that no app accepts.
+    init?(_ state: KeysetState, epoch: Int64, at time: UnixTime) throws {
+        guard let last = state.published[epoch], let validUntil = last.validUntil, let publication = state.publication
+        else { return nil }
+        let set = try SenderSetPublication(
+            set: state.id.bytes, topics: publication.topics, epoch: epoch, sequence: last.number,
+            issuedAt: last.issuedAt, validUntil: validUntil)
+        self.init(set, signedBy: nil, at: time)
     }
 
     var json: JSONObject {

@@ -57,8 +57,6 @@ public struct KeyError: DescribedError, Hashable, Sendable {
         public static let conflict = Code(name: "conflict")
         /// The `validUntil` of the signed set has passed.
         public static let expired = Code(name: "expired")
-        /// The set of sender keys was issued at a time that is still to come.
-        public static let issuedInFuture = Code(name: "issuedInFuture")
         /// The cryptographic library failed: no entropy, no memory.
         public static let backendFailure = Code(name: "backendFailure")
     }

@@ -34,29 +34,13 @@ extension KeyTimeline {
                 throw LifecycleError(
                     .blocked,
                     "key \(kid) was published\(since ?? " since an unknown time"), and the policy requires \(lead) before it "
-                        + "seals: \(losses[0]); \(advice), or use --force")
+                        + "seals: \(losses[0]); \(advice)")
             }
         }
         retireSealingKeys(at: now, policy)
         change(kid) { $0.activatesAt = now }
         schedule(at: now, policy)
         return losses
-    }
-
-    /// Makes a key stop sealing now. It opens until its overlap ends. A pending key will never seal.
-    package mutating func retire(
-        _ kid: KeyID, at now: UnixTime, _ policy: RotationPolicy
-    ) throws(LifecycleError) -> [String] {
-        try require(kid, in: .pending, .primary, at: now, "retire")
-        if state(of: kid, at: now) == .primary {
-            throw LifecycleError(
-                .invariantBroken,
-                "key \(kid) is the primary one, and no other key can replace it now: add a key and promote it, which "
-                    + "retires this one")
-        }
-        change(kid) { $0.retire(at: now, policy) }
-        schedule(at: now, policy)
-        return ["key \(kid) will never seal; the previous key continues to seal"]
     }
 
     /// Revokes a key: it neither seals nor opens from now on. A caller that revokes the primary must add a successor in the
@@ -93,7 +77,7 @@ extension KeyTimeline {
             throw LifecycleError(
                 .invariantBroken,
                 "key \(kid) is the primary one and can't be destroyed: `pushcrypt rotate` replaces it (--now begins at once), and "
-                    + "`pushcrypt keys prune` destroys it when it has expired; if it leaked, `pushcrypt keys revoke` replaces it at once"
+                    + "destroys it when it has expired; if it leaked, `pushcrypt revoke` replaces it at once"
             )
         case .expired: break
         case .revoked where key(kid)?.lifecycle.expiresAt.map { $0 <= now } ?? true: break
@@ -102,8 +86,8 @@ extension KeyTimeline {
         default: losses = ["every push made with key \(kid) that is still on its way shows a placeholder permanently"]
         }
         guard losses.isEmpty || force else {
-            let time = key(kid)?.lifecycle.expiresAt.map { "wait until \($0)" } ?? "retire it first"
-            throw LifecycleError(.blocked, "key \(kid) is \(state): \(losses[0]); \(time), or use --force")
+            let time = key(kid)?.lifecycle.expiresAt.map { "wait until \($0)" } ?? "revoke it first"
+            throw LifecycleError(.blocked, "key \(kid) is \(state): \(losses[0]); \(time)")
         }
         change(kid) { $0.destroyedAt = now }
         schedule(at: now, policy)

@@ -15,21 +15,18 @@ package struct RotationPlan: Hashable, Sendable {
         case add(activatesAt: UnixTime?)
         case promote(KeyID)
         case destroy(KeyID)
-        /// Issues the signed set again, with the same keys.
-        case renew
 
         package var name: String {
             switch self {
             case .add: "add"
             case .promote: "promote"
             case .destroy: "destroy"
-            case .renew: "renew"
             }
         }
 
         package var kid: KeyID? {
             switch self {
-            case .add, .renew: nil
+            case .add: nil
             case .promote(let kid), .destroy(let kid): kid
             }
         }
@@ -53,11 +50,6 @@ package struct RotationPlan: Hashable, Sendable {
     package private(set) var next: Step?
     /// Why the keyset is never rotated; nil if it is.
     package private(set) var exemption: String?
-    /// Whether an operator has confirmed a clock that seems wrong.
-    package private(set) var confirmsClock = false
-    /// Why the clock seems wrong; nil if it doesn't, or if an operator has confirmed it. If it isn't nil, `due` is empty, and
-    /// the due steps are unknown.
-    package private(set) var clockObjection: String?
 
     /// The plan for publisher keys: no step is ever due (PROTOCOL section 10).
     package init(publishers timeline: KeyTimeline, at time: UnixTime) {
@@ -69,68 +61,32 @@ package struct RotationPlan: Hashable, Sendable {
         "publisher keys are never rotated: apps trust the publishers of their bundle, so they change with an app update"
 
     /// - Parameters:
-    ///   - publication: that of a sender keyset whose signed set is published.
     ///   - time: the clock's time. The plan is for no earlier time than the last change.
     ///   - beginsNow: whether a rotation begins before it is due.
-    ///   - confirmsClock: whether an operator has confirmed a clock that seems wrong.
     ///   - coverage: the verdict for a key; nil if there are no reports.
     package init(
-        _ timeline: KeyTimeline, _ policy: RotationPolicy, publication: PublicationPolicy? = nil, at time: UnixTime,
-        beginsNow: Bool = false, confirmsClock: Bool = false,
+        _ timeline: KeyTimeline, _ policy: RotationPolicy, at time: UnixTime, beginsNow: Bool = false,
         coverage: @escaping (KeyID) -> CoverageVerdict? = { _ in nil }
     ) {
         at = timeline.effective(time)
-        self.confirmsClock = confirmsClock
         let planner = RotationPlanner(
-            timeline: timeline, policy: policy, publication: publication, now: at, beginsNow: beginsNow,
-            coverage: coverage)
-        clockObjection = confirmsClock ? nil : timeline.clockObjection(to: time, policy)
-        for var step in planner.steps() {
+            timeline: timeline, policy: policy, now: at, beginsNow: beginsNow, coverage: coverage)
+        for step in planner.steps() {
             if step.dueAt > at {
                 if next.map({ step.dueAt < $0.dueAt }) ?? true { next = step }
                 continue
             }
-            step.blockedBy = clockObjection ?? step.blockedBy
             if step.blockedBy == nil { due.append(step) } else { blocked.append(step) }
         }
-        // Every other step issues the set, too.
-        guard due.count > 1 else { return }
-        due.removeAll { $0.action == .renew }
-        if let expiry = planner.expiry { due[0].why += "; " + expiry }
-    }
-
-    /// Blocks the due steps for a reason that isn't in the timeline.
-    package mutating func block(_ reason: String) {
-        for index in due.indices { due[index].blockedBy = reason }
-        blocked = due + blocked
-        due = []
     }
 }
 
 extension KeyTimeline {
-    /// Why the clock seems wrong; nil if it doesn't. A host with a wrong clock would destroy keys (PROTOCOL section 9).
-    package func clockObjection(to time: UnixTime, _ policy: RotationPolicy) -> String? {
-        if let objection = clockIsBehind(at: time) {
-            return "\(objection): set it; if it is right, an earlier run had a wrong clock, see "
-                + "docs/runbooks/wrong-clock.md"
-        }
-        return clockIsAhead(at: time, policy).map { "\($0): set it, or use --confirm-clock if it is right" }
-    }
-
     /// Why the clock seems to be behind; nil if it doesn't. The clocks of two hosts may differ by
     /// `Freshness.toleranceInSeconds`.
     package func clockIsBehind(at time: UnixTime) -> String? {
         guard let updatedAt, time + Freshness.toleranceInSeconds < updatedAt else { return nil }
         return "the clock is at \(time), which is before the last change at \(updatedAt)"
-    }
-
-    /// Why the clock seems to be far ahead; nil if it doesn't. A change under such a clock would set ``updatedAt`` for good,
-    /// because states only move forward.
-    package func clockIsAhead(at time: UnixTime, _ policy: RotationPolicy) -> String? {
-        let longestSilence = max(3 * policy.rotateEveryInSeconds, 400 * 86_400)
-        guard let updatedAt, time > updatedAt + longestSilence else { return nil }
-        return "the clock is at \(time), more than \(DurationText.human(longestSilence)) after the last change at "
-            + "\(updatedAt)"
     }
 }
 
@@ -138,31 +94,12 @@ extension KeyTimeline {
 struct RotationPlanner {
     let timeline: KeyTimeline
     let policy: RotationPolicy
-    let publication: PublicationPolicy?
     let now: UnixTime
     let beginsNow: Bool
     let coverage: (KeyID) -> RotationPlan.CoverageVerdict?
 
     func steps() -> [RotationPlan.Step] {
         [timeline.primary(at: now) == nil ? additionWithoutPrimary() : succession()] + erasures()
-            + [renewal()].compactMap(\.self)
-    }
-
-    /// Every change issues the signed set, so it ages only while the keys don't change.
-    private func renewal() -> RotationPlan.Step? {
-        guard let publication, let issuedAt = timeline.updatedAt else { return nil }
-        let validUntil = publication.validUntil(issuedAt: issuedAt)
-        let validity = expiry ?? "the set was issued at \(issuedAt) and is valid until \(validUntil)"
-        return .init(
-            action: .renew, dueAt: publication.renewsAt(issuedAt: issuedAt), why: "its keys don't change; " + validity)
-    }
-
-    /// What apps lose because the signed set has expired; nil if it hasn't.
-    var expiry: String? {
-        guard let publication, let issuedAt = timeline.updatedAt else { return nil }
-        let validUntil = publication.validUntil(issuedAt: issuedAt)
-        guard validUntil <= now else { return nil }
-        return "the signed set expired at \(validUntil): since then apps verify no push, until they fetch the new set"
     }
 
     /// Only a file written by hand has no key that seals.
@@ -208,7 +145,7 @@ struct RotationPlanner {
             return .init(
                 action: .promote(key.kid), dueAt: now, why: "it must be promoted",
                 blockedBy: "the time of its publication is unknown because its createdAt is missing; "
-                    + "`keys promote --force` promotes it")
+                    + "`pushcrypt rotate --now --at-once` promotes it")
         }
         var step = RotationPlan.Step(
             action: .promote(key.kid), dueAt: promotionDate(publishedAt: published),

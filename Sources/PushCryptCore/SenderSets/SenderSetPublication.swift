@@ -61,9 +61,21 @@ extension SenderSetPublication {
     /// - Parameter member: the set's `pushcrypt` member.
     /// - Throws: `KeyError` with `malformed`, `tooLarge`, `invalidTopic`.
     package init(_ member: JSONValue) throws(KeyError) {
-        let (set, topics, epoch) = try Self.identity(member, of: "the signed set")
-        guard let sequence = member["seq"]?.protocolInteger else {
-            throw KeyError(.malformed, "the set's seq is missing or not an integer of 0 to 2^53 - 1")
+        guard let set = member["set"]?.utf8.flatMap(Base64URL.decode) else {
+            throw KeyError(.malformed, "member set of the signed set is missing or not base64url")
+        }
+        guard let epoch = member["epoch"]?.protocolInteger, let sequence = member["seq"]?.protocolInteger else {
+            throw KeyError(.malformed, "the set's epoch or seq is missing or not an integer of 0 to 2^53 - 1")
+        }
+        guard let list = member["topics"], list.kind == .array else {
+            throw KeyError(.malformed, "topics of the signed set are missing or not an array")
+        }
+        var topics = [Topic]()
+        for element in list.elements {
+            guard let text = element.string else {
+                throw KeyError(.malformed, "a topic of the signed set is not a string")
+            }
+            topics.append(try Topic(text))
         }
         guard let issuedAt = try member.time("issuedAt"), let validUntil = try member.time("validUntil") else {
             throw KeyError(.malformed, "the set's issuedAt or validUntil is missing")
@@ -72,39 +84,25 @@ extension SenderSetPublication {
             set: set, topics: topics, epoch: epoch, sequence: sequence, issuedAt: issuedAt, validUntil: validUntil)
     }
 
-    /// All members but `seq` and `keys`, which the set itself writes.
+    /// All members but `seq` and `keys`, which the set itself writes. A topic needs no escapes.
     var jsonMembers: String {
-        Self.jsonMembers(set: set, topics: topics, epoch: epoch)
-            + ", \"issuedAt\": \"\(issuedAt)\", \"validUntil\": \"\(validUntil)\""
+        let names = topics.map { "\"\($0)\"" }.joined(separator: ", ")
+        return "\"set\": \"\(Base64URL.encode(set))\", \"topics\": [\(names)], \"epoch\": \(epoch), "
+            + "\"issuedAt\": \"\(issuedAt)\", \"validUntil\": \"\(validUntil)\""
     }
 }
 
-/// The members that a signed set has in common with the publication of a keyset.
 extension SenderSetPublication {
-    /// - Throws: `KeyError` with `malformed`, `invalidTopic`.
-    static func identity(
-        _ member: JSONValue, of owner: String
-    ) throws(KeyError) -> (set: [UInt8], topics: [Topic], epoch: Int64) {
-        guard let set = member["set"]?.utf8.flatMap(Base64URL.decode) else {
-            throw KeyError(.malformed, "member set of \(owner) is missing or not base64url")
-        }
-        guard let epoch = member["epoch"]?.protocolInteger else {
-            throw KeyError(.malformed, "epoch of \(owner) is missing or not an integer of 0 to 2^53 - 1")
-        }
-        guard let list = member["topics"], list.kind == .array else {
-            throw KeyError(.malformed, "topics of \(owner) are missing or not an array")
-        }
-        var topics = [Topic]()
-        for element in list.elements {
-            guard let text = element.string else { throw KeyError(.malformed, "a topic of \(owner) is not a string") }
-            topics.append(try Topic(text))
-        }
-        return (set, topics, epoch)
+    package enum Condition: String, Hashable, Sendable {
+        case valid
+        /// Less than a third of the validity is left.
+        case expiring
+        /// Apps that haven't fetched a later set verify nothing.
+        case expired
     }
 
-    /// A topic needs no escapes.
-    static func jsonMembers(set: [UInt8], topics: [Topic], epoch: Int64) -> String {
-        let names = topics.map { "\"\($0)\"" }.joined(separator: ", ")
-        return "\"set\": \"\(Base64URL.encode(set))\", \"topics\": [\(names)], \"epoch\": \(epoch)"
+    package func condition(at time: UnixTime) -> Condition {
+        guard time < validUntil else { return .expired }
+        return validUntil.seconds - time.seconds < (validUntil.seconds - issuedAt.seconds) / 3 ? .expiring : .valid
     }
 }

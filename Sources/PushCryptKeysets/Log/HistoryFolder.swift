@@ -1,4 +1,4 @@
-import PushCryptCore
+package import PushCryptCore
 package import PushCryptFiles
 import PushCryptPrimitives
 
@@ -82,16 +82,18 @@ package struct HistoryFolder: Hashable, Sendable {
     /// Remembers a keyset that was read and authenticated. It is left to others if this user can't write the folder, if
     /// another process has the lock or has changed the keyset since, or if there is no room: readers don't wait or fail for it.
     ///
-    /// - Parameter seen: what the keyset was compared with. Nothing is locked or written if it has the same lines.
+    /// - Parameters:
+    ///   - seen: what the keyset was compared with. Nothing is locked or written if it has the same lines.
+    ///   - time: of a first sight.
     /// - Throws: `FileError`; ``KeysetFileError`` for a damaged history.
-    package func raise(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
-        guard seen?.file != keyset.history(after: seen).file else { return }
+    package func raise(to keyset: OpenedKeyset, from seen: KeysetHistory?, at time: UnixTime = .now) throws {
+        guard seen?.file != keyset.history(after: seen, seenAt: time).file else { return }
         do {
             let lock = try lock(.none)
             defer { lock.unlock() }
             let seen = try history(of: keyset.state.id)
             guard seen?.objection(to: keyset) == nil else { return }
-            try setHistory(keyset.history(after: seen), from: seen)
+            try setHistory(keyset.history(after: seen, seenAt: time), from: seen)
         } catch let error as FileError where [.busy, .noPermission, .noLocks, .noSpace].contains(error.code) {}
     }
 }

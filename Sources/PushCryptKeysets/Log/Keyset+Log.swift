@@ -60,60 +60,76 @@ extension KeysetHistory {
     }
 }
 
+/// Why a program doesn't use a keyset that it has read: the host has seen another log of it.
+package struct HistoryRefusal: Error, Sendable {
+    package let objection: KeysetHistory.Objection
+    package let id: KeysetID
+    /// The place of the keyset.
+    package let path: String
+    /// The last line of the file, and of what the host has seen.
+    package let line, seen: LogPoint
+}
+
 extension HistoryFolder {
     /// Compares a keyset that was authenticated with what the host has seen, and remembers it if the caller can write the folder.
     /// Demo keysets have no history.
     ///
     /// - Parameter source: the place of the keyset, for errors.
-    /// - Throws: `KeystoreError` with `olderThanHistory`, `twoHistories`, `damaged` for the history itself, and the codes of files.
+    /// - Throws: ``HistoryRefusal``; `KeystoreError` with the codes of files; ``KeysetFileError`` for a damaged history.
     func admit(_ keyset: OpenedKeyset, from source: String) throws {
         guard !keyset.state.isDemo else { return }
-        try KeystoreError.convertingLogErrors(path) {
-            let seen = try KeystoreError.convertingFileErrors { try history(of: keyset.state.id) }
+        try KeystoreError.convertingFileErrors {
+            let seen = try history(of: keyset.state.id)
             if let seen, let objection = seen.objection(to: keyset) {
-                throw KeystoreError(objection, to: keyset.state, from: source, seen.log.state, in: path)
+                throw HistoryRefusal(
+                    objection: objection, id: keyset.state.id, path: source, line: keyset.state.head,
+                    seen: seen.log.state.head)
             }
-            try KeystoreError.convertingFileErrors { try raise(to: keyset, from: seen) }
+            try raise(to: keyset, from: seen)
         }
     }
 }
 
 extension KeystoreError {
-    /// Runs `body` and converts an error about a keyset's file or the history of one.
-    ///
-    /// - Parameter source: the place of the keyset.
-    static func convertingLogErrors<Value>(_ source: String, _ body: () throws -> Value) throws -> Value {
+    /// Runs `body` and converts an error about a keyset's file or its history.
+    static func convertingKeysetErrors<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as KeysetLogError {
-            throw KeystoreError(error, in: source)
         } catch let error as KeysetFileError {
             throw KeystoreError(error.cause, in: error.path)
+        } catch let refusal as HistoryRefusal {
+            throw KeystoreError(refusal)
         }
     }
 
-    fileprivate init(
-        _ objection: KeysetHistory.Objection, to state: KeysetState, from source: String, _ seen: KeysetState,
-        in folder: String
-    ) {
-        let facts = "\(source) ends at line \(state.head.number), and \(folder) has seen line \(seen.head.number)"
-        switch objection {
-        case .older: self.init(.olderThanHistory, "\(facts): the file is an old copy")
-        case .parted: self.init(.twoHistories, "\(facts), which it doesn't contain: two hosts have changed copies")
-        case .notEncrypted: self.init(.notEncrypted, "\(source) is not encrypted, and \(folder) has seen it encrypted")
+    private init(_ refusal: HistoryRefusal) {
+        let (path, seen) = (refusal.path, refusal.seen.number)
+        let advice = "To go on: `pushcrypt restore \(ShellArgument.quoted(path))`"
+        switch refusal.objection {
+        case .older:
+            self.init(
+                .olderThanHistory,
+                "\(path) is an old copy: it ends at line \(refusal.line.number), and this host has seen line \(seen). "
+                    + advice)
+        case .parted:
+            self.init(
+                .twoHistories,
+                "\(path): two hosts have changed copies: this host has seen another line \(seen). \(advice)")
+        case .notEncrypted:
+            self.init(.notEncrypted, "\(path) is not encrypted, and this host has seen it encrypted. \(advice)")
         }
     }
 
     private init(_ error: KeysetLogError, in source: String) {
         switch error.code {
-        case .secretNeeded: self.init(.secretNeeded, "\(source) has no secret of this kind")
+        case .secretNeeded: self.init(.secretNeeded, "\(source) is encrypted and has no secret of this kind")
         case .wrongSecret: self.init(.wrongSecret, "\(source): the passphrase is wrong")
         case .notEncrypted: self.init(.notEncrypted, "\(source) is not encrypted, though a secret was given")
         case .unsupportedVersion: self.init(.notAKeyset, "\(source) was written by a later version")
         default:
             let place = error.row == 0 ? source : "\(source), line \(error.row)"
             let member = error.member.map { " (\($0))" } ?? ""
-            self.init(.damaged, "\(place) is damaged or was changed: \(error.code.rawValue)\(member)")
+            self.init(.damaged, "\(place)\(member): damaged or changed (\(error.code.rawValue))")
         }
     }
 }

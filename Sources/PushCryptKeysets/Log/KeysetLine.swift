@@ -90,8 +90,8 @@ extension KeysetLine {
     /// - Parameters:
     ///   - bytes: the row without its line feed.
     ///   - row: counted from 1, for errors.
-    /// - Throws: `KeysetLogError` with `malformed`, `misplaced`, `kidMismatch`.
-    package init(_ bytes: [UInt8], row: Int) throws(KeysetLogError) {
+    /// - Throws: `KeysetLogError` with `malformed`, `misplaced`, `kidMismatch`; `KeyError` with `backendFailure`.
+    package init(_ bytes: [UInt8], row: Int) throws {
         let reader = try RowReader(bytes, row: row)
         try reader.allowOnly(Self.members)
         if row > 1, let name = ["id", "kind"].first(where: reader.has) { throw reader.error(.misplaced, name) }
@@ -140,7 +140,7 @@ extension KeysetLine {
 }
 
 extension KeysetChanges {
-    init(_ reader: RowReader) throws(KeysetLogError) {
+    init(_ reader: RowReader) throws {
         for (name, member) in try reader.members(of: "keys") { keys.append(try Key(name, member)) }
         if let value = reader["policy"] {
             policy = try reader.parsed("policy") { () throws(KeyError) in try RotationPolicy(value) }
@@ -162,7 +162,7 @@ extension KeysetChanges {
             else { throw reader.error(.malformed, "secrets") }
             secrets = known
         }
-        over = try reader.elements(of: "over").map { element throws(KeysetLogError) in
+        over = try reader.elements(of: "over").map { element in
             try element.allowOnly(["n", "hash"])
             return try element.point
         }
@@ -178,7 +178,7 @@ extension KeysetChanges {
 }
 
 extension KeysetChanges.Key {
-    fileprivate init(_ name: String, _ reader: RowReader) throws(KeysetLogError) {
+    fileprivate init(_ name: String, _ reader: RowReader) throws {
         guard let kid = KeyID(name) else { throw reader.error(.malformed) }
         self.init(kid)
         try reader.allowOnly(["jwk", "psk", "lost"] + KeysetChanges.Moment.allCases.map(\.rawValue))
@@ -203,7 +203,7 @@ extension KeysetChanges.Key {
 }
 
 extension KeysetChanges.Publication {
-    fileprivate init(_ reader: RowReader) throws(KeysetLogError) {
+    fileprivate init(_ reader: RowReader) throws {
         try reader.allowOnly(["topics", "validFor"])
         let names = reader["topics"]?.elements.map(\.string) ?? []
         let topics = try reader.parsed("topics") { () throws(KeyError) in

@@ -6,6 +6,8 @@ package struct KeysetLocation: Hashable, Sendable, CustomStringConvertible {
     package let path: String
 
     package static let suffix = ".keyset"
+    /// The file in a keystore that other users can open, which is locked in place of the folder.
+    package static let lockName = ".lock"
 
     /// - Parameter path: `Keys/senders` or `Keys/senders.keyset`.
     package init(_ path: String) {

@@ -19,7 +19,7 @@ extension KeysetRows {
         switch use {
         case .changing:
             let folder = try Folder(location.keystore)
-            try folder.check(.ownerOnly)
+            try folder.check(.othersMayRead)
             try self.init(in: folder, location)
         case .reading:
             try self.init(OpenFile(location.path), .ownerOrRootsGroup, location)

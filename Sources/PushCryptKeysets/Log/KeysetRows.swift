@@ -50,7 +50,8 @@ package struct KeysetRows: Sendable {
 
     package var isEncrypted: Bool { sealed != nil }
     /// The names of the secrets; empty for keys in clear.
-    package var secrets: [SecretName] { sealed?.entries.map(\.name) ?? [] }
+    package var secrets: [SecretName] { namedSecrets.map(\.name) }
+    package var namedSecrets: [Protection.Named] { sealed?.entries.named ?? [] }
 
     /// The keys, after the log was authenticated.
     ///
@@ -95,7 +96,7 @@ package struct KeysetRows: Sendable {
             let record: KeyRecord
             do {
                 record = try KeyRecord(element, backend: DefaultBackend.shared)
-            } catch let error as KeyError where error.code != .unsupportedSuite {
+            } catch let error as KeyError where ![.unsupportedSuite, .backendFailure].contains(error.code) {
                 throw KeysetLogError(.malformed, row: row, "keys")
             }
             guard let key = log.state.key(record.kid), key.hasMaterial,

@@ -1,3 +1,5 @@
+package import PushCryptCore
+
 /// A keyset that was read and, if it is encrypted, authenticated.
 package struct OpenedKeyset: Sendable {
     package let log: KeysetLog
@@ -11,9 +13,12 @@ package struct OpenedKeyset: Sendable {
     package var state: KeysetState { log.state }
     /// What a host remembers of the keyset.
     ///
-    /// - Parameter old: what it remembered before, with the last run.
-    package func history(after old: KeysetHistory? = nil) -> KeysetHistory {
+    /// - Parameters:
+    ///   - old: what it remembered before, with the last run.
+    ///   - time: of a first sight; nil for a keyset that the host makes.
+    package func history(after old: KeysetHistory? = nil, seenAt time: UnixTime? = nil) -> KeysetHistory {
         KeysetHistory(
-            log, mac: material.historyKey?.mac(of: log), lastRun: old?.lastRun, lastStatus: old?.lastStatus)
+            log, mac: material.historyKey?.mac(of: log), firstSeen: old == nil ? time : old?.firstSeen,
+            lastRun: old?.lastRun, lastStatus: old?.lastStatus)
     }
 }

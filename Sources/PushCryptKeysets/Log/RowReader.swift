@@ -138,12 +138,16 @@ struct RowReader {
         }
     }
 
-    /// Converts the error of a value's own reader.
-    func parsed<Value>(_ name: String, _ body: () throws -> Value) throws(KeysetLogError) -> Value {
+    /// Converts the error of a value's own reader. A failure of the cryptographic library isn't one of the file.
+    func parsed<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
         } catch let error as KeyError where error.code == .kidMismatch {
             throw self.error(.kidMismatch, name)
+        } catch let error as KeyError where error.code == .backendFailure {
+            throw error
+        } catch let error as CryptoError {
+            throw error
         } catch {
             throw self.error(.malformed, name)
         }

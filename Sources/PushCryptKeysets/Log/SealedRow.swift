@@ -24,7 +24,7 @@ struct SealedRow {
     }
 
     /// - Throws: `KeysetLogError` with `malformed`.
-    init(_ reader: RowReader) throws(KeysetLogError) {
+    init(_ reader: RowReader) throws {
         try reader.allowOnly(["locks", "dataKey", "keys"])
         guard let member = reader["locks"] else { throw reader.error(.malformed, "locks") }
         for entry in try reader.elements(of: "locks") {
@@ -32,7 +32,7 @@ struct SealedRow {
             if entry.has("passphrase") { try entry.child("passphrase").allowOnly(["n", "r", "p", "salt", "check"]) }
         }
         entries = try reader.parsed("locks") { () throws(KeyError) in
-            try [KeysetSecrets.Entry](locks: member, least: 1, .log)
+            try [KeysetSecrets.Entry](locks: member)
         }
         locks = Array(member.rawBytes)
         dataKey = try reader.bytes("dataKey", count: DataKey.wrappedByteCount)
@@ -43,7 +43,7 @@ struct SealedRow {
     /// - Parameter keys: an array of JWKs.
     init(_ keys: [UInt8], _ log: KeysetLog, _ secrets: KeysetSecrets, _ historyKey: HistoryKey) throws {
         entries = secrets.entries
-        locks = Array(("[" + entries.map(\.json).joined(separator: ",") + "]").utf8.filter { $0 != UInt8(ascii: " ") })
+        locks = entries.json
         var plaintext = [UInt8]()
         plaintext.reserveCapacity(keys.count + 128)
         defer { wipe(&plaintext) }
@@ -60,17 +60,7 @@ struct SealedRow {
     /// - Returns: the plaintext, which the caller wipes, and the secrets with the keyset key.
     /// - Throws: `KeysetLogError` with `wrongSecret`, `secretNeeded`, `notAuthentic`; `KeystoreError` with `wrapCommandFailed`.
     func open(_ log: KeysetLog, _ secret: KeysetSecret, row: Int) throws -> ([UInt8], KeysetSecrets) {
-        let secrets: KeysetSecrets
-        do {
-            secrets = try KeysetSecrets(unlocking: entries, with: secret, "row \(row)")
-        } catch let error as KeystoreError {
-            switch error.code {
-            case .wrongSecret: throw KeysetLogError(.wrongSecret, row: row)
-            case .secretNeeded: throw KeysetLogError(.secretNeeded, row: row)
-            case .damaged: throw KeysetLogError(.notAuthentic, row: row, "sealed.locks")
-            default: throw error
-            }
-        }
+        let secrets = try KeysetSecrets(unlocking: entries, with: secret, row: row)
         guard var bytes = try secrets.key.decrypt(dataKey, aad: Self.dataKeyContext) else {
             throw KeysetLogError(.notAuthentic, row: row, "sealed.dataKey")
         }

@@ -1,3 +1,4 @@
+package import PushCryptCore
 import PushCryptFiles
 package import PushCryptKeysets
 import PushCryptPrimitives
@@ -28,13 +29,15 @@ package struct FileStorage: KeystoreStorage {
         let end = FileLock.Wait.until(.now + patience)
         let keystore = try path.map { path in
             let folder = try Folder(KeysetLocation(path).keystore)
-            try folder.check(.ownerOnly)
-            try folder.lock(.exclusive, end)
-            return folder
+            try folder.check(.othersMayRead)
+            let lock = try FileLock(in: folder, named: KeysetLocation.lockName)
+            try lock.lock(.exclusive, end)
+            try folder.requireCurrent()
+            return (folder, lock)
         }
         let lock = try histories?.lock(end)
         FaultPoint.reach("locked")
-        return try LockedFiles(self, keystore, lock)
+        return try LockedFiles(self, keystore?.0, [keystore?.1, lock].compactMap(\.self))
     }
 
     /// - Throws: `FileError`, `KeysetFileError`, as `KeysetRows.init(at:_:)`.
@@ -56,9 +59,9 @@ package struct FileStorage: KeystoreStorage {
 
     package func history(of id: KeysetID) throws -> KeysetHistory? { try histories?.history(of: id) }
 
-    package func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
+    package func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?, at time: UnixTime) throws {
         guard !keyset.state.isDemo else { return }
-        try histories?.raise(to: keyset, from: seen)
+        try histories?.raise(to: keyset, from: seen, at: time)
     }
 
     /// - Throws: `FileError`.
@@ -98,11 +101,11 @@ package final class LockedFiles: LockedStorage {
     private let storage: FileStorage
     /// nil if only the histories are locked.
     private let keystore: Folder?
-    private let histories: FileLock?
+    private let locks: [FileLock]
 
     /// Removes the files that a crash left.
-    fileprivate init(_ storage: FileStorage, _ keystore: Folder?, _ histories: FileLock?) throws(FileError) {
-        (self.storage, self.keystore, self.histories) = (storage, keystore, histories)
+    fileprivate init(_ storage: FileStorage, _ keystore: Folder?, _ locks: [FileLock]) throws(FileError) {
+        (self.storage, self.keystore, self.locks) = (storage, keystore, locks)
         guard let keystore else { return }
         for name in try keystore.leftovers() where Self.isOurs(name) { try keystore.remove(name) }
     }
@@ -112,8 +115,6 @@ package final class LockedFiles: LockedStorage {
         let mark = leftover.dropLast(FileSystem.randomNameCharacterCount)
         return mark.hasSuffix("\(KeysetLocation.suffix).new-") && !leftover.hasSuffix(KeysetLocation.suffix)
     }
-
-    deinit { keystore?.unlock() }
 
     /// The keystore's folder, if it is that of the path.
     private func folder(of location: KeysetLocation) -> Folder {

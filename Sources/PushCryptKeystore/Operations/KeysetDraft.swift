@@ -7,7 +7,9 @@ package struct KeysetDraft {
     package let now: UnixTime
     package var changes = KeysetChanges()
     package private(set) var timeline: KeyTimeline
-    private let state: KeysetState
+    /// nil for keys in clear. ``changes`` has their names if they change.
+    var secrets: KeysetSecrets?
+    package let state: KeysetState
     private var added: [KeyID: KeyRecord] = [:]
     /// Keys that an operator revokes or destroys. All others must continue to open.
     private var givenUp: Set<KeyID> = []
@@ -32,7 +34,17 @@ package struct KeysetDraft {
         try add(record, activatesAt: activatesAt)
     }
 
+    /// - Throws: `LifecycleError`; `KeyError` with `suiteTooLow` for a suite below that of another key, which senders refuse.
     package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?) throws {
+        let suite = record.algorithm.suite
+        if let higher = state.keys.first(where: { key in
+            key.hasMaterial && key.algorithm.suite.map { suite?.isAtLeast($0) == false } ?? false
+        }) {
+            throw KeyError(
+                .suiteTooLow,
+                "key \(higher.kid) has \(higher.algorithm.rawValue), which ranks above \(record.algorithm.rawValue): a keyset never "
+                    + "goes back; for devices without suite 3 make another keyset")
+        }
         try timeline.add(record.kid, activatesAt: activatesAt, at: now, policy)
         added[record.kid] = record
     }
@@ -46,7 +58,6 @@ package struct KeysetDraft {
             case .add(let activatesAt): try add(activatesAt: activatesAt, suite: suite)
             case .promote(let kid): _ = try timeline.promote(kid, at: now, policy, force: false)
             case .destroy(let kid): try destroy(kid, force: false)
-            case .renew: break
             }
         }
     }
@@ -59,6 +70,18 @@ package struct KeysetDraft {
     package mutating func destroy(_ kid: KeyID, force: Bool) throws {
         _ = try timeline.destroy(kid, at: now, policy, force: force)
         givenUp.insert(kid)
+    }
+
+    /// Applies a new policy.
+    ///
+    /// - Throws: `KeyError` with `wrongKind` for publishers.
+    package mutating func adopt(_ policy: RotationPolicy) throws(KeyError) {
+        guard state.kind != .publisher else {
+            throw KeyError(.wrongKind, "publisher keys have no policy: they change with an app update")
+        }
+        guard policy != state.policy else { return }
+        changes.policy = policy
+        timeline.adopt(policy, after: state.policy, at: now)
     }
 
     /// Sets or removes a moment of a key, where a restoration or a corrected clock does.
@@ -87,10 +110,11 @@ package struct KeysetDraft {
     /// The line's changes and the keyset's records after it. Whatever was changed, a key seals afterwards.
     ///
     /// - Parameter isOrdinary: whether the invariants of a change hold. A restoration and a corrected clock change the past.
-    /// - Throws: `LifecycleError` with `invariantBroken`.
+    /// - Throws: `LifecycleError` with `invariantBroken`; `KeystoreRefusal` with `publicationLimits`.
     package mutating func finished(
         _ records: [KeyID: KeyRecord], isOrdinary: Bool
     ) throws -> (changes: KeysetChanges, records: [KeyID: KeyRecord]) {
+        try changes.publication?.requireLimits()
         if KeystoreRule.keepsPrimary.isOn { try keepPrimary() }
         if isOrdinary, state.kind != .publisher {
             let old = state.keys.isEmpty ? nil : state.timeline
@@ -116,12 +140,30 @@ package struct KeysetDraft {
     }
 
     private mutating func keepPrimary() throws {
-        guard state.kind != .publisher, timeline.primary(at: now) == nil else { return }
-        let pending = timeline.keys(in: .pending, at: now).max { $0.rank < $1.rank }
-        if let pending {
-            _ = try timeline.promote(pending.kid, at: now, policy, force: true)
-        } else {
-            try add(activatesAt: now)
+        if state.kind != .publisher, timeline.primary(at: now) == nil { try sealAtOnce(nil) }
+    }
+
+    /// Makes a pending key the primary one now, or a new key.
+    ///
+    /// - Parameter suite: of a new key; nil for that of the newest key.
+    package mutating func sealAtOnce(_ suite: KeyPairType?) throws {
+        var pending = timeline.keys(in: .pending, at: now).max { $0.rank < $1.rank }?.kid
+        if pending == nil {
+            try add(activatesAt: nil, suite: suite)
+            pending = timeline.keys.last?.kid
         }
+        if let pending { _ = try timeline.promote(pending, at: now, policy, force: true) }
+    }
+
+    /// Adds a key that signs beside the others.
+    ///
+    /// - Throws: `LifecycleError` with `wrongState` if an app can't pin as many.
+    package mutating func addPublisher() throws {
+        let limit = SenderSetPins.maximumPublisherCount
+        guard state.keys.count(where: \.hasMaterial) < limit else {
+            throw LifecycleError(
+                .wrongState, "an app pins at most \(limit) publisher keys: destroy one that no app needs any more")
+        }
+        try add(activatesAt: nil)
     }
 }

@@ -50,8 +50,16 @@ extension KeystoreHost {
     package func publish(
         _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false, isUrgent: Bool = false
     ) throws -> [ServedResult] {
-        var keyset = try authenticated(path)
-        defer { withExtendedLifetime(keyset.files) {} }
+        var keyset = try lock(path)
+        return try publish(&keyset, publishers: publishers, replacing: replacing, isUrgent: isUrgent)
+    }
+
+    /// The same for a keyset that is locked.
+    package func publish(
+        _ keyset: inout LockedKeyset<Storage.Locked>, publishers: [OpenedKeyset], replacing: Bool = false,
+        isUrgent: Bool = false
+    ) throws -> [ServedResult] {
+        keyset = try authenticated(keyset)
         let (id, epochs) = (keyset.state.id, keyset.state.publishedEpochs)
         guard !epochs.isEmpty else { return [] }
         let signing = Signing(publishers, replacing: replacing)
@@ -80,23 +88,26 @@ extension KeystoreHost {
     /// Whether ``publish(_:publishers:replacing:)`` would write nothing: so no publisher has to be unlocked.
     ///
     /// - Parameter publishers: the logs of those at hand. One counts if this host has seen, and so authenticated, its lines.
-    /// - Throws: `KeystoreRefusal` with `missing`, `setTooLarge`; `KeyError` with `unsupportedSuite`; what the storage throws.
-    package func isPublished(_ path: String, by publishers: [KeysetLog]) throws -> Bool {
-        guard let log = try storage.keyset(path)?.log else { throw KeystoreRefusal.missing(path: path) }
-        let state = log.state
+    /// - Throws: `KeystoreRefusal` with `setTooLarge`; `KeyError` with `unsupportedSuite`; what the storage throws.
+    package func isPublished(_ keyset: LockedKeyset<Storage.Locked>, by publishers: [KeysetLog]) throws -> Bool {
+        let (log, state) = (keyset.log, keyset.state)
         guard !state.publishedEpochs.isEmpty else { return true }
         func isKnown(_ log: KeysetLog) throws -> Bool {
             try storage.history(of: log.state.id)?.log.state.head == log.state.head
         }
-        guard try isKnown(log), try otherNames(state).isEmpty else { return false }
+        // Whatever else has such a name stays.
+        guard try keyset.isKnown && otherNames(state).allSatisfy({ try servedSet(state.id, $0) == nil }) else {
+            return false
+        }
         return try state.publishedEpochs.allSatisfy { epoch in
-            guard isCovered(state, epoch, at: max(clock, state.at)), let published = log.lastPublished(epoch),
+            let publisher = publishers.first { $0.state.id == epoch.flatMap { state.epochs[$0] } }
+            guard isCovered(state, epoch, by: publisher, at: max(clock, state.at)),
+                let published = log.lastPublished(epoch),
                 let document = try storage.served(ServedDocument.name(state.id, epoch))
             else { return false }
             let payload = try ServedPayload.json(published)
-            guard let epoch else { return document == payload }
-            guard let publisher = publishers.first(where: { $0.state.id == state.epochs[epoch] }),
-                try isKnown(publisher), SignedSenderSet.unverifiedPayload(of: document) == payload
+            guard epoch != nil else { return document == payload }
+            guard let publisher, try isKnown(publisher), SignedSenderSet.unverifiedPayload(of: document) == payload
             else { return false }
             let keys = publisher.state.keys.filter(\.hasMaterial)
             guard try SignedSenderSet.namedSigners(of: document) == Set(keys.map(\.kid)) else { return false }
@@ -124,7 +135,8 @@ extension KeystoreHost {
             throw KeystoreRefusal.otherPublisher(epoch: epoch)
         }
         let others = try otherNames(state)
-        try receive(sent, review: review)
+        let files = try receive(sent, review: review)
+        defer { withExtendedLifetime(files) {} }
         let served = state.publishedEpochs.map { epoch in
             ServedResult(state.id, epoch) {
                 try requirePublishable(log, epoch, signing)
@@ -161,7 +173,7 @@ extension KeystoreHost {
     /// - Throws: as ``publish(_:publishers:replacing:)``; `KeystoreRefusal` with `noPublication` if the keyset has no epochs or
     ///   names no topics, `servedAhead`.
     package func unsigned(_ path: String, replacing: Bool = false) throws -> KeysetHistory {
-        var keyset = try authenticated(path)
+        var keyset = try authenticated(lock(path))
         guard !keyset.state.epochs.isEmpty else { throw KeystoreRefusal.noPublication }
         let time = try time(for: keyset)
         let signing = Signing([], replacing: replacing)
@@ -173,29 +185,40 @@ extension KeystoreHost {
     }
 
     /// Locks a keyset, and uses the secret if this host hasn't seen its last lines.
-    func authenticated(_ path: String) throws -> LockedKeyset<Storage.Locked> {
-        let keyset = try lock(path)
+    func authenticated(_ keyset: LockedKeyset<Storage.Locked>) throws -> LockedKeyset<Storage.Locked> {
         guard !keyset.isKnown else { return keyset }
         let opened = try keyset.found.opened()
-        try keyset.files.setHistory(opened.history(after: keyset.history), from: keyset.history)
-        return keyset.followed(by: opened)
+        let followed = keyset.followed(by: opened, at: clock)
+        if let history = followed.history { try keyset.files.setHistory(history, from: keyset.history) }
+        return followed
     }
 
-    /// What the host of a publisher checks before it signs the log of another host.
+    /// What the host of a publisher checks before it signs the log of another host. Nothing is locked while a person reviews it.
     ///
+    /// - Returns: the locked histories.
     /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `notReviewed`.
-    package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws {
-        let (log, files) = (sent.log, try storage.lock(nil))
-        let history = try storage.history(of: log.state.id)
-        try requireExtension(log, of: history)
-        let seen = history?.log
-        let isNew = seen?.state.head != log.state.head
-        guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.state)) else {
-            throw KeystoreRefusal.notReviewed
+    @discardableResult
+    package func receive(_ sent: KeysetHistory, review: (UnsignedLines) -> Bool) throws -> Storage.Locked {
+        let log = sent.log
+        var seen = try storage.history(of: log.state.id)
+        while true {
+            try requireExtension(log, of: seen)
+            let isNew = seen?.log.state.head != log.state.head
+            guard !KeystoreRule.review.isOn || !isNew || review(UnsignedLines(log.state, after: seen?.log.state)) else {
+                throw KeystoreRefusal.notReviewed
+            }
+            let files = try storage.lock(nil)
+            let history = try storage.history(of: log.state.id)
+            guard history?.log.state.head == seen?.log.state.head else {
+                seen = history
+                continue
+            }
+            let received = KeysetHistory(
+                log, mac: sent.mac, firstSeen: history == nil ? clock : history?.firstSeen, lastRun: history?.lastRun,
+                lastStatus: history?.lastStatus)
+            try files.setHistory(received, from: history)
+            return files
         }
-        let received = KeysetHistory(
-            log, mac: sent.mac, lastRun: history?.lastRun, lastStatus: history?.lastStatus)
-        try files.setHistory(received, from: history)
     }
 
     /// What must hold before a document is made.
@@ -234,18 +257,28 @@ extension KeystoreHost {
         epoch.flatMap { _ in state.publication?.validForInSeconds }
     }
 
-    /// Whether the last line `published` covers the last change, and half of its validity hasn't passed.
-    fileprivate func isCovered(_ state: KeysetState, _ epoch: Int64?, at time: UnixTime) -> Bool {
+    /// Whether the last line `published` covers the last change, also of the publisher's keys: an older copy of the publisher
+    /// signs nothing from then on. And whether half of the validity hasn't passed.
+    ///
+    /// - Parameter publisher: nil if it isn't at hand, and for a set without a signature.
+    private func isCovered(
+        _ state: KeysetState, _ epoch: Int64?, by publisher: KeysetLog?, at time: UnixTime
+    ) -> Bool {
         guard let last = state.published[epoch], last.number > state.lastChange else { return false }
+        if let publisher = publisher?.state, KeystoreRule.publisherPoint.isOn {
+            guard let point = state.publisherPoints[publisher.id], point.number >= publisher.lastChange else {
+                return false
+            }
+        }
         return validity(state, epoch).map { time < last.issuedAt + $0 / 2 } ?? true
     }
 
-    /// Appends a line `published` if the last one doesn't cover the last change, or half of its validity has passed.
+    /// Appends a line `published` if the last one doesn't cover the last changes, or half of its validity has passed.
     private func covering(
         _ keyset: LockedKeyset<Storage.Locked>, _ epoch: Int64?, _ signing: Signing, at time: UnixTime
     ) throws -> LockedKeyset<Storage.Locked> {
         let state = keyset.state
-        guard !isCovered(state, epoch, at: time) else { return keyset }
+        guard !isCovered(state, epoch, by: signing.publisher(of: epoch, state)?.log, at: time) else { return keyset }
         let validFor = validity(state, epoch)
         let opened = try append(.published, to: keyset, at: time) { draft in
             let issuedAt = KeystoreRule.issueRises.isOn ? max(time, state.issuedAt ?? time) : time
@@ -254,7 +287,7 @@ extension KeystoreHost {
             draft.changes.epoch = epoch
             draft.changes.publisher = signing.publisher(of: epoch, state).map { .init($0.state.id, $0.state.head) }
         }
-        return keyset.followed(by: opened)
+        return keyset.followed(by: opened, at: clock)
     }
 
     /// Makes the document of the last line `published` of an epoch, and writes it if it differs.
@@ -277,15 +310,6 @@ extension KeystoreHost {
         guard let document = try storage.served(name).flatMap(ServedDocument.init) else { return nil }
         let isOwn = document.id == id && ServedDocument.name(id, document.epoch) == name
         return isOwn || !KeystoreRule.servedID.isOn ? document : nil
-    }
-}
-
-extension LockedKeyset {
-    /// The keyset after it was authenticated or changed, under the same lock.
-    fileprivate func followed(by opened: OpenedKeyset) -> LockedKeyset {
-        LockedKeyset(
-            path: path, files: files, found: FoundKeyset(opened.log) { opened.material },
-            history: opened.history(after: history))
     }
 }
 

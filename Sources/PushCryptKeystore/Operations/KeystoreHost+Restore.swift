@@ -12,12 +12,29 @@ extension KeystoreHost {
     ///   - histories: of other hosts.
     ///   - publishers: the keysets whose signatures count.
     ///   - others: keysets whose logs may name a point of this one.
-    ///   - agrees: whether a person gives this up.
+    ///   - agrees: whether a person gives this up. Nothing is locked while one is asked.
     /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`, `exists` if the path is another keyset's.
     @discardableResult
     package func restore(
         _ path: String, _ files: [OpenedKeyset], histories: [KeysetHistory] = [], publishers: [OpenedKeyset] = [],
-        others: [KeysetLog] = [], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
+        others: [KeysetLog] = [], agrees: (KeystoreRefusal.GivenUp) -> Bool
+    ) throws -> OpenedKeyset {
+        var agreed: Set<KeystoreRefusal.GivenUp> = []
+        while true {
+            do {
+                return try restore(path, files, histories, publishers, others, agreed)
+            } catch KeystoreRefusal.choiceNeeded(let what) {
+                // What has changed meanwhile is read and asked in the next round.
+                guard agrees(what) else { throw KeystoreRefusal.choiceNeeded(what) }
+                agreed.insert(what)
+            }
+        }
+    }
+
+    /// - Parameter agreed: what is given up. Nothing is changed if more must be.
+    private func restore(
+        _ path: String, _ files: [OpenedKeyset], _ histories: [KeysetHistory], _ publishers: [OpenedKeyset],
+        _ others: [KeysetLog], _ agreed: Set<KeystoreRefusal.GivenUp>
     ) throws -> OpenedKeyset {
         guard let id = files.first?.state.id else { throw KeystoreRefusal.missing(path: path) }
         let locked = try storage.lock(path)
@@ -32,7 +49,7 @@ extension KeystoreHost {
         let seen = ([history].compactMap(\.self) + histories).filter {
             $0.log.state.id == id && (!KeystoreRule.historyMAC.isOn || $0.isAuthentic(historyKey))
         }
-        var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), agrees: agrees)
+        var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), agreed)
         try restoration.giveUpLogs()
         // Also of epochs that the longest log doesn't know.
         for name in try storage.servedNames() where name.hasPrefix("\(id).") {
@@ -76,16 +93,16 @@ extension KeystoreHost {
 private struct LogRestoration {
     let longest: KeysetLog
     private let logs: [KeysetLog]
-    private let agrees: (KeystoreRefusal.GivenUp) -> Bool
+    private let agreed: Set<KeystoreRefusal.GivenUp>
     private var over: Set<LogPoint> = []
     private var revoked: [KeyID: UnixTime] = [:]
     private var highest: Int64
     private var issuedAt: UnixTime?
 
     /// - Parameter logs: at least one.
-    init(logs: [KeysetLog], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool) {
+    init(logs: [KeysetLog], _ agreed: Set<KeystoreRefusal.GivenUp>) {
         self.logs = logs
-        self.agrees = agrees
+        self.agreed = agreed
         longest = logs.max { $0.lines.count < $1.lines.count }!
         highest = longest.state.head.number
         issuedAt = longest.state.issuedAt
@@ -94,7 +111,7 @@ private struct LogRestoration {
     var number: Int64 { (KeystoreRule.numberAbove.isOn ? highest : longest.state.head.number) + 1 }
 
     private func ask(_ what: KeystoreRefusal.GivenUp) throws(KeystoreRefusal) {
-        guard !KeystoreRule.overAsks.isOn || agrees(what) else { throw .choiceNeeded(what) }
+        guard !KeystoreRule.overAsks.isOn || agreed.contains(what) else { throw .choiceNeeded(what) }
     }
 
     mutating func giveUpLogs() throws(KeystoreRefusal) {
@@ -112,7 +129,7 @@ private struct LogRestoration {
 
     mutating func giveUp(_ served: ServedDocument) throws(KeystoreRefusal) {
         guard !longest.extends(served.head) else { return }
-        if !over.contains(served.head) { try ask(.servedSet(epoch: served.epoch)) }
+        if !over.contains(served.head) { try ask(.servedSet(epoch: served.epoch, served.head)) }
         over.insert(served.head)
         highest = max(highest, served.head.number)
         note(served.issuedAt)

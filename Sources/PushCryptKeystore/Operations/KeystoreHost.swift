@@ -44,7 +44,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
             keyset = try require(storage.keyset(path), path).opened()
         }
         try require(keyset.state.id, history) { $0.objection(to: keyset) }
-        try storage.raiseHistory(to: keyset, from: history)
+        try storage.raiseHistory(to: keyset, from: history, at: clock)
         return keyset
     }
 
@@ -78,11 +78,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         _ id: KeysetID, _ history: KeysetHistory?, _ objection: (KeysetHistory) -> KeysetHistory.Objection?
     ) throws(KeystoreRefusal) {
         guard let history, let objection = objection(history) else { return }
-        switch objection {
-        case .older: throw .olderThanHistory(id: id, seen: history.log.state.head)
-        case .parted: throw .twoHistories(id: id, seen: history.log.state.head)
-        case .notEncrypted: throw .notEncrypted(id: id)
-        }
+        throw KeystoreRefusal(objection, to: id, seen: history.log.state.head)
     }
 
     /// The time of a change: the clock's, but not before the last line.
@@ -108,18 +104,30 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
         // The set that ends last: the publisher of another epoch may be away, and an epoch may have ended.
         let setsEnd = state.epochs.keys.compactMap { state.published[$0]?.validUntil }.max()
-        let isPlausible = clock <= last + longestSilence && setsEnd.map { clock <= $0 + 7 * 86_400 } ?? true
+        // A later run was right, or a person has confirmed its clock.
+        let setsLimit = setsEnd.map { $0 + 7 * 86_400 }.flatMap { last <= $0 ? $0 : nil }
+        let isPlausible = clock <= last + longestSilence && setsLimit.map { clock <= $0 } ?? true
         return isPlausible ? nil : .ahead(last: last)
     }
 
-    /// Makes a keyset that this host writes. The keystore's folder must exist.
-    ///
-    /// - Throws: `KeystoreRefusal` with `exists`; what the storage throws.
+    /// Makes a keyset with a new key, see ``create(_:_:_:id:secrets:)``.
     package func create(
         _ path: String, _ kind: KeyKind, _ changes: KeysetChanges = KeysetChanges(), type: KeyPairType = .p256,
         psk: Bool = false, secrets: KeysetSecrets? = nil
     ) throws -> OpenedKeyset {
         let record = try KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared)
+        return try create(path, record, changes, secrets: secrets)
+    }
+
+    /// Makes a keyset with one key, that this host writes. The keystore's folder must exist.
+    ///
+    /// - Parameter id: for a command that was given the id when it wrapped the keys of `secrets`; nil for a random one.
+    /// - Throws: `KeystoreRefusal` with `exists`, `publicationLimits`; what the storage throws.
+    package func create(
+        _ path: String, _ record: KeyRecord, _ changes: KeysetChanges = KeysetChanges(), id: KeysetID? = nil,
+        secrets: KeysetSecrets? = nil
+    ) throws -> OpenedKeyset {
+        try changes.publication?.requireLimits()
         var changes = changes
         var key = KeysetChanges.Key(record.kid)
         (key.jwk, key.demandsPSK) = (try PublicJWK(record), record.hasPSK)
@@ -127,7 +135,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         changes.keys.append(key)
         changes.writer = name
         changes.secrets = secrets?.names
-        let log = try KeysetLog(creating: .random(), kind, at: clock, who: who, changes)
+        let log = try KeysetLog(creating: id ?? .random(), record.kind, at: clock, who: who, changes)
         let historyKey = try secrets.map { _ in try HistoryKey.random() }
         let material = KeysetMaterial(records: [record.kid: record], secrets: secrets, historyKey: historyKey)
         let files = try storage.lock(path)
@@ -165,6 +173,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         // A restoration was asked for by a person, who sees what nothing authenticates.
         if isOrdinary { try require(keyset.state.id, locked.history) { $0.objection(to: keyset) } }
         var draft = KeysetDraft(keyset.state, at: time)
+        draft.secrets = keyset.material.secrets
         try body(&draft)
         let (changes, records) = try draft.finished(keyset.material.records, isOrdinary: isOrdinary)
         if changes != KeysetChanges() || !isOrdinary {
@@ -172,13 +181,15 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
             var material = keyset.material
             // A restoration may find keys of logs that it gives up.
             material.records = records.filter { log.state.key($0.key)?.hasMaterial ?? false }
+            material.secrets = draft.secrets
+            material.historyKey = try draft.secrets.map { _ in try material.historyKey ?? .random() }
             keyset = OpenedKeyset(log, material)
             // Only here, so that a command that changes nothing opens no other file.
             if action != .restored { try requireOneFile(locked) }
             try locked.files.replace(locked.path, with: keyset)
         }
         // Also what a crash left out.
-        try locked.files.setHistory(keyset.history(after: locked.history), from: locked.history)
+        try locked.files.setHistory(keyset.history(after: locked.history, seenAt: clock), from: locked.history)
         return keyset
     }
 
@@ -199,28 +210,55 @@ enum ClockFault {
 extension KeystoreHost {
     /// Carries out what is due.
     ///
-    /// The secret is used if something is due, if the file has lines that this host hasn't seen, in the first run of a day, and
-    /// after a run that failed. ``recordRun(of:status:)`` ends each run.
     /// - Parameters:
-    ///   - beginsNow: whether a rotation begins before it is due.
+    ///   - beginsNow: whether a rotation begins before it is due. A publisher gets a key then, which signs beside the others.
     ///   - suite: of a recipient's new key; nil for that of the newest key.
     /// - Returns: the log after it.
     @discardableResult
     package func rotate(_ path: String, beginsNow: Bool = false, suite: KeyPairType? = nil) throws -> KeysetLog {
-        let keyset = try lock(path)
+        try rotate(lock(path), beginsNow: beginsNow, suite: suite).log
+    }
+
+    /// The same for a keyset that is locked.
+    ///
+    /// The secret is used if something is due, if the file has lines that this host hasn't seen, in the first run of a day, and
+    /// after a run that failed. ``recordRun(of:status:)`` ends each run.
+    /// - Parameters:
+    ///   - sealsAtOnce: whether the next key seals from now on, also if devices haven't fetched it.
+    ///   - coverage: the verdict of the devices' reports on a key; nil without reports.
+    package func rotate(
+        _ keyset: LockedKeyset<Storage.Locked>, beginsNow: Bool = false, sealsAtOnce: Bool = false,
+        suite: KeyPairType? = nil, coverage: @escaping (KeyID) -> RotationPlan.CoverageVerdict? = { _ in nil }
+    ) throws -> LockedKeyset<Storage.Locked> {
         let time = try time(for: keyset)
-        let plan = plan(keyset.state, beginsNow: beginsNow)
-        let isFirstToday = keyset.history?.lastRun.map { $0.seconds / 86_400 != clock.seconds / 86_400 } ?? true
-        let isTrusted = keyset.isKnown && keyset.history?.lastStatus == 0 && !isFirstToday
-        guard !plan.due.isEmpty || !isTrusted else { return keyset.log }
-        return try append(.rotated, to: keyset, at: time) { try $0.carryOut(plan, suite: suite) }.log
+        let isPublisher = keyset.state.kind == .publisher
+        let plan = plan(keyset.state, beginsNow: beginsNow && !sealsAtOnce, coverage: coverage)
+        let adds = sealsAtOnce || isPublisher && beginsNow
+        guard adds || !plan.due.isEmpty || !isTrusted(keyset) else { return keyset }
+        let opened = try append(.rotated, to: keyset, at: time) { draft in
+            try draft.carryOut(plan, suite: suite)
+            if isPublisher, adds { try draft.addPublisher() } else if adds { try draft.sealAtOnce(suite) }
+        }
+        return keyset.followed(by: opened, at: clock)
+    }
+
+    /// Whether a run of today has used the secret, succeeded, and seen exactly these lines.
+    func isTrusted(_ keyset: LockedKeyset<Storage.Locked>) -> Bool {
+        guard keyset.isKnown, let history = keyset.history, history.lastStatus == 0 else { return false }
+        return history.lastRun.map { $0.seconds / 86_400 == clock.seconds / 86_400 } ?? false
     }
 
     /// What ``rotate(_:beginsNow:suite:)`` carries out in this state, what is blocked, and what is next.
-    package func plan(_ state: KeysetState, beginsNow: Bool = false) -> RotationPlan {
+    ///
+    /// - Parameter coverage: the verdict for a key; nil if there are no reports.
+    package func plan(
+        _ state: KeysetState, beginsNow: Bool = false,
+        coverage: @escaping (KeyID) -> RotationPlan.CoverageVerdict? = { _ in nil }
+    ) -> RotationPlan {
         let time = max(clock, state.at)
         guard state.kind != .publisher else { return RotationPlan(publishers: state.timeline, at: time) }
-        return RotationPlan(state.timeline, state.policy, at: time, beginsNow: beginsNow, confirmsClock: true)
+        return RotationPlan(
+            state.timeline, state.policy, at: time, beginsNow: beginsNow, coverage: coverage)
     }
 
     /// Records the end of a run of `rotate`, if the host has seen the keyset. The time of a clock that is refused isn't recorded:
@@ -229,7 +267,16 @@ extension KeystoreHost {
     /// - Parameter status: the exit status, 0 to 255.
     package func recordRun(of id: KeysetID, status: Int) throws {
         let files = try storage.lock(nil)
-        guard let history = try storage.history(of: id) else { return }
+        try recordRun(storage.history(of: id), status, files)
+    }
+
+    /// The same for a keyset that is locked.
+    package func recordRun(of keyset: LockedKeyset<Storage.Locked>, status: Int) throws {
+        try recordRun(keyset.history, status, keyset.files)
+    }
+
+    private func recordRun(_ history: KeysetHistory?, _ status: Int, _ files: Storage.Locked) throws {
+        guard let history else { return }
         var new = history
         if clockFault(history.log.state, lastRun: history.lastRun) == nil { new.lastRun = clock }
         new.lastStatus = status

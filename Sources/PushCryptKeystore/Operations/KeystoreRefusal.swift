@@ -40,13 +40,36 @@ package enum KeystoreRefusal: Error, Hashable, Sendable {
     case noDeviceIDs(list: String, lines: [Int])
     /// The keyset has no key that could be changed in this way.
     case unknownKey(KeyID)
+    /// A set is signed for 1 to 16 different topics, and for 14 to 90 days.
+    case publicationLimits
+    /// Another publisher signs the epoch, and apps that pin the epoch trust that one.
+    case epochTaken(Int64)
+    /// One of these epochs must be named.
+    case epochNeeded([Int64])
+    /// A publisher keyset has 1 to 4 keys.
+    case publisherCount
+    case unknownSecret(SecretName, among: [SecretName])
+    /// The keyset would have no secret.
+    case lastSecret
+    /// The keyset gets a key that a removed secret doesn't open, and these secrets have to wrap it.
+    case secretsNeeded([SecretName])
 
     /// What a restoration gives up.
     package enum GivenUp: Hashable, Sendable {
         /// A log that parts from the longest one.
         case log(LogPoint)
-        case servedSet(epoch: Int64?)
+        case servedSet(epoch: Int64?, LogPoint)
         /// The point that another keyset's log has of this one.
         case namedPoint(LogPoint)
+    }
+}
+
+extension KeystoreRefusal {
+    package init(_ objection: KeysetHistory.Objection, to id: KeysetID, seen: LogPoint) {
+        switch objection {
+        case .older: self = .olderThanHistory(id: id, seen: seen)
+        case .parted: self = .twoHistories(id: id, seen: seen)
+        case .notEncrypted: self = .notEncrypted(id: id)
+        }
     }
 }

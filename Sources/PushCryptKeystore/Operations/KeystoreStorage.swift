@@ -1,3 +1,4 @@
+package import PushCryptCore
 package import PushCryptKeysets
 
 /// The files of a host: keysets, histories, and the served folder. Keysets and histories are changed through ``LockedStorage``
@@ -16,8 +17,10 @@ package protocol KeystoreStorage {
     func history(of id: KeysetID) throws -> KeysetHistory?
     /// Remembers a keyset that was read and authenticated, if this host and user can.
     ///
-    /// - Parameter seen: what it was compared with.
-    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws
+    /// - Parameters:
+    ///   - seen: what it was compared with.
+    ///   - time: of a first sight.
+    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?, at time: UnixTime) throws
     /// - Returns: nil if there is no file.
     func served(_ name: String) throws -> [UInt8]?
     /// The names of all files in the served folder.
@@ -74,4 +77,11 @@ package struct LockedKeyset<Files: LockedStorage> {
     package var state: KeysetState { found.log.state }
     /// Whether this host has seen, and so authenticated, exactly these lines.
     package var isKnown: Bool { history?.log.state.head == state.head }
+
+    /// The keyset after it was authenticated or changed, under the same lock.
+    func followed(by opened: OpenedKeyset, at clock: UnixTime) -> LockedKeyset {
+        LockedKeyset(
+            path: path, files: files, found: FoundKeyset(opened.log) { opened.material },
+            history: opened.history(after: history, seenAt: clock))
+    }
 }

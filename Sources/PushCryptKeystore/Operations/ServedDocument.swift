@@ -56,17 +56,12 @@ package struct ServedDocument: Sendable {
 /// `keys` for ever, without a JWK and with `revokedAt` alone once it is destroyed. If the set is issued ahead of the clock, it
 /// lists no ends of keys and no expired keys: apps that accepted a set of a wrong clock judge states at its `issuedAt`.
 package enum ServedPayload {
+    package static let maximumByteCount = SignedSenderSet.maximumByteCount
+    package static let maximumRevokedCount = SenderSetState.maximumRevokedCount
+
     /// - Parameter log: ends with a line `published`.
     /// - Throws: `KeystoreRefusal` with `setTooLarge`.
     package static func json(_ log: KeysetLog) throws -> [UInt8] {
-        let (json, size) = unlimited(log)
-        guard json.count <= ServedSize.maximumByteCount, size.revokedCount <= ServedSize.maximumRevokedCount else {
-            throw KeystoreRefusal.setTooLarge
-        }
-        return json
-    }
-
-    fileprivate static func unlimited(_ log: KeysetLog) -> (json: [UInt8], size: ServedSize) {
         let (state, line) = (log.state, log.lines[log.lines.count - 1])
         guard line.action == .published, let issuedAt = line.changes.issuedAt else {
             preconditionFailure("the log doesn't end with a published line")
@@ -96,7 +91,10 @@ package enum ServedPayload {
         output += ",\"keys\":{\(lives.joined(separator: ","))}}}".utf8
         // A signed set has the payload in base64.
         let byteCount = line.changes.epoch == nil ? output.count : (output.count * 4 + 2) / 3
-        return (output, ServedSize(byteCount: byteCount, revokedCount: revokedCount))
+        guard byteCount <= maximumByteCount, revokedCount <= maximumRevokedCount else {
+            throw KeystoreRefusal.setTooLarge
+        }
+        return output
     }
 
     private static func members(_ key: KeysetState.Key, _ life: KeyLifecycle, isAhead: Bool) -> [String] {
@@ -108,29 +106,10 @@ package enum ServedPayload {
     }
 }
 
-/// How near a set is to the limits of apps.
-package struct ServedSize: Hashable, Sendable {
-    /// Of the document without its signatures.
-    package let byteCount: Int
-    package let revokedCount: Int
-
-    package static let maximumByteCount = SignedSenderSet.maximumByteCount
-    package static let maximumRevokedCount = SenderSetState.maximumRevokedCount
-
-    package var isAtHalf: Bool {
-        2 * byteCount >= Self.maximumByteCount || 2 * revokedCount >= Self.maximumRevokedCount
-    }
-}
-
 extension KeysetLog {
     /// The log up to the last line `published` of an epoch, or of the sets without a signature; nil if there is none.
     func lastPublished(_ epoch: Int64?) -> KeysetLog? {
         guard let number = state.published[epoch]?.number else { return nil }
         return points.first { $0.number == number }.flatMap(upTo)
-    }
-
-    /// The size of the set that was published last; nil if there is none.
-    package func servedSize(_ epoch: Int64?) -> ServedSize? {
-        lastPublished(epoch).map { ServedPayload.unlimited($0).size }
     }
 }

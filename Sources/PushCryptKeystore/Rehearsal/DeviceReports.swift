@@ -171,8 +171,8 @@ extension KeyTimeline.Key {
 
 extension DeviceReports {
     /// The verdict for the coverage that a keyset's policy requires; nil if it requires none.
-    package func verdict(on kid: KeyID, _ keyset: KeysetMetadata, at time: UnixTime) -> RotationPlan.CoverageVerdict? {
-        keyset.policy.requiredCoverage.map { verdict(on: kid, $0, keyset.timeline, at: time) }
+    package func verdict(on kid: KeyID, _ state: KeysetState, at time: UnixTime) -> RotationPlan.CoverageVerdict? {
+        state.policy.requiredCoverage.map { verdict(on: kid, $0, state.timeline, at: time) }
     }
 
     /// Decides whether enough devices hold a key before it seals.

@@ -19,8 +19,7 @@ extension Settings {
             return try .passphraseFile("\(folder)/\(name)")
         case .command(let program):
             try TrustedPath.check(program, member + ".command", context)
-            let variables = ["PUSHCRYPT_KEYSET_ID": id.description, "PUSHCRYPT_KEYSET_NAME": location.name]
-            return .command(ShellArgument.quoted(program), variables: variables)
+            return KeysetSecret.command(ShellArgument.quoted(program)).of(location, id)
         case nil: return nil
         }
     }

@@ -4,7 +4,8 @@ import PushCryptKeysets
 
 extension Settings {
     /// Reads the settings that an option or the environment names, else those of the host, else those of the user. The working
-    /// folder is none of these places: a clone belongs to its user, and the file may name programs.
+    /// folder is none of these places: a clone belongs to its user, and the file may name programs. A host's settings that belong
+    /// to another user are for that user, so the caller's own come next.
     ///
     /// ```
     /// --settings FILE
@@ -14,17 +15,21 @@ extension Settings {
     /// ```
     /// - Parameter named: the option's value.
     /// - Returns: nil if nothing is named, and neither of the other files exists.
-    /// - Throws: as ``init(reading:_:)``.
+    /// - Throws: as ``init(reading:_:)``; `SettingsError` with `foreignOwner` if only such a file exists.
     package static func find(_ named: String?, _ context: SettingsContext = SettingsContext()) throws -> Settings? {
         // As XDG's specification says of its own variables, an empty one isn't set, and a relative one doesn't count.
         func variable(_ name: String) -> String? { context.variable(name).flatMap { $0.isEmpty ? nil : $0 } }
         func folder(_ name: String) -> String? { variable(name).flatMap { Self.isAbsolute($0) ? $0 : nil } }
         if let path = named ?? variable("PUSHCRYPT_SETTINGS") { return try Settings(reading: path, context) }
         let user = folder("XDG_CONFIG_HOME") ?? folder("HOME").map { $0 + "/.config" }
+        var foreign: SettingsError?
         for folder in [context.root + "/etc", user].compactMap(\.self) {
             let path = folder + "/pushcrypt/pushcrypt.json"
-            if try FileStatus.at(path) != nil { return try Settings(reading: path, context) }
+            do {
+                if try FileStatus.at(path) != nil { return try Settings(reading: path, context) }
+            } catch let error as SettingsError where error.code == .foreignOwner { foreign = error }
         }
+        if let foreign { throw foreign }
         return nil
     }
 

@@ -27,6 +27,11 @@ package struct Settings: Sendable {
         package let list: String
         /// The folder that gets a file for each device.
         package let to: String
+
+        package init(list: String, to: String) {
+            self.list = list
+            self.to = to
+        }
     }
 
     /// The file. This path and all others are absolute.

@@ -5,8 +5,8 @@ package import PushCryptPrimitives
 
 /// What `pushcrypt init` makes: folders, passphrases, keysets, the app's pins and the settings.
 ///
-/// It changes nothing that exists. All is planned before anything is written, and each part is looked for before it is made, so
-/// that an interrupted setup is run again.
+/// It changes nothing that exists, except that it adds names to `expected` in settings that it has written. All is planned before
+/// anything is written, and each part is looked for before it is made, so that an interrupted setup is run again.
 package struct Setup: Sendable {
     package struct NewKeyset: Hashable, Sendable {
         package let location: KeysetLocation
@@ -65,7 +65,7 @@ package struct Setup: Sendable {
 
     package struct Item: Hashable, Sendable {
         package let part: Part
-        /// Whether it was made; false for what was there.
+        /// Whether it was made or extended; false for what was there.
         package let isNew: Bool
     }
 
@@ -129,6 +129,7 @@ package struct Setup: Sendable {
             try require(senders.isEmpty || publication != nil, .noPublication)
         }
         try require(pins == nil || publisher != nil && senders.count == 1, .noPinnedSet)
+        try publication?.requireLimits()
         // What a reader would refuse.
         _ = try Settings(json: newSettings.json, path: settings, context)
         for sender in senders {
@@ -219,7 +220,7 @@ extension Setup {
         guard let status = try FileStatus.at(path, followingLinks: !isPrivate) else {
             let above = try nearest(path)
             guard FileSystem.isFolder(above) else { throw SetupConflict(.notAFolder, above) }
-            guard unsafe access(above, W_OK | X_OK) == 0 else { throw FileError(.create, path) }
+            try FileSystem.requireChangeable(above)
             return false
         }
         guard status.kind == .folder else { throw SetupConflict(.notAFolder, path) }
@@ -258,9 +259,10 @@ extension Setup {
             (old.secrets[name] ?? old.secret) == (new.secrets[name] ?? new.secret)
         }
         guard sameSecrets, Set(old.keystores).isSuperset(of: new.keystores), old.history == new.history,
-            old.publishTo == new.publishTo
+            new.publishTo == nil || old.publishTo == new.publishTo
         else { throw SetupConflict(.otherSettings, path) }
-        return true
+        // What a person has written stays, with its comments.
+        return try Set(old.expected).isSuperset(of: new.expected) || FileSystem.readFoundFile(path) != old.json
     }
 }
 
@@ -280,7 +282,11 @@ extension Setup {
         case .epoch(let location):
             try host.setEpoch(Self.epoch, of: location.path, publisher: opened(publisher, host).state.id)
         case .pins(let path): try makeFile(path, newPins(host), mode: 0o644)
-        case .settings(let path): try makeFile(path, newSettings.json, mode: 0o644)
+        case .settings(let path):
+            guard try FileStatus.at(path) != nil else { return try makeFile(path, newSettings.json, mode: 0o644) }
+            var settings = try Settings(reading: path, context)
+            settings.expected += newSettings.expected.filter { !settings.expected.contains($0) }
+            try FileSystem.replace(path, with: settings.json, mode: 0o644)
         }
     }
 
@@ -301,18 +307,15 @@ extension Setup {
     }
 
     private func newPins(_ host: KeystoreHost<some KeystoreStorage>) throws -> [UInt8] {
-        let (publisher, sender) = (try opened(publisher, host), try opened(senders[0].location, host))
-        let keys = publisher.state.keys.filter(\.hasMaterial).compactMap { publisher.material.records[$0.kid] }
-        let records = keys.map { $0.publicRecord(keepingPSK: false) }
-        return try SenderSetPins(publishers: records, set: sender.state.id.bytes, epoch: Self.epoch).json
+        try opened(senders[0].location, host).pins(epoch: Self.epoch) { _ in try opened(publisher, host) }
     }
 
     /// Folders above it are made with mode 0755.
-    private func makeFolder(_ path: String, mode: mode_t) throws(FileError) {
+    private func makeFolder(_ path: String, mode: Int) throws(FileError) {
         guard !path.isEmpty, !FileSystem.isFolder(path) else { return }
         try makeFolder(FileSystem.parent(of: path), mode: 0o755)
         try Folder.makeIfMissing(path)
-        guard unsafe chmod(path, mode) == 0 else { throw FileError(.write, path) }
+        try FileSystem.setMode(mode, of: path)
         try FileSystem.folder(of: path).synchronize()
     }
 

@@ -46,7 +46,7 @@ enum TrustedPath {
             if status.kind == .symbolicLink {
                 linkCount += 1
                 guard linkCount <= maximumLinkCount else { throw SettingsError(.tooManyLinks, path, member) }
-                let target = try target(of: current)
+                let target = try FileSystem.target(ofLink: current)
                 place = target.utf8.first == UInt8(ascii: "/") ? "" : parent(of: place)
                 rest += target.split(separator: "/").reversed()
             }
@@ -65,14 +65,5 @@ enum TrustedPath {
     private static func parent(of place: String) -> String {
         let parent = FileSystem.parent(of: place)
         return parent == "/" ? "" : parent
-    }
-
-    private static func target(of link: String) throws(FileError) -> String {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-            unsafe readlink(link, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
-        }
-        guard count >= 0 else { throw FileError(.read, link) }
-        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }

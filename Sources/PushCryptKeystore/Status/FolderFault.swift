@@ -17,37 +17,25 @@ package enum FolderFault: Hashable, Sendable {
     ///
     /// - Parameter needsLock: whether commands lock the folder.
     package init?(_ path: String, needsLock: Bool) {
-        guard unsafe access(path, W_OK | X_OK) == 0 else {
-            self = Self.ofAccess(path, errno)
-            return
-        }
-        var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else {
-            self = .other(systemError: errno)
-            return
-        }
-        if UInt64(status.f_bavail) * UInt64(status.f_frsize) < Self.leastFreeByteCount {
-            self = .full
-        } else if needsLock {
-            do throws(FileError) {
-                try Folder(path, followingLinks: true).lock(.shared, .none)
-                return nil
-            } catch {
-                guard error.code != .busy, error.code != .changedMeanwhile else { return nil }
-                self = error.code == .noLocks ? .noLocks : .other(systemError: error.systemError)
+        do throws(FileError) {
+            try FileSystem.requireChangeable(path)
+            guard try FileSystem.freeByteCount(path) >= Self.leastFreeByteCount else {
+                self = .full
+                return
             }
-        } else {
+            guard needsLock else { return nil }
+            try Folder(path, followingLinks: true).lock(.shared, .none)
             return nil
-        }
-    }
-
-    private static func ofAccess(_ path: String, _ number: Int32) -> FolderFault {
-        switch number {
-        case EROFS: return .readOnly
-        case ENOENT, ENOTDIR: return .missing
-        case EACCES, EPERM:
-            return .noPermission(owner: FileStatus(path, followingLinks: true)?.access.owner ?? FileSystem.ownUser)
-        default: return .other(systemError: number)
+        } catch {
+            switch error.systemError {
+            case _ where error.code == .busy || error.code == .changedMeanwhile: return nil
+            case _ where error.code == .noLocks: self = .noLocks
+            case EROFS: self = .readOnly
+            case ENOENT, ENOTDIR: self = .missing
+            case EACCES, EPERM:
+                self = .noPermission(owner: FileStatus(path, followingLinks: true)?.access.owner ?? FileSystem.ownUser)
+            default: self = .other(systemError: error.systemError)
+            }
         }
     }
 

@@ -11,14 +11,18 @@ package struct KeystoreStatus: Sendable {
         package let served: String?
         /// The names or ids of keysets that must be there.
         package let expected: [String]
+        /// The devices of shared keysets, by the keyset's name.
+        package let devices: [String: Settings.Devices]
 
         package init(
-            keystores: [String], history: HistoryFolder?, served: String? = nil, expected: [String] = []
+            keystores: [String], history: HistoryFolder?, served: String? = nil, expected: [String] = [],
+            devices: [String: Settings.Devices] = [:]
         ) {
             self.keystores = keystores
             self.history = history
             self.served = served
             self.expected = expected
+            self.devices = devices
         }
     }
 

@@ -5,11 +5,16 @@ import PushCryptPrimitives
 /// Compares a keyset's log with the sets that apps fetch, and with the publishers.
 extension StatusExamination {
     func examineSets(_ keyset: ExaminedKeyset) {
-        guard let folder = places.served, keyset.state.publication != nil else { return }
+        guard let folder = places.served else { return }
         let reference = keyset.reference
-        for (epoch, id) in keyset.state.epochs.sorted(by: { $0.key < $1.key }) {
-            let (canSign, publisher) = examinePublisher(id, epoch, keyset)
-            guard canSign else { continue }
+        for epoch in keyset.state.publishedEpochs {
+            var publisher: ExaminedKeyset?
+            if let epoch {
+                guard keyset.state.publication != nil, let id = keyset.state.epochs[epoch] else { continue }
+                let (canSign, found) = examinePublisher(id, epoch, keyset)
+                guard canSign else { continue }
+                publisher = found
+            }
             let set = ExpectedSet(log: keyset.log, epoch: epoch, publisher: publisher?.state)
             let name = ServedDocument.name(keyset.state.id, epoch)
             let (path, host) = ("\(folder)/\(name)", host)
@@ -25,7 +30,11 @@ extension StatusExamination {
                         fault, reference,
                         isSigned == false ? .publish(reference, replacing: true) : .restore(reference)))
             } else if let fault {
-                late.append(StatusFinding(fault, reference, .publish(reference, replacing: false)))
+                let isAway = epoch != nil && publisher == nil
+                late.append(
+                    StatusFinding(
+                        fault, reference,
+                        isAway ? .signElsewhere(reference) : .publish(reference, replacing: false)))
             } else {
                 examineSize(bytes?.count ?? 0, document, reference)
             }
@@ -52,10 +61,28 @@ extension StatusExamination {
         return (false, nil)
     }
 
+    func examineOutbox(_ keyset: ExaminedKeyset) {
+        guard keyset.state.kind == .shared,
+            let devices = keyset.reference.location.flatMap({ places.devices[$0.name] }),
+            let outbox = attempt(
+                devices.to, keyset.reference, ifDamaged: .inspect(path: devices.to),
+                {
+                    try Outbox(keyset.state, list: devices.list, devices.to)
+                })
+        else { return }
+        func isLate(_ time: UnixTime) -> Bool { time + statusPauseInSeconds < host.clock }
+        let late = isLate(keyset.log.time(ofLine: keyset.state.lastChange) ?? keyset.state.at) ? outbox.late : 0
+        let missing = isLate(UnixTime(outbox.listedAt.components.seconds)) ? outbox.missing : 0
+        guard late > 0 || missing > 0 else { return }
+        self.late.append(
+            StatusFinding(
+                .outbox(missing: missing, late: late, folder: devices.to), keyset.reference, .rotate(keyset.reference)))
+    }
+
     private func examineSize(_ byteCount: Int, _ document: ServedDocument?, _ reference: KeysetReference) {
         let limits: [(StatusFinding.Limit, Int, limit: Int)] = [
-            (.set, byteCount, SignedSenderSet.maximumByteCount),
-            (.revokedKeys, document?.revoked.count ?? 0, SenderSetState.maximumRevokedCount),
+            (.set, byteCount, ServedPayload.maximumByteCount),
+            (.revokedKeys, document?.revoked.count ?? 0, ServedPayload.maximumRevokedCount),
         ]
         guard let (limit, count, _) = limits.first(where: { $1 > $2 / 2 }) else { return }
         findings.append(StatusFinding(.nearLimit(limit, count), reference, .replaceKeyset(reference)))
@@ -65,7 +92,8 @@ extension StatusExamination {
 /// The set of an epoch that should be served.
 private struct ExpectedSet {
     let log: KeysetLog
-    let epoch: Int64
+    /// nil for public keys without a signature.
+    let epoch: Int64?
     /// nil if it is on another host: somebody may carry the set there and back.
     let publisher: KeysetState?
 
@@ -81,14 +109,14 @@ private struct ExpectedSet {
         if let own, !log.extends(own.head) {
             return .servedAhead(epoch: epoch, own.head, isSigned: try isSigned(own))
         }
-        guard let made = state.published[epoch], let madeAt = time(ofLine: made.number) else {
-            return unpublished(since: time(ofLine: state.lastChange) ?? state.at)
+        guard let made = state.published[epoch], let madeAt = log.time(ofLine: made.number) else {
+            return unpublished(since: log.time(ofLine: state.lastChange) ?? state.at)
         }
-        let isAwaited = publisher == nil && unpublished(since: madeAt) == nil
+        let isAwaited = epoch != nil && publisher == nil && unpublished(since: madeAt) == nil
         guard let bytes else { return isAwaited ? nil : served(.missing) }
         guard let document else { return served(.notASet) }
         guard let own else { return served(.otherSet(document.id, epoch: document.epoch)) }
-        guard try isSigned(own) ?? true else { return served(.notSigned) }
+        guard try epoch == nil || isSigned(own) ?? true else { return served(.notSigned) }
         let revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && own.revoked[$0.kid] == nil }
         guard revoked.isEmpty else { return served(.lacksRevocations(revoked.map(\.kid))) }
         guard own.head.number == made.number else {
@@ -99,7 +127,12 @@ private struct ExpectedSet {
             if let renewal = unpublished(since: end - (end.seconds - made.issuedAt.seconds) / 2) { return renewal }
         }
         let isCovered = made.number > state.lastChange
-        if !isCovered, let time = time(ofLine: state.lastChange), let late = unpublished(since: time) { return late }
+        if !isCovered, let time = log.time(ofLine: state.lastChange), let late = unpublished(since: time) {
+            return late
+        }
+        guard epoch != nil else {
+            return try log.lastPublished(nil).map(ServedPayload.json) == bytes ? nil : served(.notASet)
+        }
         let signers = try SignedSenderSet.namedSigners(of: bytes)
         let isResigned = publisher?.keys.allSatisfy { !$0.hasMaterial || signers.contains($0.kid) } ?? true
         return isResigned ? nil : unpublished(since: publisher?.at ?? madeAt)
@@ -107,12 +140,15 @@ private struct ExpectedSet {
 
     /// nil if the publisher isn't at hand.
     private func isSigned(_ document: ServedDocument) throws -> Bool? {
+        guard epoch != nil else { return false }
         guard let publisher else { return nil }
         let keys = try publisher.keys.compactMap(\.jwk).map { jwk in
             try KeyRecord(JSONText(jwk.json).root, backend: DefaultBackend.shared)
         }
         return try document.isSigned(byOneOf: keys)
     }
+}
 
-    private func time(ofLine number: Int64) -> UnixTime? { log.lines.first { $0.number == number }?.at }
+extension KeysetLog {
+    fileprivate func time(ofLine number: Int64) -> UnixTime? { lines.first { $0.number == number }?.at }
 }

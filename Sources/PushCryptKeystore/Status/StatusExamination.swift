@@ -45,7 +45,9 @@ final class StatusExamination<Storage: KeystoreStorage> {
             examineKeys(keyset)
             examineClock(keyset)
             if keyset.isRotated { examineRotation(keyset) }
-            if isWriter(keyset) { examineSets(keyset) }
+            guard isWriter(keyset) else { continue }
+            examineSets(keyset)
+            examineOutbox(keyset)
         }
         explain(probeFolders())
     }
@@ -73,7 +75,7 @@ extension StatusExamination {
     private func read(_ keystore: String) -> [ExaminedKeyset] {
         let found = attempt(keystore, nil, ifDamaged: .inspect(path: keystore)) {
             let folder = try Folder(keystore)
-            try folder.check(.ownerOnly)
+            try folder.check(.othersMayRead)
             return (folder, try folder.names())
         }
         guard let (folder, names) = found else { return [] }
@@ -82,7 +84,9 @@ extension StatusExamination {
         for name in names {
             let path = folder.path(of: name)
             guard name.hasSuffix(KeysetLocation.suffix) else {
-                guard isLong, folder.status(of: name)?.kind != .folder else { continue }
+                guard isLong, name != KeysetLocation.lockName, folder.status(of: name)?.kind != .folder else {
+                    continue
+                }
                 findings.append(StatusFinding(.unknownFile(path: path), nil, .removeFile(path: path)))
                 continue
             }
@@ -128,10 +132,11 @@ extension StatusExamination {
                 findings.append(StatusFinding(facts, reference, .restore(reference)))
                 return keyset
             }
-        } else if places.history != nil {
-            let state = keyset.state
+        }
+        let isNew = history.map { $0.firstSeen.map { host.clock < $0 + Self.dayInSeconds } ?? false } ?? true
+        if isNew, places.history != nil {
             findings.append(
-                StatusFinding(.firstSight(state.head, at: state.at), reference, .compare(reference)))
+                StatusFinding(.firstSight(keyset.state.head, at: keyset.state.at), reference, .compare(reference)))
         }
         keyset.isSound = !isLong || authenticate(keyset)
         return keyset
@@ -178,9 +183,12 @@ extension StatusExamination {
         }
         // Histories have no names: one that is missing is the one expected.
         let one = names.count == 1 && lost.count == 1 ? lost[0] : nil
-        var references = names.map {
-            KeysetReference(KeysetLocation("\(places.keystores.first ?? ".")/\($0)"), one)
+        // As `restore` does: a keystore of which all is lost comes first.
+        let empty = places.keystores.first { path in
+            !keysets.contains { $0.reference.location?.keystore == path }
         }
+        let keystore = empty ?? places.keystores.first ?? "."
+        var references = names.map { KeysetReference(KeysetLocation("\(keystore)/\($0)"), one) }
         if lost.count > names.count { references += lost.map { KeysetReference(nil, $0) } }
         findings += references.map { StatusFinding(.missing(path: $0.location?.path), $0, .restore($0)) }
     }
@@ -244,7 +252,7 @@ extension StatusExamination {
             let ends = [primary?.lifecycle.retiresAt, primary?.lifecycle.expiresAt].compactMap(\.self)
             return late.append(StatusFinding(.noKeySeals(from: ends.min() ?? clock), reference, .rotate(reference)))
         }
-        let plan = RotationPlan(timeline, state.policy, at: clock, confirmsClock: true)
+        let plan = RotationPlan(timeline, state.policy, at: clock)
         // Not before the last line: a restoration brings steps that were due long ago.
         if let step = plan.due.min(by: { $0.dueAt < $1.dueAt }),
             max(step.dueAt, state.at) + statusPauseInSeconds < clock
@@ -258,8 +266,9 @@ extension StatusExamination {
 
     /// The exit status of `rotate` where waiting helps.
     private static var waits: Int { 75 }
+    private static var dayInSeconds: Int64 { 86_400 }
     /// A week.
-    private static var horizonInSeconds: Int64 { 7 * 86_400 }
+    private static var horizonInSeconds: Int64 { 7 * dayInSeconds }
 }
 
 /// Causes and what follows from them.

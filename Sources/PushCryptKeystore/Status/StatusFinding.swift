@@ -63,12 +63,62 @@ extension StatusFinding {
         case operation
     }
 
+    /// docs/make_cli.py reads the documentation of the cases.
     package enum Code: String, CaseIterable, Sendable {
-        case missing, damaged, unreadable, otherUser, openToOthers, cannotWrite
-        case twoFiles, oldCopy, twoHistories, clock, noKeySeals, overdue, runFailed
-        case served, servedAhead, publisherOlder
-        case otherWriter, notRun, waiting, unpublished, nearLimit
-        case lostKeys, notEncrypted, publisherAway, firstSight, unknownFile
+        /// A keystore, an expected keyset, or one that this host has seen isn't there.
+        case missing
+        /// A keyset's file, or what this host has seen of it, is damaged or isn't authentic.
+        case damaged
+        /// The system, a secret or the version of a file prevents reading.
+        case unreadable
+        /// Folders or files belong to another user.
+        case otherUser
+        /// Other users can open a keyset, its keystore or the history.
+        case openToOthers
+        /// `rotate` can't write to a folder: permission, read-only disk, no space, no locks.
+        case cannotWrite
+        /// Two files of a keystore are one keyset.
+        case twoFiles
+        /// The file lacks lines that this host has seen.
+        case oldCopy
+        /// The file and what this host has seen have different lines: two hosts have changed copies.
+        case twoHistories
+        /// The clock is before the last change, or long after the last change and run.
+        case clock
+        /// No key seals, or none will within a week.
+        case noKeySeals
+        /// A step of the rotation has been due for 36 hours.
+        case overdue
+        /// The last run of `rotate` failed.
+        case runFailed
+        /// A served set is missing, isn't the keyset's, is an older one, lacks a revocation, or ends soon.
+        case served
+        /// A served set was made of lines that the keyset lacks.
+        case servedAhead
+        /// The publisher keyset is an old copy.
+        case publisherOlder
+        /// Another host changes the keyset.
+        case otherWriter
+        /// `rotate` hasn't run for 36 hours.
+        case notRun
+        /// A new key has waited for a week until enough devices have fetched it.
+        case waiting
+        /// A change, or half of a set's validity, isn't followed by a set.
+        case unpublished
+        /// The keys of a device are missing in their folder, or are old ones.
+        case outbox
+        /// A log or a set is at half of its limit.
+        case nearLimit
+        /// Keys are lost: no file has them.
+        case lostKeys
+        /// The keys are in clear.
+        case notEncrypted
+        /// The publisher is on another host.
+        case publisherAway
+        /// This host has seen the keyset for less than a day: an older copy would have passed.
+        case firstSight
+        /// A file of the keystore isn't a keyset.
+        case unknownFile
 
         package var rule: (severity: Severity, basis: Basis) {
             switch self {
@@ -81,7 +131,7 @@ extension StatusFinding {
             case .clock: (.critical, .invariant(8))
             case .noKeySeals: (.critical, .invariant(9))
             case .unreadable, .otherUser, .cannotWrite, .overdue, .runFailed: (.critical, .operation)
-            case .unpublished: (.warning, .invariant(5))
+            case .unpublished, .outbox: (.warning, .invariant(5))
             case .otherWriter: (.warning, .invariant(10))
             case .notRun, .waiting: (.warning, .operation)
             case .nearLimit: (.warning, .limit)
@@ -113,9 +163,10 @@ extension StatusFinding {
         case noKeySeals(from: UnixTime)
         case overdue(RotationPlan.Action, since: UnixTime)
         case runFailed(status: Int, at: UnixTime?)
-        case served(epoch: Int64, ServedFault)
+        /// - Parameter epoch: nil for public keys without a signature.
+        case served(epoch: Int64?, ServedFault)
         /// - Parameter isSigned: by a publisher of the log; nil if its keyset isn't at hand.
-        case servedAhead(epoch: Int64, LogPoint, isSigned: Bool?)
+        case servedAhead(epoch: Int64?, LogPoint, isSigned: Bool?)
         case publisherOlder(epoch: Int64, published: LogPoint)
         case otherWriter(String)
         /// `rotate` hasn't run for 36 hours.
@@ -123,7 +174,9 @@ extension StatusFinding {
         /// Devices must fetch a key before it may seal.
         case waiting(KeyID?, since: UnixTime)
         /// A change, or half of a set's validity, isn't followed by a set.
-        case unpublished(epoch: Int64, since: UnixTime)
+        case unpublished(epoch: Int64?, since: UnixTime)
+        /// Files of devices that are missing or were made of an earlier line.
+        case outbox(missing: Int, late: Int, folder: String)
         case nearLimit(Limit, Int)
         case lostKeys([KeyID])
         case notEncrypted
@@ -154,6 +207,7 @@ extension StatusFinding {
             case .notRun: .notRun
             case .waiting: .waiting
             case .unpublished: .unpublished
+            case .outbox: .outbox
             case .nearLimit: .nearLimit
             case .lostKeys: .lostKeys
             case .notEncrypted: .notEncrypted

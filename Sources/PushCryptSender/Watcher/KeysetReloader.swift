@@ -25,7 +25,8 @@ final class KeysetReloader: @unchecked Sendable {
 
     /// The keyset in use, with its log.
     private var used: UnlockedKeyset
-    private var stamp: FileStamp
+    /// The status of the file when it was last read; nil if there was none.
+    private var stamp: FileStatus?
     private var version: RawKeyset.Version?
     private var refusal: Refusal?
     /// Whether the same file may be valid later.
@@ -47,6 +48,13 @@ final class KeysetReloader: @unchecked Sendable {
     private struct Refusal: Equatable {
         let version: RawKeyset.Version?
         let reason: String
+        /// A text with the time is another one at each check of the same file.
+        let isOfTime: Bool
+
+        static func == (left: Refusal, right: Refusal) -> Bool {
+            left.version == right.version && left.isOfTime == right.isOfTime
+                && (left.isOfTime || left.reason == right.reason)
+        }
     }
 
     /// Reads the first keyset.
@@ -57,13 +65,18 @@ final class KeysetReloader: @unchecked Sendable {
         self.clock = clock
         self.logger = logger
         // Before the file is read, so that the first check detects a change in between.
-        stamp = FileStamp(watched.place)
+        stamp = Self.stamp(watched.place)
         let text = try watched.place.read()
         version = text.version
         used = try watched.unlocked(text)
         choice = Locked(try SealingChoice(used.keyset, at: clock()))
         check = Locked((clock(), nil))
         warnOfSlowClock(used.keyset)
+    }
+
+    /// Links are followed. Device, inode, mode, owner, size and times: if all are unchanged, the keyset is unchanged too.
+    private static func stamp(_ place: KeysetPlace) -> FileStatus? {
+        FileStatus(place.filePath, followingLinks: true)
     }
 
     func check(_ cause: Cause) -> Outcome {
@@ -73,7 +86,7 @@ final class KeysetReloader: @unchecked Sendable {
     }
 
     private func look(_ cause: Cause) -> Outcome {
-        let now = FileStamp(watched.place)
+        let now = Self.stamp(watched.place)
         if cause == .time, now == stamp, !mustCheckAgain { return .unchanged }
         stamp = now
         let known = version
@@ -85,13 +98,9 @@ final class KeysetReloader: @unchecked Sendable {
             version = text.version
             guard isRepeated || version != known else { return .unchanged }
             return try take(watched.unlocked(text))
-        } catch let error as KeystoreError where error.code == .notFound && cause == .time && !isRepeated {
-            // Another process may be replacing the folder, which takes two renames. The next check reports a missing file.
-            mustCheckAgain = true
-            return .unchanged
         } catch {
             mustCheckAgain = RawKeyset.isTemporary(error)
-            return refuse("\(error)")
+            return refuse(error)
         }
     }
 
@@ -141,8 +150,10 @@ final class KeysetReloader: @unchecked Sendable {
         return keyset.revokes(entry.record.kid)
     }
 
-    private func refuse(_ reason: String) -> Outcome {
-        let refusal = Refusal(version: version, reason: reason)
+    private func refuse(_ error: any Error) -> Outcome {
+        let reason = "\(error)"
+        let refusal = Refusal(
+            version: version, reason: reason, isOfTime: (error as? KeyError)?.code == .noKeySeals)
         if refusal != self.refusal {
             self.refusal = refusal
             let current = choice.withLock { $0 }
@@ -160,24 +171,4 @@ final class KeysetReloader: @unchecked Sendable {
 extension Keyset {
     /// Whether the set has the key and says that it was revoked, at any time.
     fileprivate func revokes(_ kid: KeyID) -> Bool { entry(kid)?.lifecycle.revokedAt != nil }
-}
-
-/// The status of a keyset's file and folder, with links followed. If it is unchanged, the keyset is unchanged too.
-///
-/// ```
-/// file    device, inode, mode, owner, size, time of the last write (ns), time of the last change of any kind (ns)
-/// folder  device, inode, mode, owner
-/// ```
-struct FileStamp: Hashable, Sendable {
-    /// nil if there is no file.
-    private let file: FileStatus?
-    private let folderIdentity: FileStatus.Identity?
-    private let folderAccess: FileAccess?
-
-    init(_ place: KeysetPlace) {
-        file = FileStatus(place.filePath, followingLinks: true)
-        let folder = FileStatus(place.folderPath, followingLinks: true)
-        folderIdentity = folder?.identity
-        folderAccess = folder?.access
-    }
 }

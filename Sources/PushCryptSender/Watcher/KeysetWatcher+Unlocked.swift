@@ -6,8 +6,7 @@ extension KeysetWatcher {
     /// Watches a keyset that was read and unlocked before. While its file has the same bytes, neither scrypt nor the command
     /// that unwraps keys runs again.
     ///
-    /// - Parameters: as for ``init(folder:secret:allowsDemoKeys:pollInterval:logger:clock:)``.
-    /// - Throws: as that initialiser.
+    /// The parameters and errors are those of the public initialiser.
     package convenience init(
         _ place: KeysetPlace, _ unlocked: UnlockedKeyset, allowsDemoKeys: Bool, pollInterval: Duration = .seconds(1),
         logger: Logger, clock: @escaping @Sendable () -> UnixTime

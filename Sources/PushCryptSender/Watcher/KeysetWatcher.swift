@@ -21,16 +21,14 @@ import PushCryptPrimitives
 /// - is a keyset whose log doesn't go on from that of the keyset in use: an old copy, another keyset, or a copy that another
 ///   host has changed,
 /// - is older than what this host has seen, if there is a history,
-/// - is older than the keyset in use: a lower `seq` or an earlier `updatedAt`,
-/// - is older than the audit log beside it in a keystore, as after a restored backup,
-/// - has other content with the same `seq`: other keys, pre-shared keys or lifecycles.
+/// - is a JWK set with a lower `seq`, an earlier `updatedAt`, or other content with the same `seq`.
 ///
 /// A revocation takes effect even if the file has no other key that seals. Then the watcher has no key (`noKeySeals`).
 ///
-/// To load an older keyset, restart the process. A file that was rewritten, encrypted again or touched without a change of
-/// content is no change. A JWK, and a set without the `pushcrypt` member, has no `seq`: another file without `seq` or a set
-/// with `seq` may replace it, but a file without `seq` can't replace a set with `seq`. Only encrypted keysets authenticate
-/// `seq` and the other metadata. A new watcher doesn't know the last `seq` and accepts an older file, unless it has a history.
+/// To load an older keyset, restart the process: without a history, a new watcher trusts the first file. A file that was
+/// rewritten, encrypted again or touched without a change of content is no change. A JWK, and a set without the `pushcrypt`
+/// member, has no `seq`: another file without `seq` or a set with `seq` may replace it, but a file without `seq` can't replace
+/// a set with `seq`. Nothing authenticates a JWK set.
 ///
 /// If the first file is invalid, the initialiser throws: a backend that can't seal should not start.
 ///
@@ -49,29 +47,6 @@ public final class KeysetWatcher: Sendable {
     private let check: Locked<(time: UnixTime, refusal: String?)>
     private let loop: WatchLoop
 
-    /// Watches a keyset of a keystore, `Keys/NAME`. Drops the private halves of recipient keys.
-    ///
-    /// - Parameters:
-    ///   - folder: the keyset's folder; an absolute path if the process may change its directory.
-    ///   - secret: decrypts the keys, now and after every rotation. A new passphrase needs a restart. With a secret,
-    ///     plain-text keys are refused, now and later. A command (`KeysetSecret.command`) must end by itself; one that hangs
-    ///     ends the watch.
-    ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing.
-    ///   - pollInterval: the time between two checks of the file; at least 10 milliseconds.
-    ///   - logger: gets a line for every change and every refusal, and never a secret.
-    ///   - clock: the time for choosing keys.
-    /// - Throws: as `Keyset.init(folder:secret:allowsDemoKeys:)`; `KeyError` with `noKeySeals`, `wrongKind` for sender
-    ///   keys without private halves.
-    public convenience init(
-        folder: String, secret: KeysetSecret? = nil, allowsDemoKeys: Bool = false,
-        pollInterval: Duration = .seconds(1), logger: Logger = Logger(label: "pushcrypt"),
-        clock: @escaping @Sendable () -> UnixTime = { .now }
-    ) throws {
-        try self.init(
-            WatchedKeyset(place: KeysetPlace(folder: folder), secret: secret, allowsDemoKeys: allowsDemoKeys),
-            pollInterval, logger: logger, clock: clock)
-    }
-
     /// Watches a file: a keyset, `Keys/NAME.keyset` or `Keys/NAME`, a JWK set or one JWK. Replace it with a rename, so that no
     /// process reads a part of it. Links are followed, and a new target is a change. Drops the private halves of a keyset of
     /// recipient keys.
@@ -80,9 +55,13 @@ public final class KeysetWatcher: Sendable {
     ///   - file: the path; an absolute one if the process may change its directory.
     ///   - id: as for `Keyset.init(file:id:history:secret:allowsDemoKeys:)`, now and later.
     ///   - history: as for that initialiser. Each accepted file raises it.
-    ///   - secret: decrypts the keys, now and after every rotation. The others are as for
-    ///     ``init(folder:secret:allowsDemoKeys:pollInterval:logger:clock:)``.
+    ///   - secret: decrypts the keys, now and after every rotation. A new passphrase needs a restart. With a secret, keys in clear
+    ///     are refused, now and later. A command (`KeysetSecret.command`) must end by itself; one that hangs ends the watch.
+    ///   - allowsDemoKeys: accepts the keys that are published with pushcrypt. They protect nothing.
     ///   - allowsLowerSuite: as for `Keyset.recipient(at:allowsLowerSuite:)`, now and later.
+    ///   - pollInterval: the time between two checks of the file; at least 10 milliseconds.
+    ///   - logger: gets a line for every change and every refusal, and never a secret.
+    ///   - clock: the time for choosing keys.
     /// - Throws: as that initialiser; `KeyError` with `noKeySeals`, `wrongKind` for a JWK with the private key of a recipient and
     ///   public keys of a sender, `pskMissing`, `suiteTooLow`.
     public convenience init(

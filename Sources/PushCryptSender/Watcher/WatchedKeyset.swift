@@ -14,7 +14,7 @@ struct WatchedKeyset: Sendable {
     func unlocked(_ text: RawKeyset) throws -> UnlockedKeyset {
         if let known, known.version == text.version { return known }
         var unlocked = try text.unlocked(secret, allowsDemoKeys: allowsDemoKeys)
-        if place.folder != nil || unlocked.log != nil, unlocked.keyset.kind == .recipient {
+        if unlocked.log != nil, unlocked.keyset.kind == .recipient {
             unlocked.keyset = try unlocked.keyset.publicKeyset(keepingPSK: true)
         }
         unlocked.keyset.allowsLowerSuite = allowsLowerSuite

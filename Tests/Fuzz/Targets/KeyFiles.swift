@@ -40,7 +40,7 @@ func fuzzKeySet(_ input: [UInt8]) throws {
     }
 }
 
-private func expectKeyError(_ body: () throws -> Void) throws {
+func expectKeyError(_ body: () throws -> Void) throws {
     do {
         try body()
     } catch let error as KeyError {
@@ -112,104 +112,6 @@ private func export(_ record: KeyRecord, _ kind: KeyKind) throws {
 extension KeyContainer.Form {
     fileprivate var isPublic: Bool {
         if case .publicKey = self { true } else { false }
-    }
-}
-
-/// The input as `keyset.json`, or as a part of an encrypted one, so that mutations get behind the encryption.
-///
-/// ```
-/// input = 0 || file          1 || decrypted keys          2 || metadata          3 || place(2) || decrypted keys
-/// ```
-func fuzzKeysetFile(_ bytes: [UInt8]) throws {
-    var input = FuzzInput(bytes)
-    switch input.byte() % 4 {
-    case 0: try fuzzWholeFile(Array(input.rest))
-    case 1: try fuzzSealedFile(keys: Array(input.rest), metadata: EncryptedKeyset.metadata)
-    case 2: try fuzzSealedFile(keys: EncryptedKeyset.keys, metadata: Array(input.rest))
-    default:
-        // Changed metadata never opens, whatever the keys are.
-        let place = input.number()
-        let damaged = EncryptedKeyset.metadata + [UInt8](repeating: 0x20, count: 1 + place % 8)
-        let file = try EncryptedKeyset.file(
-            keys: Array(input.rest), sealedWith: damaged, shown: EncryptedKeyset.metadata)
-        let failure = try keystoreError { _ = try KeysetFile(file, path: "fuzz").unlocked(EncryptedKeyset.source) }
-        try require(failure == .damaged, "changed metadata is found")
-    }
-}
-
-private func fuzzWholeFile(_ file: [UInt8]) throws {
-    let failure = try keystoreError {
-        let read = try KeysetFile(file, path: "fuzz")
-        let isSealed = SlowJSON(file)?["sealed"] != nil
-        try require(isSealed == (read.protection != .plaintext), "keys are encrypted if the file says so")
-        _ = try read.unlocked(isSealed ? .none : EncryptedKeyset.source)
-    }
-    try require(
-        failure == nil || failure == .damaged || failure == .secretNeeded || failure == .notEncrypted,
-        "a code of reading a file")
-    guard let stored = try? KeysetFile(file, path: "fuzz").unlocked(.none) else { return }
-    try require(failure == .notEncrypted, "plain keys are refused when a secret is given")
-    try checkWriting(stored)
-}
-
-private func checkWriting(_ stored: StoredKeyset) throws {
-    let text = try stored.fileText()
-    let read = try KeysetFile(text, path: "fuzz").unlocked(stored.secret == nil ? .none : EncryptedKeyset.source)
-    try require(read.metadata == stored.metadata, "written metadata is read again")
-    try require(Set(read.records.keys) == Set(stored.records.keys), "written keys are read again")
-    try require(read.protection == stored.protection, "the protection is kept")
-    guard let keyset = try? stored.keyset() else {
-        return try require(stored.records.isEmpty, "only a set without keys isn't a keyset")
-    }
-    try require(try read.keyset().hasSameContent(as: keyset), "a written keyset is read again")
-}
-
-private func fuzzSealedFile(keys: [UInt8], metadata: [UInt8]) throws {
-    let file = try EncryptedKeyset.file(keys: keys, sealedWith: metadata, shown: metadata)
-    var stored: StoredKeyset?
-    let failure = try keystoreError {
-        stored = try KeysetFile(file, path: "fuzz").unlocked(EncryptedKeyset.source)
-    }
-    if let stored { try checkWriting(stored) }
-    // A member "digest" in the mutated part isn't the file's.
-    try require(failure == nil || failure == .damaged, "authentic keys have no other error than that of their content")
-}
-
-/// - Returns: the code; nil for success and for `KeyError`.
-private func keystoreError(_ body: () throws -> Void) throws -> KeystoreError.Code? {
-    do {
-        try body()
-    } catch let error as KeystoreError {
-        return error.code
-    } catch let error as KeyError {
-        try require(error.code != .backendFailure, "no input makes the backend fail: \(error.reason)")
-    }
-    return nil
-}
-
-/// An encrypted keyset with the cheapest parameters of scrypt.
-private enum EncryptedKeyset {
-    static let secret = KeysetSecret.passphrase(SecretBytes(copying: Array("fuzz".utf8).bytes))
-    static var source: SecretSource { SecretSource(secret) }
-
-    static let record: KeyRecord = FuzzKeys.shared.channels[2].record
-
-    static let keys: [UInt8] = {
-        var jwk = [UInt8]()
-        do { try record.appendJWK(to: &jwk) } catch { preconditionFailure("\(error)") }
-        return Array(#"{"keys":["#.utf8) + jwk + "]}".utf8
-    }()
-
-    static let metadata = Array(
-        """
-        {"seq": 1, "kind": "recipient", "keys": {"\(record.kid)": {"activatesAt": "2026-01-01T00:00:00Z", \
-        "suite": "\(record.algorithm.rawValue)"}}}
-        """.utf8)
-
-    static func file(keys: [UInt8], sealedWith metadata: [UInt8], shown: [UInt8]) throws -> [UInt8] {
-        let sealed = try SealedKeys.seal(
-            keys, metadata: metadata, secret: secret, parameters: ScryptParameters(n: 2, r: 1, p: 1))
-        return Array(#"{"sealed": "#.utf8) + sealed.json + #", "pushcrypt": "#.utf8 + shown + "}".utf8
     }
 }
 

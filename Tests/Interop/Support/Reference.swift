@@ -95,6 +95,8 @@ struct Answer: Decodable {
     let `private`: [String: String]?
     let `public`: [String: String]?
     let keys: [[String: String]]?
+    let seq: Int64?
+    let head: String?
     let text: String?
     let data: Data?
     let reference: BlobMembers?
@@ -161,17 +163,7 @@ enum Request {
     struct OpenKeyset: Encodable {
         let op = "open_keyset"
         let text: String
-        let passphrase: String
-    }
-
-    struct SealKeyset: Encodable {
-        let op = "seal_keyset"
-        let metadata: String
-        let keys: [[String: String]]
-        let passphrase: String
-        var n = 1_024
-        var r = 8
-        var p = 1
+        var passphrase: String?
     }
 
     struct SealBlob: Encodable {

@@ -11,8 +11,9 @@ from typing import Any, Callable
 import pushcrypt
 import support
 from pushcrypt import _keys, blobs, sender_sets
-from pushcrypt._json import unb64
+from pushcrypt._json import b64, unb64
 from pushcrypt.errors import Flaw, PushCryptError, SealError
+from pushcrypt.keyset_log import KeysetFile
 
 Request = dict[str, Any]
 
@@ -62,14 +63,10 @@ def generate(request: Request) -> dict[str, Any]:
 
 
 def open_keyset(request: Request) -> dict[str, Any]:
-    """Decrypt the private JWKs of an encrypted keyset's file."""
-    return {"keys": support.open_keyset(request["text"], request["passphrase"])}
-
-
-def seal_keyset(request: Request) -> dict[str, Any]:
-    """Make an encrypted keyset's file with given metadata."""
-    return {"text": support.seal_keyset(request["metadata"], request["keys"], request["passphrase"],
-                                               request["n"], request["r"], request["p"])}
+    """Read a keyset's file: the id, the last line's number and hash, and the private JWKs."""
+    file = KeysetFile.from_bytes(request["text"].encode(), request.get("passphrase"))
+    return {"id": file.log.id, "seq": file.log.head.n, "head": b64(file.log.head.hash),
+            "keys": [key.record() for key in file.material or ()]}
 
 
 PURPOSES = {"attachment": blobs.ATTACHMENT, "payload": blobs.PAYLOAD}
@@ -114,7 +111,7 @@ def versions(request: Request) -> dict[str, Any]:
 
 OPERATIONS: dict[str, Callable[[Request], dict[str, Any]]] = {
     "seal": seal, "open": open_, "kid": kid, "device_key": device_key, "generate": generate,
-    "open_keyset": open_keyset, "seal_keyset": seal_keyset, "seal_blob": seal_blob, "open_blob": open_blob,
+    "open_keyset": open_keyset, "seal_blob": seal_blob, "open_blob": open_blob,
     "accept_set": accept_set, "sign_set": sign_set, "version": versions,
 }
 

@@ -8,7 +8,7 @@ import json
 from typing import Any, Callable, Iterable, Optional
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from pushcrypt import _keyset_at_rest, blobs, possession
+from pushcrypt import blobs, possession
 from pushcrypt import (
     Attachment, Keyset, Offload, OpenedPush, Opener, Placeholder, Recipient, RecipientKey, Registration, RegistrationChange, Sealer,
     SenderKey, StoredRegistration,
@@ -17,11 +17,11 @@ from pushcrypt._json import b64, dump, unb64
 from pushcrypt._keys import Key
 from pushcrypt._message import WINDOW_IN_SECONDS
 from pushcrypt._outer import MAX_LIMIT
-from pushcrypt._test_doors import Random, sealed_keyset
 from pushcrypt.keyset_log import KeysetFile, KeysetLog, Point
 from pushcrypt.keysets import always, seconds, time_text
 from pushcrypt.sender_sets import Pins, State, accept
 
+Random = Callable[[int], bytes]
 PADDING = {"max": "limit", "none": None}
 
 
@@ -121,17 +121,6 @@ def accept_set(pins: bytes, topic: str, document: bytes, stored: Optional[dict[s
     state = accept(document, Pins.from_json(pins), topic, known, seconds(now, "now")).state
     return {"epoch": state.epoch, "seq": state.seq, "digest": b64(state.digest), "issuedAt": time_text(state.issued_at),
             "revoked": sorted(b64(one) for one in state.revoked)}
-
-
-def open_keyset(text: str, passphrase: str) -> list[dict[str, str]]:
-    """The private JWKs of an encrypted keyset, as they are in the file."""
-    return _keyset_at_rest.open_keyset(text, passphrase)[0]
-
-
-def seal_keyset(metadata: str, keys: Any, passphrase: str, n: int, r: int, p: int, **random: Random) -> str:
-    """An encrypted keyset's file with `metadata`. Order, white space and escapes are those that a reader must accept."""
-    sealed = sealed_keyset(metadata, keys, passphrase, n, r, p, **random)
-    return f'{{\r\n"pushcrypt"\t: {metadata} , "comment": "\\u00e9", "sealed":{json.dumps(sealed)}}}'
 
 
 def reference(key: bytes, plaintext: bytes, blob: bytes, url: str = "") -> blobs.Reference:

@@ -76,15 +76,13 @@ extension TeamRun {
         ) { isMistaken in
             let keys = try TeamKeys()
             defer { withExtendedLifetime(keys) {} }
-            try keys.makeSender("backend")
-            try keys.makePublisher("publisher")
+            try keys.makeSender("backend", publisher: "publisher")
             let pinned = try keys.pins("publisher", for: "backend")
             let pins = try keys.senderPins(pinned)
             let app = try await InstalledApp(.init(senders: .pinned(pins)))
             let first = try keys.signed("backend", by: "publisher")
             try pins.accept([UInt8](first), at: app.clock.time)
             app.clock.advance(by: .seconds(70 * 86_400))
-            try keys.run("rotate", "backend", "--at", "\(app.clock.time.seconds)")
             let later = try keys.signed("backend", by: "publisher", at: app.clock.time)
             if !isMistaken { try pins.accept([UInt8](later), at: app.clock.time) }
             let payload = try app.seal(by: keys.signer("backend", at: app.clock.time))
@@ -102,8 +100,7 @@ extension TeamRun {
         ) { isMistaken in
             let keys = try TeamKeys()
             defer { withExtendedLifetime(keys) {} }
-            for name in ["backend", "staging"] { try keys.makeSender(name) }
-            try keys.makePublisher("publisher")
+            for name in ["backend", "staging"] { try keys.makeSender(name, publisher: "publisher") }
             let pinned = try keys.pins("publisher", for: isMistaken ? "staging" : "backend")
             let pins = try keys.senderPins(pinned)
             let app = try await InstalledApp(.init(senders: .pinned(pins)))
@@ -127,8 +124,7 @@ extension TeamRun {
         ) { isMistaken in
             let keys = try TeamKeys()
             defer { withExtendedLifetime(keys) {} }
-            try keys.makeSender("backend")
-            try keys.makePublisher("publisher")
+            try keys.makeSender("backend", publisher: "publisher")
             let pins = try keys.senderPins(keys.pins("publisher", for: "backend"))
             let app = try await InstalledApp(.init(senders: .pinned(pins)))
             if !isMistaken {

@@ -79,38 +79,48 @@ struct TeamKeys {
 
     init() throws { place = try Workplace() }
 
-    /// Makes a sender's keyset, and publishes it for the app.
-    func makeSender(_ name: String, at time: UnixTime = InstalledApp.start - 86_400) throws {
-        try run("keys", "create", name, "--kind", "sender", "--insecure-plaintext", "--at", "\(time.seconds)")
-        try run("keys", "policy", name, "--publish-topic", InstalledApp.topic, "--at", "\(time.seconds)")
-    }
-
-    func makePublisher(_ name: String, at time: UnixTime = InstalledApp.start - 86_400) throws {
-        try run("keys", "create", name, "--kind", "publisher", "--insecure-plaintext", "--at", "\(time.seconds)")
+    /// Makes a sender's keyset.
+    ///
+    /// - Parameter publisher: signs its set for the app.
+    func makeSender(
+        _ name: String, publisher: String? = nil, at time: UnixTime = InstalledApp.start - 86_400
+    ) throws {
+        _ = try place.create(name, "sender", [], at: "\(time)")
+        guard let publisher else { return }
+        if !place.has(publisher + KeysetLocation.suffix) {
+            _ = try place.create(publisher, "publisher", [], at: "\(time)")
+        }
+        try run(
+            "keys", "policy", name, "--topic", InstalledApp.topic, "--epoch", "1", "--publisher", publisher, "--at",
+            "\(time)")
     }
 
     @discardableResult
-    func run(_ arguments: String...) throws -> Data {
+    private func run(_ arguments: String...) throws -> Data {
         let output = try place.run(arguments)
         try #require(output.isSuccess, "\(output)")
         return output.stdout
     }
 
     func signer(_ name: String, at time: UnixTime = InstalledApp.start) throws -> SenderKey {
-        try Keyset(folder: place.folder.file(name).path, secret: nil).senderKey(at: time)
+        try Keyset(file: place.folder.file(name + KeysetLocation.suffix).path, secret: nil).senderKey(at: time)
     }
 
     /// The public sender keys without a signature.
     func exported(_ name: String, at time: UnixTime = InstalledApp.start) throws -> Data {
-        try run("keys", "export", name, "--at", "\(time.seconds)")
+        try run("keys", "export", name, "--at", "\(time)")
     }
 
     func pins(_ publisher: String, for sender: String) throws -> Data {
-        try run("keys", "export", publisher, "--pins-for", sender, "--at", "\(InstalledApp.start.seconds)")
+        try run("keys", "export", sender, "--pins", "--publisher", publisher, "--at", "\(InstalledApp.start)")
     }
 
+    /// The signed set that is served after `publish`.
     func signed(_ sender: String, by publisher: String, at time: UnixTime = InstalledApp.start) throws -> Data {
-        try run("keys", "export", sender, "--signed-by", publisher, "--at", "\(time.seconds)")
+        if !place.has("www") { try place.makeFolder("www", mode: 0o755) }
+        try run(
+            "publish", sender, "--to", "www", "--publisher", publisher, "--confirm-clock", "--at", "\(time)")
+        return try place.read("www/\(place.log(sender).state.id).1.json")
     }
 
     /// The pins of an app in a folder of the device.

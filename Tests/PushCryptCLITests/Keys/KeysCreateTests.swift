@@ -1,8 +1,17 @@
 import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptTestSupport
 import Testing
 
 @Suite("keys create", .ownThreads)
 struct KeysCreateTests {
+    private let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    private static let plain = ["--insecure-plaintext", "--at", Workplace.now]
+
     struct Case: Sendable, CustomTestStringConvertible {
         let options: [String]
         let algorithm: String
@@ -13,109 +22,157 @@ struct KeysCreateTests {
 
     static let cases = [
         Case(options: ["recipient"], algorithm: "HPKE-7", members: ["x", "y", "d"]),
-        Case(options: ["recipient", "--suite", "p256"], algorithm: "HPKE-7", members: ["x", "y", "d"]),
-        Case(options: ["recipient", "--psk"], algorithm: "HPKE-7", members: ["x", "y", "d", "psk"]),
+        Case(
+            options: ["recipient", "--suite", "p256", "--psk"], algorithm: "HPKE-7", members: ["x", "y", "d", "psk"]),
         Case(options: ["recipient", "--suite", "x25519"], algorithm: "HPKE-3", members: ["x", "d"]),
-        Case(options: ["recipient", "--suite", "x25519", "--psk"], algorithm: "HPKE-3", members: ["x", "d", "psk"]),
         Case(options: ["shared"], algorithm: "HKDF-A256GCM", members: ["k"]),
         Case(options: ["sender"], algorithm: "Ed25519", members: ["x", "d"]),
+        Case(options: ["publisher"], algorithm: "Ed25519", members: ["x", "d", "role"]),
     ]
 
-    @Test("keys create creates a keyset of every kind and prints its kid", arguments: cases)
+    @Test("keys create makes a keyset of every kind, and its kid stands alone on stdout", arguments: cases)
     func create(_ test: Case) throws {
-        let place = try Workplace()
-        let output = try place.run(["keys", "create", "Keys/ios", "--insecure-plaintext", "--kind"] + test.options)
+        let output = try place.run(["keys", "create", "Keys/ios", "--kind"] + test.options + Self.plain)
         #expect(output.isSuccess, "\(output)")
         #expect(output.text.wholeMatch(of: /[A-Za-z0-9_-]{11}\n/) != nil)
-        let file = try place.read("Keys/ios/keyset.json")
-        let key = try #require((try Payload.member("keys", of: file) as? [[String: String]])?.first)
-        #expect(key["kid"] == output.line)
-        #expect(key["alg"] == test.algorithm)
+        let last = try #require(try place.read("Keys/ios.keyset").split(separator: UInt8(ascii: "\n")).last)
+        let key = try #require((try Payload.member("keys", of: Data(last)) as? [[String: String]])?.first)
+        #expect(key["kid"] == output.line && key["alg"] == test.algorithm)
         #expect(Set(key.keys).subtracting(["kty", "crv", "alg", "kid"]) == test.members)
+        #expect(try place.states("Keys/ios", at: Workplace.now) == ["primary"])
+        #expect(try place.log("Keys/ios").state.writer == CLI.writer)
     }
 
-    @Test("keys create writes files that only the owner can read, with every umask", arguments: ["000", "022", "077"])
+    @Test("keystore and file are the owner's alone with every umask", arguments: ["000", "022", "077"])
     func modes(_ umask: String) throws {
-        let place = try Workplace()
         let output = try place.shell(
             "umask \(umask); \"$PUSHCRYPT\" keys create new/deep/Keys/ios --kind sender --insecure-plaintext")
         #expect(output.exit == 0, "\(output)")
-        #expect(try place.mode(of: "new/deep/Keys/ios/keyset.json") == 0o600)
-        for folder in ["new", "new/deep", "new/deep/Keys", "new/deep/Keys/ios"] {
-            #expect(try place.mode(of: folder) == 0o700, "\(folder)")
+        #expect(try place.mode(of: "new/deep/Keys/ios.keyset") == 0o600)
+        #expect(try place.mode(of: "new/deep/Keys") == 0o700)
+        #expect(try place.names(in: "new/deep/Keys") == ["ios.keyset"])
+    }
+
+    @Test("what has the name stays as it is", arguments: ["keyset", "file", "dangling link"])
+    func taken(_ what: String) throws {
+        try place.makeFolder("Keys")
+        switch what {
+        case "keyset": try place.create("Keys/ios", "recipient")
+        case "file": try place.write(Data("mine".utf8), to: "Keys/ios.keyset")
+        default:
+            try FileManager.default.createSymbolicLink(
+                atPath: place.folder.file("Keys/ios.keyset").path, withDestinationPath: "nowhere")
         }
-        #expect(try place.names(in: "new/deep/Keys") == ["ios"])
-        #expect(try place.names(in: "new/deep/Keys/ios") == ["audit.jsonl", "keyset.json", "public.jwks.json"])
+        let before = try? place.read("Keys/ios.keyset")
+        let output = try place.run(["keys", "create", "Keys/ios", "--kind", "shared"] + Self.plain)
+        #expect(output.exit != 0 && output.stdout.isEmpty, "\(output)")
+        #expect(what != "keyset" || output.exit == 73)
+        #expect((try? place.read("Keys/ios.keyset")) == before)
+        #expect(try place.names(in: "Keys") == ["ios.keyset"])
     }
 
-    @Test("a keystore in a folder of its own is accepted beside others", arguments: ["Keys/prod/app", "a/b/c/app"])
-    func separate(_ path: String) throws {
-        let place = try Workplace()
-        try place.create("Keys/test/app", "recipient")
-        let output = try place.run(
-            "keys", "create", path, "--kind", "shared", "--insecure-plaintext", "--at", Workplace.now)
-        #expect(output.exit == 0, "\(output)")
-    }
-
-    @Test(
-        "keys create in a new keystore says so with the first missing folder, unless it is the default keystore",
-        arguments: [
-            ("Kyes/y", "Kyes", "Kyes"), ("a/my keys/x", "a/my keys", "a"), ("Keys/new/x", "Keys/new", "Keys/new"),
-        ])
-    func newKeystore(_ path: String, _ keystore: String, _ missing: String) throws {
-        let place = try Workplace()
-        let options = ["--kind", "shared", "--insecure-plaintext"]
-        #expect(try place.run(["keys", "create", "Keys/test/app"] + options).exit == 0)
-        #expect(try place.run(["keys", "create", "./Keys/test/other"] + options).isSuccess)
-        let typo = try place.run(["keys", "create", path] + options)
-        let words =
-            "pushcrypt: \(keystore) is a new keystore: there was no folder \(missing). Name it in commands for all keysets"
-        #expect(typo.exit == 0 && typo.stderr.hasPrefix(words), "\(typo)")
-        let command = try #require(typo.stderr.firstMatch(of: /`pushcrypt (.*)`/)?.1)
-        #expect(try place.shell("\"$PUSHCRYPT\" \(command)").exit == 0)
-        #expect(try place.run(["keys", "create", path + "2"] + options).isSuccess)
-        #expect(try Workplace().run(["keys", "create", "Keys/x"] + options).isSuccess)
-    }
-
-    @Test("keys create of a publisher in a new keystore says so without rotate --all, which is not for publishers")
-    func newPublisherKeystore() throws {
-        let output = try Workplace().run(
-            "keys", "create", "Publisher/app", "--kind", "publisher", "--insecure-plaintext")
-        #expect(output.exit == 0, "\(output)")
-        #expect(
-            output.stderr == "pushcrypt: Publisher is a new keystore: there was no folder Publisher\n", "\(output)")
-    }
-
-    @Test("keys create accepts a trailing slash and a name without a folder", arguments: ["Keys/ios/", "ios", "./ios"])
-    func spellings(_ path: String) throws {
-        let place = try Workplace()
-        let kid = try place.create(path, "recipient")
-        #expect(try place.run("keys", "list", path).text.contains(kid))
-    }
-
-    @Test("two new keysets contain different keys")
-    func fresh() throws {
-        let place = try Workplace()
-        let kids = try (0..<3).map { index in try place.create("Keys/k\(index)", "shared") }
-        #expect(Set(kids).count == 3)
-    }
-
-    @Test(
-        "the first key is primary from the given time on",
-        arguments: [
-            ("1772355600", "2026-03-01T09:00:00Z"), ("2026-03-01T09:00:00Z", "2026-03-01T09:00:00Z"),
-            ("2026-03-01T10:30:00+01:30", "2026-03-01T09:00:00Z"), ("0", "1970-01-01T00:00:00Z"),
-            ("2026-03-01t09:00:00.999z", "2026-03-01T09:00:00Z"), ("253402300799", "9999-12-31T23:59:59Z"),
-        ])
-    func times(_ argument: String, _ written: String) throws {
-        let place = try Workplace()
-        let output = try place.run(
-            "keys", "create", "Keys/ios", "--kind", "shared", "--insecure-plaintext", "--at", argument)
+    @Test("exactly one of ten processes makes the keyset, and no other file is left")
+    func race() throws {
+        let output = try place.shell(
+            """
+            for i in 1 2 3 4 5 6 7 8 9 10; do
+              ( "$PUSHCRYPT" keys create a/b/ios --kind shared --insecure-plaintext >out.$i 2>err.$i; echo $? >status.$i ) &
+            done
+            wait
+            """)
         #expect(output.isSuccess, "\(output)")
-        let rows = try place.run("keys", "list", "Keys/ios", "--json", "--at", argument)
-        let row = try #require((try JSONSerialization.jsonObject(with: rows.stdout) as? [[String: Any]])?.first)
-        #expect(row["state"] as? String == "primary")
-        #expect(row["createdAt"] as? String == written)
-        #expect(row["activatesAt"] as? String == written)
+        let statuses = try (1...10).map { String(decoding: try place.read("status.\($0)"), as: UTF8.self) }
+        #expect(statuses.count { $0 == "0\n" } == 1 && statuses.count { $0 == "73\n" } == 9, "\(statuses)")
+        let winner = try #require(statuses.firstIndex(of: "0\n")) + 1
+        let kid = String(decoding: try place.read("out.\(winner)"), as: UTF8.self)
+        #expect(try place.log("a/b/ios").state.keys.map { "\($0.kid)\n" } == [kid])
+        #expect(try place.names(in: "a/b") == ["ios.keyset"])
+    }
+
+    @Test("a path below a file, a keystore in which others can write and a link to a keystore are refused")
+    func keystores() throws {
+        try place.write(Data("mine".utf8), to: "file")
+        try place.makeFolder("open", mode: 0o777)
+        try place.makeFolder("Keys")
+        _ = try place.shell("ln -s Keys link")
+        for (path, status) in [("file/ios", 66), ("open/ios", 77), ("link/ios", 78)] as [(String, Int32)] {
+            let output = try place.run(["keys", "create", path, "--kind", "shared"] + Self.plain)
+            #expect(output.exit == status && output.stdout.isEmpty, "\(output)")
+        }
+        #expect(try place.names() == ["Keys", "file", "link", "open"] && place.names(in: "Keys").isEmpty)
+    }
+
+    @Test(
+        "bad usage exits 64 and makes nothing",
+        arguments: [
+            "Keys/x --insecure-plaintext", "--kind recipient --insecure-plaintext",
+            "Keys/x --kind device --insecure-plaintext", "Keys/x --kind sender --suite p256 --insecure-plaintext",
+            "Keys/x --kind shared --psk --insecure-plaintext", "Keys/x --kind shared --overlap 1",
+            "Keys/x --kind publisher --keep 3 --insecure-plaintext",
+            "Keys/x --kind shared --keep 0 --insecure-plaintext",
+        ])
+    func usage(_ arguments: String) throws {
+        expectUsageError(try place.run(["keys", "create"] + arguments.split(separator: " ").map(String.init)))
+        #expect(try place.names().isEmpty)
+    }
+
+    @Test("a note says how long a retired key opens if --keep makes --overlap void")
+    func overlap() throws {
+        func create(_ name: String, _ overlap: String) throws -> Output {
+            try place.run(
+                ["keys", "create", name, "--kind", "shared", "--keep", "3", "--overlap", overlap] + Self.plain)
+        }
+        let void = try create("Keys/a", "40d")
+        #expect(void.exit == 0 && void.stderr.contains("a retired key opens for 180d10m"), "\(void)")
+        #expect(try create("Keys/b", "200d").isSuccess)
+        #expect(try place.log("Keys/b").state.policy.overlapInSeconds == 200 * 86_400)
+    }
+}
+
+/// With the settings of a host.
+@Suite("keys create with settings", .ownThreads)
+struct KeysCreateSettingsTests {
+    private let host: KeystorePlace
+    private var place: Workplace { host.place }
+
+    init() throws {
+        host = try .empty()
+        let output = try host.initialise("--yes")
+        try #require(output.exit == 0, "\(output)")
+    }
+
+    @Test("a keyset in a keystore of the settings gets their secret, and rotate finds and opens it")
+    func secret() throws {
+        let made = try host.succeed("keys", "create", host.file("a/Keys/fleet"), "--kind", "shared")
+        #expect(made.stderr.isEmpty && made.line.count == 11, "\(made)")
+        #expect(try place.log("a/Keys/fleet").state.secrets.map(\.description) == ["passphrase"])
+        #expect(place.has("a/history/\(try host.id("a/Keys/fleet.keyset"))"))
+        let rotated = try host.run("rotate", "fleet", "--now", day: 1)
+        #expect(rotated.exit == 0 && rotated.stderr.contains("added key"), "\(rotated)")
+        expectRefusal(
+            try host.run("keys", "create", host.file("a/Keys/x"), "--kind", "shared", "--insecure-plaintext"), 64,
+            saying: "would be unused")
+    }
+
+    @Test("a keyset outside of the keystores is made, and a note says so")
+    func stray() throws {
+        let made = try host.run("keys", "create", "other/stray", "--kind", "shared", "--insecure-plaintext")
+        #expect(made.exit == 0 && made.stderr.contains("isn't a keystore of"), "\(made)")
+        #expect(place.has("other/stray.keyset"))
+    }
+
+    @Test("a wrap command gets id and name of the new keyset, and of an existing one")
+    func variables() throws {
+        try place.write(Data(EncryptedPlace.kms.utf8), to: "kms")
+        let command = "env | grep ^PUSHCRYPT_KEYSET | sort >seen; sh kms"
+        let words = ["--kind", "shared", "--wrap-command", command]
+        let made = try host.run("a", ["keys", "create", "Keys/hsm"] + words, day: 0, settings: nil)
+        #expect(made.isSuccess, "\(made)")
+        let variables = "PUSHCRYPT_KEYSET_ID=\(try host.id("Keys/hsm.keyset"))\nPUSHCRYPT_KEYSET_NAME=hsm\n"
+        #expect(String(decoding: try place.read("seen"), as: UTF8.self) == variables)
+        try place.remove("seen")
+        let export = ["keys", "export", "Keys/hsm", "--device", "d", "--wrap-command", command]
+        #expect(try host.run("a", export, day: 0, settings: nil).isSuccess)
+        #expect(String(decoding: try place.read("seen"), as: UTF8.self) == variables)
     }
 }

@@ -1,15 +1,19 @@
 import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptPrimitives
 import Testing
 
 @Suite("keys export", .ownThreads)
 struct KeysExportTests {
-    @Test("keys export prints the public set without secrets", arguments: ["p256", "x25519"], [true, false])
-    func publicSet(_ suite: String, _ psk: Bool) throws {
-        let place = try Workplace()
-        let created = try place.run(
-            ["keys", "create", "Keys/ios", "--kind", "recipient", "--suite", suite, "--insecure-plaintext"]
-                + ["--at", Workplace.now] + (psk ? ["--psk"] : []))
-        let kid = created.line
+    private let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    @Test("keys export prints the public set without secrets", arguments: [["--suite", "x25519"], ["--psk"]])
+    func publicSet(_ options: [String]) throws {
+        let kid = try place.create("Keys/ios", "recipient", options, at: Workplace.now)
+        let psk = options == ["--psk"]
         let set = try place.export("Keys/ios", to: "set.json")
         let key = try #require((try Payload.member("keys", of: set) as? [[String: String]])?.first)
         #expect(key["kid"] == kid)
@@ -20,22 +24,12 @@ struct KeysExportTests {
         #expect(lifecycle?["psk"] as? Bool == (psk ? true : nil))
         #expect(try Payload.member("pushcrypt.seq", of: set) as? Int == 1)
         let text = String(decoding: set, as: UTF8.self)
-        #expect(try place.secrets(in: "Keys/ios/keyset.json").count == (psk ? 2 : 1))
-        for secret in try place.secrets(in: "Keys/ios/keyset.json") { #expect(!text.contains(secret)) }
-    }
-
-    @Test("keys export prints a sender's public JWK set")
-    func sender() throws {
-        let place = try Workplace()
-        try place.create("Keys/push", "sender")
-        let set = try place.export("Keys/push", to: "set.json")
-        let key = try #require((try Payload.member("keys", of: set) as? [[String: String]])?.first)
-        #expect(Set(key.keys) == ["kty", "crv", "x", "alg", "kid"])
+        #expect(try place.secrets(in: "Keys/ios").count == (psk ? 2 : 1))
+        for secret in try place.secrets(in: "Keys/ios") { #expect(!text.contains(secret)) }
     }
 
     @Test("--registration is one JWK with the psk and without the private key")
     func registration() throws {
-        let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient", "--psk")
         let record = try place.export("Keys/ios", to: "record.json", "--registration")
         let key = try #require(try JSONSerialization.jsonObject(with: record) as? [String: String])
@@ -46,77 +40,93 @@ struct KeysExportTests {
 
     @Test("--device prints the keys of that device only")
     func device() throws {
-        let place = try Workplace()
         let kid = try place.create("Keys/master", "shared")
         let set = try place.export("Keys/master", to: "device.json", "--device", "phone_1-A")
         let key = try #require((try Payload.member("keys", of: set) as? [[String: String]])?.first)
         #expect(Set(key.keys) == ["kty", "k", "alg", "kid", "device"])
         #expect(key["kid"] == kid)
         #expect(key["device"] == "phone_1-A")
-        let master = try #require(try place.secrets(in: "Keys/master/keyset.json").first)
+        let master = try #require(try place.secrets(in: "Keys/master").first)
         #expect(!String(decoding: set, as: UTF8.self).contains(master))
         let other = try place.export("Keys/master", to: "other.json", "--device", "phone_2")
         #expect((try Payload.member("keys", of: other) as? [[String: String]])?.first?["k"] != key["k"])
         #expect(try place.export("Keys/master", to: "again.json", "--device", "phone_1-A") == set)
     }
 
-    @Test("the keys of one device can't be exported for another one")
-    func furtherDevice() throws {
-        let place = try Workplace()
-        try place.create("Keys/master", "shared")
-        try place.export("Keys/master", to: "device.json", "--device", "one")
-        expectRefusal(try place.run("keys", "export", "device.json", "--device", "two"), 65)
-    }
-
     @Test(
-        "keys export exits 64 for bad usage",
+        "bad usage exits 64, and a key of another kind 65",
         arguments: [
-            (["Keys/master"], "shared"), (["Keys/master", "--registration"], "shared"),
-            (["Keys/push", "--registration"], "sender"), (["Keys/push", "--device", "a"], "sender"),
-            (["Keys/ios", "--device", "a"], "recipient"), (["Keys/master", "--device", "a b"], "shared"),
-            (["Keys/master", "--device", ""], "shared"),
-            (["Keys/master", "--device", String(repeating: "a", count: 65)], "shared"),
-            (["Keys/ios", "--device", "a", "--registration"], "recipient"), ([], "recipient"),
-        ])
-    func usage(_ arguments: [String], _ kind: String) throws {
-        let place = try Workplace()
-        if let path = arguments.first { try place.create(path, kind) }
-        expectUsageError(try place.run(["keys", "export"] + arguments))
+            ("Keys/master", "shared", 65), ("Keys/master --registration", "shared", 65),
+            ("Keys/push --registration", "sender", 65), ("Keys/push --device a", "sender", 65),
+            ("Keys/ios --device a", "recipient", 65), ("Keys/master --device a/b", "shared", 64),
+            ("Keys/ios --device a --registration", "recipient", 64), ("Keys/ios --epoch 1", "recipient", 64),
+            ("Keys/ios --pins --format pem", "recipient", 64), ("Keys/ios --insecure-plaintext", "recipient", 64),
+            ("Keys/push --private", "sender", 64), ("Keys/push --private --format pem", "sender", 64),
+            ("Keys/push AAAAAAAAAAA", "sender", 66), ("Keys/push --pins", "sender", 78),
+        ] as [(String, String, Int32)])
+    func refused(_ command: String, _ kind: String, _ status: Int32) throws {
+        let words = command.split(separator: " ").map(String.init)
+        try place.create(words[0], kind)
+        let output = try place.run(["keys", "export"] + words + ["--at", Workplace.now])
+        #expect(output.exit == status && output.stdout.isEmpty && !output.stderr.isEmpty, "\(output)")
     }
 
-    @Test("--registration exits 65 if no key seals now")
-    func nothingSeals() throws {
-        let place = try Workplace()
-        _ = try place.writeSet([#""activatesAt":"2027-01-01T00:00:00Z""#], to: "set.json")
-        expectRefusal(try place.run("keys", "export", "set.json", "--registration", "--at", Workplace.now), 65)
+    @Test("one key is printed by the first characters of its id, and the primary one without an id")
+    func named() throws {
+        let old = try place.create("Keys/push", "sender")
+        try place.rotate("Keys/push")
+        for kid in try place.keys("Keys/push", at: Workplace.now).map(\.kid) {
+            let output = try place.shell(
+                "\"$PUSHCRYPT\" keys export Keys/push --at \(Workplace.now) -- \(kid.prefix(6))")
+            #expect(try output.object()["kid"] as? String == kid, "\(output)")
+        }
+        let primary = try place.run("keys", "export", "Keys/push", "--format", "jwk", "--at", Workplace.now)
+        #expect(try primary.object()["kid"] as? String == old)
     }
 
-    @Test("--json contains the value that the format prints", arguments: ["pem", "der", "raw"], [false, true])
-    func json(_ format: String, _ isPrivate: Bool) throws {
-        let place = try Workplace()
-        let kid = try place.create("Keys/push", "sender")
-        let options = ["keys", "export", "Keys/push", "--format", format]
-        let all = options + (isPrivate ? ["--private", "--insecure-plaintext"] : [])
-        let plain = try place.run(all)
-        let printed = try place.run(all + ["--json"])
-        #expect(printed.exit == 0, "\(printed)")
-        let object = try #require(try JSONSerialization.jsonObject(with: printed.stdout) as? [String: Any])
-        #expect(Set(object.keys) == ["kid", "format", "private", "value"])
-        #expect(object["kid"] as? String == kid)
-        #expect(object["format"] as? String == format)
-        #expect(object["private"] as? Bool == isPrivate)
-        let value = try #require(object["value"] as? String)
-        let expected = format == "der" ? plain.stdout.base64EncodedString() : plain.text
-        #expect(value.trimmingCharacters(in: .newlines) == expected.trimmingCharacters(in: .newlines))
+    @Test("public keys that this host has seen need no secret; pins do, and so do lines that it hasn't seen")
+    func forged() throws {
+        let host = try KeystorePlace.empty()
+        try #require(try host.initialise("--yes").exit == 0)
+        try host.succeed("rotate")
+        let rename = { (from: String, to: String) in try host.place.move("a/\(from)", to: "a/\(to)") }
+        try rename("passphrase", "away")
+        try rename("publisher-passphrase", "away2")
+        let known = try host.run("keys", "export", "senders")
+        #expect(known.isSuccess, "\(known)")
+        #expect(try host.run("keys", "export", "senders", "--pins").exit != 0)
+        try rename("away", "passphrase")
+        try rename("away2", "publisher-passphrase")
+        let pins = try host.succeed("keys", "export", "senders", "--pins").text
+        let made = String(decoding: try host.place.read("a/sender-pins.json"), as: UTF8.self)
+        #expect(pins.filter { !$0.isWhitespace } == made.filter { !$0.isWhitespace })
+        // Somebody without the secret appends a line that adds a key.
+        let path = "a/Keys/senders.keyset"
+        let record = try KeyRecord.generate(.sender, type: .p256, psk: false, backend: DefaultBackend.shared)
+        var (changes, key) = (KeysetChanges(), KeysetChanges.Key(record.kid))
+        key.jwk = try PublicJWK(record)
+        changes.keys = [key]
+        let log = try host.place.log("a/Keys/senders")
+        let forged = try log.appending(.imported, at: log.state.at, who: "x", changes)
+        let last = try #require(try host.place.read(path).split(separator: UInt8(ascii: "\n")).last)
+        try host.place.write(Data(forged.bytes) + last + Data("\n".utf8), to: path)
+        expectRefusal(try host.run("keys", "export", "senders"), 65, saying: "somebody without the secret changed it")
     }
 
-    @Test("--json doesn't change output that is already JSON", arguments: [[], ["--format", "jwk"], ["--kid"]])
-    func jsonOfJSON(_ options: [String]) throws {
-        let place = try Workplace()
-        let kid = try place.create("Keys/push", "sender")
-        let all = ["keys", "export", "Keys/push"] + options + (options.last == "--kid" ? [kid] : [])
-        let plain = try place.run(all)
-        #expect(plain.exit == 0)
-        #expect(try place.run(all + ["--json"]).stdout == plain.stdout)
+    @Test("the pins of two epochs need --epoch, and a publisher that the log doesn't name gives none")
+    func epochs() throws {
+        let host = try KeystorePlace()
+        try host.succeed("keys", "create", host.file("a/Publisher/next"), "--kind", "publisher", "--insecure-plaintext")
+        try host.succeed("keys", "policy", "senders", "--epoch", "2", "--publisher", "next")
+        expectRefusal(try host.run("keys", "export", "senders", "--pins"), 64, saying: "name one of its epochs: 1, 2")
+        for (epoch, publisher) in [("1", "app"), ("2", "next")] {
+            let output = try host.succeed("keys", "export", "senders", "--pins", "--epoch", epoch)
+            let pins = try SenderSetPins(json: Array(output.stdout))
+            #expect(pins.epoch == Int64(epoch))
+            #expect(try pins.publishers.map { "\($0.kid)" } == host.kids("a/Publisher/\(publisher).keyset"))
+            #expect(try Base64URL.encode(pins.set) == host.id())
+        }
+        let other = try host.run("keys", "export", "senders", "--pins", "--epoch", "2", "--publisher", "app")
+        expectRefusal(other, 78, saying: "the publisher of epoch 2 isn't at hand")
     }
 }

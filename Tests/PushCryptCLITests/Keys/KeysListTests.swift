@@ -1,11 +1,29 @@
 import Foundation
+import PushCryptCore
+import PushCryptKeysets
+import PushCryptTestSupport
 import Testing
 
 @Suite("keys list", .ownThreads)
 struct KeysListTests {
-    @Test("keys list prints a table, the next step and a timeline")
+    private let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    private func rows(_ path: String, at time: String = Workplace.now) throws -> [[String: Any]] {
+        let output = try place.run("keys", "list", path, "--json", "--at", time)
+        return try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]], "\(output)")
+    }
+
+    /// A folder with a keyset of all states, an encrypted one, and one with keys in clear.
+    private func makeKeystore() throws -> [String] {
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
+        try place.setMode(0o700, of: "Keys")
+        return try kids + [place.create("Keys/ios", "recipient"), place.createEncrypted("Keys/web", .sender)]
+    }
+
+    @Test("a keyset is shown with its keys, the next step and a timeline")
     func table() throws {
-        let place = try Workplace()
         let kid = try place.create("Keys/ios", "recipient", "--psk")
         let output = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
         #expect(output.isSuccess, "\(output)")
@@ -24,88 +42,155 @@ struct KeysListTests {
                              █ seals and opens
 
                 """)
+        #expect(try place.run("keys", "list", "Keys/ios.keyset", "--at", Workplace.now).text == output.text)
     }
 
     @Test(
-        "--json prints one object for each key",
-        arguments: [
-            (["recipient"], "p256"), (["recipient", "--suite", "x25519"], "x25519"), (["shared"], "shared"),
-            (["sender"], "ed25519"),
-        ])
-    func json(_ kind: [String], _ suite: String) throws {
-        let place = try Workplace()
-        let created = try place.run(
-            ["keys", "create", "Keys/ios", "--insecure-plaintext", "--at", Workplace.now, "--kind"] + kind)
-        let output = try place.run("keys", "list", "Keys/ios", "--json", "--at", Workplace.now)
-        #expect(output.isSuccess, "\(output)")
-        let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
-        #expect(rows.count == 1)
-        #expect(rows[0]["kid"] as? String == created.line)
-        #expect(rows[0]["kind"] as? String == kind[0])
-        #expect(rows[0]["suite"] as? String == suite)
-        #expect(rows[0]["state"] as? String == "primary")
-        #expect(rows[0]["psk"] as? Bool == false)
-        #expect(rows[0]["createdAt"] as? String == Workplace.now)
-        #expect(rows[0]["activatesAt"] as? String == Workplace.now)
-        #expect(rows[0]["ageInSeconds"] as? Int == 0)
-        #expect(rows[0]["sealsNow"] as? Bool == true && rows[0]["opensNow"] as? Bool == true)
-        for absent in ["retiresAt", "expiresAt", "revokedAt", "destroyedAt", "nextChange"] {
-            #expect(rows[0][absent] is NSNull, "\(absent)")
-        }
-        #expect(rows[0].count == 15)
+        "--json has kind, suite and times of each key",
+        arguments: [("recipient --suite x25519", "x25519"), ("sender", "ed25519")])
+    func json(_ kind: String, _ suite: String) throws {
+        let words = kind.split(separator: " ").map(String.init)
+        let kid = try place.create("Keys/ios", words[0], Array(words.dropFirst()), at: Workplace.now)
+        let row = try #require(try rows("Keys/ios").first)
+        let texts = row.compactMapValues { $0 as? String }
+        #expect(
+            texts == [
+                "kid": kid, "kind": words[0], "suite": suite, "state": "primary", "createdAt": Workplace.now,
+                "activatesAt": Workplace.now,
+            ])
+        #expect(row["sealsNow"] as? Bool == true && row["opensNow"] as? Bool == true && row["psk"] as? Bool == false)
+        let absent = row.filter { $0.value is NSNull }.keys.sorted()
+        #expect(absent == ["destroyedAt", "expiresAt", "nextChange", "retiresAt", "revokedAt"])
     }
 
-    @Test("--json contains each key's state and its next change")
-    func changes() throws {
-        let place = try Workplace()
+    @Test("each state has its next change, and destroyed keys come last")
+    func states() throws {
         let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
-        let output = try place.run("keys", "list", "Keys/app", "--json", "--at", Workplace.now)
-        let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
+        let rows = try rows("Keys/app")
         #expect(rows.map { $0["kid"] as? String } == Array(kids.dropFirst() + kids.prefix(1)))
         #expect(
-            rows.map { $0["state"] as? String }
-                == Array(SampleLifecycles.states.dropFirst() + SampleLifecycles.states.prefix(1)))
+            rows.map { $0["state"] as? String } == [
+                "expired", "retiring", "revoked", "primary", "pending", "destroyed",
+            ])
         #expect(rows.map { $0["sealsNow"] as? Bool } == [false, false, false, true, false, false])
         #expect(rows.map { $0["opensNow"] as? Bool } == [false, true, false, true, true, false])
         let changes = rows.map { $0["nextChange"] as? [String: String] }
         #expect(changes.map { $0?["state"] } == [nil, "expired", nil, "retiring", "primary", nil])
         #expect(changes.compactMap { $0?["at"] } == Array(repeating: "2026-03-10T09:00:00Z", count: 3))
-        #expect(rows[4]["ageInSeconds"] as? Int == 28 * 86_400)
     }
 
-    @Test("keys list shows each state that follows from the times of a set")
-    func states() throws {
-        let place = try Workplace()
+    @Test("the states of a set follow from its times")
+    func publicSet() throws {
         let lifecycles = [
             ("expired", #""activatesAt":"2025-01-01T00:00:00Z","expiresAt":"2026-02-01T00:00:00Z""#),
             ("retiring", #""activatesAt":"2025-06-01T00:00:00Z","retiresAt":"2026-02-01T00:00:00Z""#),
-            ("primary", #""activatesAt":"2026-02-01T00:00:00Z""#),
-            ("pending", #""activatesAt":"2026-04-01T00:00:00Z""#),
-            ("pending", ""),
+            ("primary", #""activatesAt":"2026-02-01T00:00:00Z""#), ("pending", ""),
             ("revoked", #""activatesAt":"2026-02-02T00:00:00Z","revokedAt":"2026-02-03T00:00:00Z""#),
         ]
         let kids = try place.writeSet(lifecycles.map(\.1), to: "set.json")
-        let output = try place.run("keys", "list", "set.json", "--json", "--at", Workplace.now)
-        let rows = try #require(try JSONSerialization.jsonObject(with: output.stdout) as? [[String: Any]])
+        let rows = try rows("set.json")
         #expect(rows.map { $0["kid"] as? String } == kids)
         #expect(rows.map { $0["state"] as? String } == lifecycles.map(\.0))
     }
 
-    @Test("keys list shows the demo keys without --allow-demo-keys", arguments: ["recipient", "sender", "shared"])
-    func demoKeys(_ name: String) throws {
-        let place = try Workplace()
+    @Test("one key is shown by its first characters, with its times and the lines of the log that name it")
+    func oneKey() throws {
+        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
+        let list = "\"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)"
+        let text = try place.shell("\(list) -- \(kids[4].prefix(8))").text
+        for row in [
+            "Key \(kids[4]) of Keys/app at \(Workplace.now)", "  state       primary", "  seals       yes",
+            "  next        retires in 9d", "  retires     2026-03-10T09:00:00Z  in 9d",
+            "  line 1      2026-02-01T09:00:00Z  added key \(kids[4])",
+        ] { #expect(text.contains(row), "\(row): \(text)") }
+        let json = try place.shell("\(list) --json -- \(kids[0])").object()
+        #expect(json["state"] as? String == "destroyed" && json["kid"] as? String == kids[0])
+        #expect(try json["id"] as? String == "\(place.log("Keys/app").state.id)")
+        let lines = try #require(json["log"] as? [[String: Any]])
+        #expect(lines.map { $0["n"] as? Int } == [1] && lines[0]["who"] as? String == "tests")
+        expectRefusal(try place.shell("\(list) -- AAAAAAAAAAA"), 66, saying: "has no key AAAAAAAAAAA")
+        expectRefusal(try place.run("keys", "list", "Keys", "AAAA"), 64, saying: "is a keystore")
+    }
+
+    @Test("a keystore is shown with a line for each keyset, without a secret", arguments: ["Keys", "Keys//"])
+    func keystore(_ path: String) throws {
+        let kids = try makeKeystore()
+        let output = try place.shell("COLUMNS=120 \"$PUSHCRYPT\" keys list \(path) --at \(Workplace.now)")
+        #expect(output.isSuccess, "\(output)")
+        let ids = try ["app", "ios", "web"].map { try "\(place.log("Keys/\($0)").state.id)" }
+        #expect(
+            Workplace.named(output.text, kids).split(separator: "\n").map { line in
+                line.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            } == [
+                ["KEYSET", "KIND", "ID", "KEYS", "PRIMARY", "PROTECTION", "NEXT STEP"],
+                ["Keys/app", "shared", ids[0], "5", "key number4", "plain text", "due: destroy key key number1"],
+                ["Keys/ios", "recipient", ids[1], "1", "key number6", "plain text", "add a key in 83d"],
+                ["Keys/web", "sender", ids[2], "1", "key number7", "1 secret", "add a key in 83d"],
+            ])
+        let narrow = try place.shell("COLUMNS=60 \"$PUSHCRYPT\" keys list \(path) --at \(Workplace.now)").text
+        #expect(narrow.hasPrefix("KEYSET") && narrow.split(separator: "\n").allSatisfy { $0.count <= 60 }, "\(narrow)")
+    }
+
+    @Test("--json of a keystore has id, last line, writer, secrets and plan of each keyset")
+    func keystoreJSON() throws {
+        let kids = try makeKeystore()
+        let rows = try rows("Keys")
+        #expect(rows.map { $0["keyset"] as? String } == ["Keys/app", "Keys/ios", "Keys/web"])
+        #expect(rows.map { $0["primary"] as? String } == [kids[4], kids[6], kids[7]])
+        #expect(rows.map { $0["secrets"] as? [String] } == [[], [], ["passphrase"]])
+        #expect(rows.map { $0["line"] as? Int } == [1, 1, 1] && rows[1]["writer"] as? String == CLI.writer)
+        let due = rows.map { ($0["due"] as? [[String: Any]])?.map { $0["kid"] as? String } }
+        #expect(due == [[kids[1]], [], []])
+        #expect(rows.map { ($0["next"] as? [String: Any])?["step"] as? String } == ["destroy", "add", "add"])
+    }
+
+    @Test("a keyset that can't be read, and two files of one keyset, are reported beside the others")
+    func problems() throws {
+        _ = try makeKeystore()
+        try place.write(Data("{".utf8), to: "Keys/aaa.keyset")
+        try place.setMode(0o644, of: "Keys/web.keyset")
+        _ = try place.shell("cp -p Keys/ios.keyset Keys/copy.keyset")
+        let output = try place.run("keys", "list", "Keys", "--at", Workplace.now)
+        #expect(output.exit == 65, "\(output)")
+        let ends = output.text.split(separator: "\n").map { String($0.suffix(17)) }
+        #expect(ends.count { $0.hasSuffix("can't be read") } == 2 && ends.count { $0 == "two files, one id" } == 2)
+        for words in ["`pushcrypt restore Keys/aaa.keyset FILE`", "chmod 600 Keys/web.keyset", "are one keyset"] {
+            #expect(output.stderr.contains(words), "\(output)")
+        }
+        #expect(try rows("Keys").map { $0["problem"] is String } == [true, false, true, true, true])
+    }
+
+    @Test("demo keysets are shown without steps, and an older copy than this host has seen isn't shown")
+    func noSteps() throws {
         try place.copyDemoKeys()
-        let output = try place.run("keys", "list", "Keys/demo/\(name)")
-        #expect(output.isSuccess && output.text.contains("primary"), "\(output)")
-        // Demo keys are never rotated.
-        #expect(!output.text.contains("add a key") && !output.text.contains("next key"), "\(output)")
+        let demo = try rows("Keys/demo")
+        #expect(demo.count == 3 && demo.allSatisfy { $0["next"] is NSNull })
+        let output = try place.run("keys", "list", "Keys/demo/sender")
+        #expect(output.isSuccess && output.text.contains("primary") && !output.text.contains("add a key"), "\(output)")
+        let host = try KeystorePlace()
+        try host.succeed("rotate")
+        try host.copyFile("a/Keys/senders.keyset", to: "old")
+        try host.succeed("rotate", "--now", "senders")
+        try host.copyFile("old", to: "a/Keys/senders.keyset")
+        expectRefusal(try host.run("keys", "list", "senders"), 78, saying: "is an old copy")
+    }
+
+    @Test("a signed set is shown with its pins only, without arguments the keystores of the settings")
+    func settings() throws {
+        let host = try KeystorePlace()
+        try host.succeed("rotate")
+        let set = try host.file("www/\(host.id()).1.json")
+        expectRefusal(try host.run("keys", "list", set), 65, saying: "--pins")
+        let shown = try host.succeed("keys", "list", set, "--pins", host.file("a/sender-pins.json"))
+        #expect(try shown.text.contains(host.kids()[0]) && shown.text.contains("epoch 1"), "\(shown)")
+        let all = try host.succeed("keys", "list").text
+        #expect(["fleet", "senders", "app"].allSatisfy { all.contains($0) }, "\(all)")
     }
 
     @Test(
-        "keys list exits 66 for a missing path and 65 for a bad file",
+        "a missing path or a keystore without keysets exits 66, another file 65",
         arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65)])
     func missing(_ path: String, _ status: Int32) throws {
-        let place = try Workplace()
         try place.write(Data("no keys".utf8), to: "text")
         expectRefusal(try place.run("keys", "list", path), status)
     }

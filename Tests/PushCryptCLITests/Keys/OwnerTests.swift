@@ -8,102 +8,83 @@ import Glibc
 import Darwin
 #endif
 
-/// The owner of a file can change its mode and its content at any time.
-@Suite(
-    "files of another user", .ownThreads, .enabled(if: geteuid() == 0, "only root can give files away"))
+/// What every command refuses that reads or changes a keyset.
+@Suite("modes and owners of keysets", .ownThreads)
 struct OwnerTests {
-    @Test(
-        "root refuses a keyset of another user, and is advised to work as that user",
-        arguments: ["Keys/ios", "Keys/ios/keyset.json"])
-    func keyset(_ path: String) throws {
-        let place = try makePlace()
-        let sealed = try place.sealed(to: "Keys/other")
-        _ = try place.shell("chown 65534 \(path)")
-        for output in [
-            try place.run("keys", "list", "Keys/ios"), try place.run("keys", "export", "Keys/ios", "--device", "one"),
-            try place.run("keys", "verify", "Keys/ios"), try place.run("rotate", "Keys/ios"),
-            try place.run("keys", "add", "Keys/ios"), try place.seal(to: "Keys/ios"),
-            try place.seal(to: "Keys/other", "--sign-with", "Keys/ios"),
-            try place.open(keys: "Keys/ios", payload: sealed),
-            try place.open(keys: "Keys/other", "--trust", "Keys/ios", payload: sealed),
-        ] {
-            expectRefusal(output, 77, saying: "\(path) belongs to user 65534")
-        }
-        let refused = try place.run("keys", "list", "Keys/ios")
-        expectRefusal(refused, 77, saying: ": work as that user")
-        #expect(!refused.stderr.contains("chown"), "\(refused)")
-    }
+    private let place: Workplace
 
-    @Test("a file of root in a keystore of another user: root is advised to work as that user")
-    func rootsFileInAnotherKeystore() throws {
-        let place = try makePlace()
-        _ = try place.shell("chown -R 65534 Keys && chown 0 Keys/ios")
-        let doctor = try place.run("keys", "doctor", "Keys/ios")
-        #expect(doctor.text.contains("\n         work as user 65534\n") && !doctor.text.contains("chown"), "\(doctor)")
-    }
-
-    @Test("keys create and keys restore in a keystore of another user exit 77 and make nothing")
-    func otherKeystore() throws {
-        let place = try makePlace()
-        try place.write(Data("correct horse".utf8), to: "passphrase")
-        try place.succeed(
-            "keys", "backup", "Keys/ios", "--to", "ios.backup", "--backup-passphrase-file", "passphrase",
-            at: Workplace.now)
-        _ = try place.shell("mkdir -m 700 theirs && chown 65534 theirs")
-        for command in [
-            ["keys", "create", "theirs/new", "--kind", "sender", "--insecure-plaintext"],
-            ["keys", "restore", "--from", "ios.backup", "theirs/ios", "--backup-passphrase-file", "passphrase"],
-        ] {
-            let output = try place.run(command)
-            expectRefusal(
-                output, 77, saying: "theirs belongs to user 65534, who can change it at any time: work as that user")
-        }
-        #expect(try place.shell("ls -A theirs").text.isEmpty)
-    }
-
-    @Test("root refuses a passphrase file, an audit log and a recipient directory of another user")
-    func otherFiles() throws {
-        let place = try makePlace()
+    init() throws {
+        place = try Workplace()
+        try place.create("Keys/ios", "shared")
         try place.createEncrypted("Keys/push", .sender)
-        try place.write(Data(), to: "recipients.jsonl")
-        _ = try place.shell("chown 65534 passphrase Keys/ios/audit.jsonl recipients.jsonl")
+    }
+
+    private static let commands = [
+        "keys export Keys/ios --device one", "keys policy Keys/ios --keep 3", "rotate Keys/ios --now",
+        "keys secret add Keys/ios --name x --new-passphrase-file passphrase",
+    ]
+
+    private func run(_ command: String) throws -> Output {
+        try place.run(command.split(separator: " ").map(String.init) + ["--at", Workplace.now])
+    }
+
+    @Test("a file that others can use is refused with its chmod, which helps", arguments: [0o644, 0o604, 0o660, 0o601])
+    func file(_ mode: Int) throws {
+        try place.setMode(mode, of: "Keys/ios.keyset")
+        for command in Self.commands {
+            expectRefusal(try run(command), 77, saying: "chmod 600 Keys/ios.keyset")
+        }
+        _ = try place.shell("chmod 600 Keys/ios.keyset")
+        #expect(try run(Self.commands[0]).isSuccess)
+    }
+
+    @Test("a keystore in which others can write is refused by changes, and its keysets are read")
+    func keystore() throws {
+        try place.setMode(0o777, of: "Keys")
+        for command in Self.commands.dropFirst() { expectRefusal(try run(command), 77, saying: "chmod go-w Keys") }
+        #expect(try run(Self.commands[0]).isSuccess)
+        // As git makes it.
+        try place.setMode(0o755, of: "Keys")
+        for command in Self.commands.prefix(3) { #expect(try run(command).exit == 0) }
+    }
+
+    @Test("a link to a keyset is read; changes exit 78 and name its target")
+    func link() throws {
+        _ = try place.shell("mkdir -m 700 other && mv Keys/ios.keyset other/ && ln -s ../other/ios.keyset Keys/")
+        #expect(try run(Self.commands[0]).isSuccess)
+        let before = try place.read("other/ios.keyset")
+        for command in Self.commands.dropFirst() {
+            expectRefusal(try run(command), 78, saying: "Keys/ios.keyset is a symbolic link: change its target, /")
+        }
+        #expect(try place.read("other/ios.keyset") == before)
+    }
+
+    @Test(
+        "root refuses keysets, keystores and passphrases of another user, and is advised to work as that user",
+        .enabled(if: geteuid() == 0, "only root can give files away"))
+    func foreign() throws {
+        _ = try place.shell("chown 65534 Keys/ios.keyset passphrase; mkdir -m 700 theirs; chown 65534 theirs")
+        for command in Self.commands.dropLast() {
+            expectRefusal(try run(command), 77, saying: "Keys/ios.keyset belongs to user 65534, who can")
+        }
         expectRefusal(
-            try place.run("keys", "export", "Keys/push", "--passphrase-file", "passphrase"), 77,
+            try run("keys export Keys/push --passphrase-file passphrase"), 77,
             saying: "passphrase belongs to user 65534")
         expectRefusal(
-            try place.run("keys", "log", "Keys/ios"), 77, saying: "Keys/ios/audit.jsonl belongs to user 65534")
-        expectRefusal(
-            try place.run("recipients", "check", "recipients.jsonl"), 77,
-            saying: "recipients.jsonl belongs to user 65534")
+            try run("keys create theirs/new --kind sender --insecure-plaintext"), 77,
+            saying: "theirs belongs to user 65534")
+        #expect(try place.names(in: "theirs").isEmpty)
     }
 
-    @Test(
-        "a passphrase file of root that its group can read is accepted",
-        .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
-    func root() throws {
-        let place = try makePlace()
-        try place.createEncrypted("Keys/push", .sender)
-        try place.giveAway()
-        // As a container platform mounts a secret: root's, for the group of the program to read.
-        _ = try place.shell("chown 0:65534 passphrase && chmod 440 passphrase")
-        let output = try place.shell(
-            "\(Unprivileged.prefix) \"$PUSHCRYPT\" keys export Keys/push --passphrase-file passphrase")
-        #expect(output.isSuccess, "\(output)")
-    }
-
-    @Test("the published demo keys are accepted from every owner")
-    func demo() throws {
-        let place = try Workplace()
-        try place.copyDemoKeys()
-        _ = try place.shell("chown -R 65534 Keys/demo")
-        let sealed = try place.seal(to: "Keys/demo/recipient", "--allow-demo-keys")
-        #expect(sealed.isSuccess, "\(sealed)")
-    }
-
-    private func makePlace() throws -> Workplace {
-        let place = try Workplace()
-        try place.create("Keys/ios", "shared")
-        try place.create("Keys/other", "recipient")
-        return place
+    @Test("another host than the log's writer changes nothing and reads everything")
+    func writer() throws {
+        let before = try place.contents(of: "Keys")
+        for command in Self.commands.dropFirst() {
+            let output = try place.shell("PUSHCRYPT_WRITER=other \"$PUSHCRYPT\" \(command) --at \(Workplace.now)")
+            #expect(output.exit == 78 && output.stderr.contains("tests changes this keyset"), "\(output)")
+        }
+        let read = try place.shell("PUSHCRYPT_WRITER=other \"$PUSHCRYPT\" keys export Keys/ios --device one")
+        #expect(read.isSuccess, "\(read)")
+        #expect(try place.contents(of: "Keys") == before)
     }
 }

@@ -47,60 +47,10 @@ struct TimelineLayoutTests {
         #expect(starts >= 10)
     }
 
-    @Test("exactly one lane seals in every column")
-    func oneSeals() throws {
-        let text = try Workplace().listed(Self.twenty)
-        let lanes = text.split(separator: "\n").drop { !$0.contains("▼") }.filter { $0.hasPrefix("key ") }.map {
-            Array($0)
-        }
-        for column in 20..<99 {
-            let cells = lanes.compactMap { $0.indices.contains(column) ? $0[column] : nil }
-            guard !cells.contains("│") else { continue }
-            #expect(cells.filter { $0 == "█" }.count == 1, "column \(column)")
-        }
-    }
-
-    @Test(
-        "invalid values of COLUMNS give the nearest valid width or 100",
-        arguments: [("0", 100), ("x", 100), ("-5", 100), ("60", 60), ("61", 61), ("9999", 200)])
-    func columns(_ given: String, _ width: Int) throws {
-        #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
-        let text = try Workplace().listed([SampleLifecycles.primary], columns: width)
-        #expect(text.split(separator: "\n").map(\.count).max() == width)
-    }
-
     @Test("below 60 columns a sentence replaces the timeline", arguments: [("1", 40), ("39", 40), ("59", 59)])
     func narrow(_ given: String, _ width: Int) throws {
         #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
         let text = try Workplace().listed([SampleLifecycles.primary], columns: width)
         #expect(text.hasSuffix("\nThe timeline needs 60 columns.\n"))
-    }
-
-    @Test(
-        "extreme times keep the output within its width",
-        arguments: [
-            ("0000-01-01", "9999-12-31"), ("1970-01-01", "1970-01-01"), ("9999-12-30", "9999-12-31"),
-            ("2026-03-01", "2026-03-01"),
-        ])
-    func wild(_ first: String, _ last: String) throws {
-        let lifecycles = SampleLifecycles.members([
-            ("createdAt", first), ("activatesAt", first), ("retiresAt", last), ("expiresAt", last),
-        ])
-        for time in ["0", "2026-03-01T09:00:00Z", "253402300799"] {
-            let text = try Workplace().listed(
-                [lifecycles, SampleLifecycles.members([("activatesAt", last)])], at: time)
-            #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
-            #expect(text.contains("▼"))
-        }
-    }
-
-    @Test("piped output contains no escape codes for any TERM")
-    func piped() throws {
-        let place = try Workplace()
-        try place.writeKeyset("Keys/app", SampleLifecycles.all)
-        for command in ["keys list Keys/app", "keys list Keys", "keys show Keys/app tombstoneAA"] {
-            let output = try place.shell("TERM=xterm-256color COLORTERM=truecolor \"$PUSHCRYPT\" \(command)")
-            #expect(output.isSuccess && !output.text.unicodeScalars.contains("\u{1b}"), "\(output)")
-        }
     }
 }

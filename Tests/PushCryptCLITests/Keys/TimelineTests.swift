@@ -42,42 +42,6 @@ struct TimelineTests {
                 """)
     }
 
-    @Test("keys list draws every state in 60 columns")
-    func narrow() throws {
-        let place = try Workplace()
-        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
-        let output = try place.shell("COLUMNS=60 \"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)")
-        #expect(
-            Workplace.named(output.text, kids) == """
-                KID          STATE      AGE   OPENS  NEXT CHANGE
-                key number1  expired    268d  -      expired 81d ago
-                key number2  retiring   178d  yes    expires in 9d
-                key number3  revoked    132d  -      revoked 106d ago
-                key number4  primary    88d   yes    retires in 9d
-                key number5  pending    28d   yes    seals in 9d
-                key number0  destroyed  358d  -      destroyed 170d ago
-
-                Due: destroy key key number1, since 2025-12-10T09:00:00Z
-                     (81d ago)
-                Run: pushcrypt rotate Keys/app
-                Next: 2026-03-10T09:00:00Z destroy key key number2 (in 9d)
-
-                                     now 2026-03-01T09:00:00Z ▼
-                key number0  ██▒▒▒▒▒▒▒▒▒▒┤†                   │
-                key number1   ░███████████▒▒▒▒▒▒▒▒▒▒┤·········│·············
-                key number2              ░███████████▒▒▒▒▒▒▒▒▒│┤············
-                key number3                    ░░✕············│·············
-                key number4                         ░█████████│█▒▒▒▒▒▒▒▒▒▒┤·
-                key number5                                ░░░│░████████████
-                overlap       ├──────────┼──────────┼─────────┼┼──────────┤
-                             ────┬─────────────────────┬──────┴─────────────
-                             2025-07-01           2026-01-01
-                             ░ pending  █ seals and opens  ▒ opens only
-                             ┤· expired  ✕· revoked  † destroyed
-
-                """)
-    }
-
     @Test("a published set is listed without policy and age")
     func publishedSet() throws {
         let place = try Workplace()
@@ -96,19 +60,6 @@ struct TimelineTests {
                              █ seals and opens
 
                 """)
-    }
-
-    @Test("a key without times is drawn over the month around now")
-    func withoutTimes() throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "recipient")
-        try place.export("Keys/ios", to: "one.json", "--registration")
-        let output = try place.run("keys", "list", "one.json", "--at", Workplace.now)
-        #expect(output.isSuccess, "\(output)")
-        #expect(output.text.contains("▼ now 2026-03-01T09:00:00Z"))
-        let lane = try #require(output.text.split(separator: "\n").first { $0.contains("█") && $0.contains("│") })
-        #expect(lane.filter { $0 == "█" }.count == 86)
-        #expect(output.text.contains("2026-02-02") && !output.text.contains("1970"))
     }
 
     @Test("a rotation that requires coverage shows what it waits for")
@@ -137,7 +88,6 @@ struct TimelineTests {
             text.contains("Note: 2026-01-15T09:00:00Z is before the last change; the states at that change are shown\n")
         )
         #expect(text.contains("▼ now 2026-02-01T09:00:00Z"))
-        #expect(text.contains("Blocked: destroy key key number1"))
     }
 
     @Test("times long ago don't extend the axis")
@@ -156,12 +106,6 @@ struct TimelineTests {
         #expect(text.contains("\nkey number1  ████"))
         #expect(!text.contains("2016"))
     }
-
-    @Test("the legend names the visible states and no other")
-    func legend() throws {
-        let text = try Workplace().listed([SampleLifecycles.primary, SampleLifecycles.pending])
-        #expect(text.hasSuffix("\n             ░ pending  █ seals and opens  ▒ opens only  ┤· expired\n"))
-    }
 }
 
 extension Workplace {
@@ -178,7 +122,19 @@ extension Workplace {
 
     /// A keyset as `keys list` reads it, with its relative path.
     func view(_ path: String, at time: String = now) throws -> KeysetView {
-        let metadata = try KeySource.metadata(of: folder.file(path).path)
-        return KeysetView(path, metadata, isFile: false, at: try #require(UnixTime(argument: time)))
+        try KeysetView(folder.file(path).path, named: path, at: #require(UnixTime(argument: time)))
+    }
+}
+
+extension KeysetView {
+    /// - Parameter path: without the suffix.
+    init(_ path: String, named name: String? = nil, at time: UnixTime) throws {
+        let log = try KeysetRows(at: KeysetLocation(path), .reading).log
+        let (state, isPublisher) = (log.state, log.state.kind == .publisher)
+        let plan =
+            isPublisher
+            ? RotationPlan(publishers: state.timeline, at: time)
+            : RotationPlan(state.timeline, state.policy, at: time)
+        try self.init(name ?? path, log, plan: state.isDemo ? nil : plan, at: time)
     }
 }

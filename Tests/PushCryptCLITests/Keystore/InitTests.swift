@@ -28,10 +28,13 @@ struct InitTests {
         #expect(try host.place.contents(of: ".") == before)
     }
 
-    @Test func `init without --yes and without a terminal exits 64 and makes nothing`() throws {
+    @Test func `init without --yes, or with a validity under 14 days, exits 64 and makes nothing`() throws {
         let host = try KeystorePlace.empty()
         let output = try host.initialise("--insecure-plaintext")
         #expect(output.exit == 64 && output.stderr.contains("--yes"), "\(output)")
+        #expect(try host.place.names().isEmpty)
+        let short = try host.initialise("--insecure-plaintext", "--yes", "--valid-for", "13d")
+        expectRefusal(short, 64, saying: "for 14d to 90d")
         #expect(try host.place.names().isEmpty)
     }
 

@@ -110,6 +110,19 @@ struct MishapTests {
         try host.expectHealthy(day: 2)
     }
 
+    @Test func `an old copy on a host without its history: restore without arguments asks, and gives the set up`()
+        throws
+    {
+        try host.copyFile("a/Keys/senders.keyset", to: "backup")
+        try host.succeed("rotate", "--now", "senders", day: 1)
+        try host.place.remove("a/history/\(host.id())")
+        try host.copyFile("backup", to: "a/Keys/senders.keyset")
+        let asked = try host.run("restore", day: 2)
+        #expect(asked.exit == 78 && asked.stderr.contains("the served set of epoch 1"), "\(asked)")
+        try host.succeed("restore", "--over", day: 2)
+        try host.expectHealthy(day: 2)
+    }
+
     @Test func `a clock a year ahead is refused before anything is written; a confirmed one is corrected by restore`()
         throws
     {
@@ -157,6 +170,21 @@ struct MishapTests {
         #expect(refused.exit == 78 && refused.stderr.contains("app.keyset is an old copy"), "\(refused)")
         try host.succeed("restore", day: 3)
         try host.expectHealthy(day: 3)
+    }
+
+    @Test func `an old copy of the publisher on a host without its history is given up by a person, and signs again`()
+        throws
+    {
+        try host.copyFile("a/Publisher", to: "old")
+        try host.succeed("rotate", "--now", "app", day: 1)
+        try host.succeed("rotate", "--now", "senders", day: 1)
+        try host.copyFile("old", to: "a/Publisher")
+        try host.place.remove("a/history/\(host.id("a/Publisher/app.keyset"))")
+        let refused = try host.run("rotate", "--now", "--at-once", "senders", day: 2)
+        #expect(refused.exit == 78 && refused.stderr.contains("publisher keyset is an old copy"), "\(refused)")
+        #expect(try host.run("restore", day: 2).exit == 78)
+        try host.succeed("restore", "--over", day: 2)
+        try host.expectHealthy(day: 2)
     }
 
     @Test func `the history is lost: the first sight is trusted, and rotate writes it again`() throws {

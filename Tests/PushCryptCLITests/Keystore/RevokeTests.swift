@@ -35,7 +35,7 @@ struct RevokeTests {
         let before = try host.place.contents(of: ".")
         let asked = try revoke()
         #expect(asked.exit == 64 && asked.stderr.contains("still on its way shows a placeholder"), "\(asked)")
-        #expect(asked.stderr.contains("`pushcrypt rotate --now senders`"), "\(asked)")
+        #expect(asked.stderr.contains("`pushcrypt rotate --now --at-once senders`"), "\(asked)")
         let dry = try revoke("--dry-run")
         #expect(dry.exit == 10 && dry.text.contains("would revoke key \(kid)"), "\(dry)")
         #expect(try host.place.contents(of: ".") == before)

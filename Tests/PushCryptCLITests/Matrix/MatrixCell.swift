@@ -85,13 +85,16 @@ private struct MistakenArgument {
         if argument.kind == "option" {
             command.options += values.flatMap { [argument.name, $0] } + more
         } else {
-            // The tool's argument that comes before another one is the keyset before the key.
-            let index = argument.valueName == "KID" ? 1 : 0
+            // The keyset comes before the key, which is a KID or the file of an import.
+            let index = ["KID", "FILE|-"].contains(argument.valueName) ? 1 : 0
             if index < command.positionals.count { command.positionals.remove(at: index) }
             command.positionals.insert(contentsOf: values, at: index)
         }
-        // A second value is that of the next argument, or of none.
-        let names = [path, argument.name, values.count == 2 ? rule.example : nil].compactMap(\.self)
+        // A second value is that of the next argument, or of none. Of a keyset in a refused folder the folder is named.
+        let isKeyset = [.keyset, .restored].contains(rule.kind)
+        let keystore = path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
+        let second = values.count == 2 ? rule.example : nil
+        let names = [path, isKeyset ? keystore : nil, argument.name, second].compactMap(\.self)
         return .run(MatrixCell(arguments: command.arguments, stdin: command.stdin, status: status, names: names))
     }
 }

@@ -55,23 +55,21 @@ struct MatrixCommand {
         "blob open": "--reference reference.json --output plain --from blob",
         "recipients check": "recipients.db", "recipients import": "records.jsonl --into new.db",
         "inspect": "--at NOW", "simulate": "--keys Keys/recipient \(topic)", "diagnose": topic,
-        "keys list": "Keys/recipient --at NOW", "keys show": "Keys/recipient KID --at NOW",
-        "keys log": "Keys/recipient",
-        "keys verify": "Keys/recipient --at NOW", "keys doctor": "Sealed --at NOW",
+        "init": "--settings new.json --keystore New --publisher-keystore Publisher --history history --publish-to www "
+            + "--pins new-pins.json --insecure-plaintext --yes \(topic)",
+        "keys list": "Keys/recipient --at NOW", "keys log": "Keys/recipient",
         "keys coverage": "Keys/recipient --reports reports.jsonl --at NOW",
         "keys rehearse": "Keys/recipient --fleet fleet.json",
         "keys create": "Keys/new --kind recipient --insecure-plaintext",
-        "keys import": "Keys/new --from key.jwk --insecure-plaintext", "keys export": "Keys/recipient",
-        "keys publish": "Keys/recipient --to www", "keys backup": "Sealed/sender --to new.backup",
-        "keys restore": "--from keys.backup --into Sealed --at NOW --passphrase-file pass",
-        "keys policy": "Keys/recipient --at NOW", "keys add": "Keys/sender --at NOW",
-        "keys promote": "Keys/recipient KID --force --at NOW", "keys retire": "Keys/recipient KID --yes --at NOW",
-        "keys revoke": "Keys/recipient KID --yes --at NOW", "keys destroy": "Keys/recipient KID --force --at NOW",
-        "keys prune": "Keys/recipient --yes --at NOW",
-        "keys passwd": "Keys/recipient --new-passphrase-file new.pass --at NOW", "keys secrets list": "Sealed/two",
-        "keys secrets add": "Sealed/sender --name x --passphrase-file pass --new-passphrase-file new.pass --at NOW",
-        "keys secrets remove": "Sealed/two --name safe --passphrase-file pass --at NOW",
-        "rotate": "Keys/recipient --at NOW", "status": "Sealed --at NOW",
+        "keys import": "Keys/new key.jwk --insecure-plaintext", "keys export": "Keys/recipient --at NOW",
+        "keys policy": "Keys/recipient --at NOW", "keys destroy": "Keys/recipient KID --yes --at NOW",
+        "keys secret list": "Sealed/two",
+        "keys secret add": "Sealed/sender --name x --passphrase-file pass --new-passphrase-file new.pass --at NOW",
+        "keys secret set": "Keys/recipient --new-passphrase-file new.pass --at NOW",
+        "keys secret remove": "Sealed/two --name safe --passphrase-file pass --at NOW",
+        "rotate": "Keys/recipient --at NOW", "publish": "Keys/sender --to www --publisher Keys/publisher --at NOW",
+        "revoke": "Keys/recipient KID --yes --at NOW", "restore": "Keys/recipient copy.keyset --at NOW",
+        "status": "--settings pushcrypt.json --at NOW",
     ]
 
     private static let stdins = [
@@ -81,8 +79,8 @@ struct MatrixCommand {
 
     /// What an option needs beside it, in every command that has it.
     private static let companions = [
-        "--pins": " --trust signed.json", "--publisher-passphrase-file": " --signed-by Sealed/publisher",
-        "--recipients": " --batch", "--export-passphrase-file": " --private --format pem",
+        "--pins": " --trust signed.json", "--recipients": " --batch",
+        "--export-passphrase-file": " --private --format pem",
     ]
 
     /// The arguments for one option of one command, without it, where the usual ones don't do.
@@ -96,19 +94,18 @@ struct MatrixCommand {
         "inspect --passphrase-file": "--keys Sealed/recipient \(topic)",
         "diagnose --passphrase-file": "--keys Sealed/recipient \(topic)",
         "diagnose --device": "--keys Keys/shared \(topic)", "keys list --pins": "signed.json --at NOW",
-        "keys import --key-passphrase-file": "Keys/new --from key.pem --insecure-plaintext",
-        "keys export --devices": "Keys/shared", "keys export --device": "Keys/shared",
-        "keys export --signed-by": "Keys/sender --at NOW", "keys export --pins-for": "Keys/publisher",
-        "keys export --publisher-passphrase-file": "Keys/sender --signed-by Sealed/publisher --at NOW",
-        "keys publish --signed-by": "Keys/sender --to www --at NOW",
-        "keys doctor --signed-by": "Keys --served www --at NOW", "status --signed-by": "Keys --served www --at NOW",
-        "keys publish --publisher-passphrase-file": "Keys/sender --to www --signed-by Sealed/publisher --at NOW",
-        "keys restore --backup-passphrase-file": "--from sealed.backup --into Sealed --at NOW",
-        "keys restore <Keys/NAME>": "--at NOW", "keys restore --into": "--from keys.backup --at NOW",
-        "keys promote --reports": "Keys/recipient KID --force --require-coverage 50% --at NOW",
-        "keys policy --exec-on-change": "Keys/recipient --keep 3 --at NOW",
-        "keys log --exec-on-change": "Keys/recipient --start-new --yes --reason x",
-        "rotate --revoke": "Keys/recipient --emergency --at NOW",
-        "rotate --run-again": "Keys/recipient --exec-on-change ./hook --at NOW",
+        "keys import --key-passphrase-file": "Keys/new key.pem --insecure-plaintext",
+        "keys export --device": "Keys/shared --at NOW",
+        "keys export --epoch": "Keys/sender --pins --publisher Keys/publisher --at NOW",
+        "keys export --publisher": "Keys/sender --pins --at NOW",
+        "keys policy --passphrase-file": "Sealed/recipient --keep 3 --at NOW",
+        "keys policy --publisher": "Keys/sender --epoch 2 --at NOW",
+        "keys policy --epoch": "Keys/sender --publisher Keys/publisher --at NOW",
+        "keys secret set --remaining-passphrase-file":
+            "Sealed/two --name passphrase --passphrase-file pass --new-passphrase-file new.pass --at NOW",
+        "publish --unsigned": "Keys/sender --at NOW",
+        "publish --sign": "--to www --publisher Keys/publisher --yes --at NOW",
+        "rotate --suite": "Keys/recipient --now --at NOW",
+        "status --passphrase-file": "--long --settings pushcrypt.json --at NOW",
     ]
 }

@@ -36,18 +36,19 @@ extension ValueRule.Kind {
         case .keyset:
             outcomes.merge(guarded) { $1 }
             outcomes[.folder] = .named("folder", 66)
-        case .secretFile:
+        case .restored: outcomes.merge(guarded) { $1 }
+        case .keys, .secretFile:
             outcomes.merge(guarded) { $1 }
             outcomes[.folder] = .named("folder", 65)
         case .privateKey: outcomes.merge(guarded.merging(Self.contents(folder: 65)) { $1 }) { $1 }
-        case .input: outcomes.merge(Self.contents(folder: 65)) { $1 }
-        case .payload, .publicKeys: outcomes.merge(Self.contents(folder: 66)) { $1 }
+        case .input, .publicKeys: outcomes.merge(Self.contents(folder: 65)) { $1 }
+        case .payload: outcomes.merge(Self.contents(folder: 66)) { $1 }
         case .lines: outcomes[.folder] = .named("folder", 66)
         case .record: outcomes[.folder] = .named("folder", 65)
         case .newFile: outcomes = [.noFile: .missing(73), .unreadable: .locked(77), .folder: .named("folder", 73)]
         case .replacedFile: outcomes = [.noFile: .missing(73), .unreadable: .locked(77)]
         case .folder: outcomes = [.noFile: .missing(66)]
-        case .keystore: outcomes = [.noFile: .missing(66)]
+        case .servedFolder: outcomes = [.noFile: .missing(69)]
         case .newKeyset: outcomes = [.unreadable: .locked(77)]
         }
         return outcomes

@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptFiles
-import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
@@ -59,7 +58,6 @@ struct MatrixPlace {
         let kid = try #require(pending).kid
         // An id that begins with a dash would look like an option.
         guard !kid.hasPrefix("-") else { return try makeBase() }
-        for keystore in ["Keys", "Sealed"] { try place.settle(keystore) }
         try place.giveAway()
         if geteuid() == 0 { _ = try place.shell("chown -R 65533 foreign") }
         return (place, kid)
@@ -72,53 +70,52 @@ struct MatrixPlace {
         for kind in recipient sender publisher shared; do
             "$p" keys create Keys/$kind --kind $kind --insecure-plaintext --at 2026-01-01T00:00:00Z
         done
-        "$p" keys policy Keys/sender --publish-topic $topic --at 2026-02-01T00:00:00Z
-        "$p" keys add Keys/recipient --at 2026-02-01T00:00:00Z
-        "$p" keys add Keys/recipient --at 2026-02-28T00:00:00Z
+        "$p" keys policy Keys/sender --topic $topic --epoch 1 --publisher Keys/publisher --at 2026-02-01T00:00:00Z
+        "$p" rotate Keys/recipient --now --at 2026-02-01T00:00:00Z
+        "$p" rotate Keys/recipient --now --at 2026-02-28T00:00:00Z
         cp -Rp Keys Sealed
-        for kind in recipient sender publisher shared; do
-            "$p" keys passwd Sealed/$kind --new-passphrase-file pass --at 2026-02-28T00:00:00Z
-        done
-        "$p" keys create Sealed/two --kind sender --passphrase-file pass --at 2026-02-28T00:00:00Z
-        "$p" keys secrets add Sealed/two --name safe --passphrase-file pass --new-passphrase-file new.pass --at 2026-02-28T00:00:00Z
+        "$p" keys secret set Sealed/recipient Sealed/sender Sealed/publisher Sealed/shared --new-passphrase-file pass --at $now
+        "$p" keys create Sealed/two --kind sender --passphrase-file pass --at $now
+        "$p" keys secret add Sealed/two --name safe --passphrase-file pass --new-passphrase-file new.pass --at $now
+        cp Keys/recipient.keyset copy.keyset
         """
 
     private static let inputs = #"""
         umask 077
-        mkdir www app folder
+        mkdir www app folder history
         printf '<plist version="1.0"><dict/></plist>' > app/Info.plist
         echo '{"aps":{"alert":{"title":"Results","body":"All clear."},"badge":2}}' > payload.json
         "$p" keys export Keys/recipient --registration > record.json
         "$p" keys export Keys/sender > senders.json
         "$p" keys export Keys/sender --format jwk --private --insecure-plaintext > key.jwk
         "$p" keys export Keys/sender --format pem --private --export-passphrase-file pass > key.pem
-        "$p" keys export Keys/sender --signed-by Keys/publisher --at $now > signed.json
-        "$p" keys export Keys/publisher --pins-for Keys/sender > pins.json
+        "$p" publish Keys/sender --to www --publisher Keys/publisher --at $now
+        cp www/*.1.json signed.json
+        "$p" publish Keys/sender --unsigned unsigned --at $now
+        "$p" keys export Keys/sender --pins --publisher Keys/publisher --at $now > pins.json
         "$p" seal --to Keys/recipient --topic $topic --at $now payload.json > outer.json
         printf '{"payload":%s}\n' "$("$p" seal --to Keys/shared --bare --topic $topic --at $now payload.json)" > queue.jsonl
         "$p" recipients import record.json --into recipients.db
         cp record.json records.jsonl
         "$p" blob seal --reference reference.json --type image/png --url https://example.com/a --from payload.json --output blob
         "$p" blob seal --reference offload.json --purpose payload --url https://example.com/b --from payload.json --output b
-        "$p" keys backup Sealed/sender --to keys.backup --at $now
-        "$p" keys backup Keys/sender --to sealed.backup --backup-passphrase-file pass --at $now
         printf '{"device":"d","kid":"%s","seenAt":"%s"}\n' "$(sed 's/.*"kid":"\([^"]*\)".*/\1/' record.json)" $now > reports.jsonl
-        echo one > devices.txt
         echo '{":status":"200","apns-topic":"com.example.app"}' > headers.json
         echo '{"devices":50,"refreshP50":"PT1H","refreshP99":"PT2H"}' > fleet.json
         echo '[]' > categories.json
         echo '{}' > strings.json
         echo '{}' > report.json
-        printf '#!/bin/sh\n' > hook
-        cp hook wrap
-        chmod 700 hook wrap
+        printf '#!/bin/sh\n' > wrap
+        chmod 700 wrap
+        echo '{"keystores":["Sealed"],"history":"history","secret":{"file":"pass"}}' > pushcrypt.json
+        "$p" rotate --settings pushcrypt.json --at $now
         """#
 
     private static let copies = """
         files=$(ls -A)
         mkdir loose foreign unreadable
         for copy in loose foreign unreadable; do cp -Rp $files $copy/; done
-        chmod -R go+rX . loose foreign
+        chmod -R go+rX loose foreign
         chmod -R go= $files
         find unreadable -type f -exec chmod 000 {} +
         : > empty

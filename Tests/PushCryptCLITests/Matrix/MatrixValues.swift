@@ -8,8 +8,11 @@ struct ValueRule {
         /// Every text is a value of it.
         case text
         case passphraseFile
-        /// A keyset, or a file with private keys.
         case keyset
+        /// A keyset, which may be missing, or a file to restore it from.
+        case restored
+        /// A file with private keys, or a keyset, that is only read.
+        case keys
         /// A file with secrets that only its owner may reach.
         case secretFile
         /// A file with a private key, which must have a content, and which only its owner may reach.
@@ -20,7 +23,7 @@ struct ValueRule {
         case payload
         /// A registration record, about which a diagnosis is printed.
         case record
-        /// A file or a folder with public keys.
+        /// A file with public keys.
         case publicKeys
         /// A file that may be empty and may have any length.
         case lines
@@ -29,7 +32,8 @@ struct ValueRule {
         /// A file that is replaced if it exists.
         case replacedFile
         case folder
-        case keystore
+        /// The folder of a web server: the next run of `rotate` tries again.
+        case servedFolder
         case newKeyset
     }
 
@@ -53,19 +57,16 @@ struct ValueRule {
 
     private static let byValueName: [String: ValueRule] = [
         "N": .init(.parsed, "1"), "LINE": .init(.parsed, "1"), "TIME": .init(.parsed, Workplace.now),
-        "DURATION": .init(.parsed, "10d"), "HASH": .init(.parsed, String(repeating: "A", count: 43)),
-        "KID": .init(.parsed, (try? MatrixPlace.kid.get()) ?? ""), "PERCENT": .init(.parsed, "99%"),
+        "DURATION": .init(.parsed, "10d"), "KID": .init(.parsed, (try? MatrixPlace.kid.get()) ?? ""),
         "PERCENT|none": .init(.parsed, "99%"), "SHARE": .init(.parsed, "2%"), "NUMBER": .init(.parsed, "3"),
         "SIZE": .init(.parsed, "24MiB"), "N|max|none": .init(.parsed, "128"), "TOPIC": .init(.parsed, Workplace.topic),
         "URL": .init(.parsed, "https://example.com/a"), "URL=FILE": .init(.parsed, "https://example.com/a=blob"),
-        "TYPE": .init(.parsed, "image/png"), "PATH": .init(.parsed, "./hook"),
-        "TEXT": .init(.text, "because"), "T": .init(.text, "Title"), "B": .init(.text, "Body"),
-        "K": .init(.text, "KEY"),
-        "CAMPAIGN": .init(.text, "spring"), "CODE": .init(.text, "plain-text"), "COMMAND": .init(.text, "./wrap"),
-        "ARGUMENT": .init(.text, "x"), "LANGUAGE": .init(.text, "de"), "this|NAME": .init(.text, "this"),
-        "Keys/NAME": .init(.keyset, "Keys/recipient"), "FILE|Keys/NAME": .init(.keyset, "Keys/recipient"),
-        "Keys/NAME|FILE": .init(.keyset, "Keys/recipient"), "Keys/NAME|FILE|Keys": .init(.keyset, "Keys/recipient"),
-        "Keys": .init(.keystore, "Sealed"), "FILE|none": .init(.publicKeys, "senders.json"),
+        "TYPE": .init(.parsed, "image/png"), "T": .init(.text, "Title"), "B": .init(.text, "Body"),
+        "K": .init(.text, "KEY"), "CAMPAIGN": .init(.text, "spring"), "COMMAND": .init(.text, "./wrap"),
+        "LANGUAGE": .init(.text, "de"), "Keys/NAME": .init(.keyset, "Keys/recipient"),
+        "FILE|Keys/NAME": .init(.keys, "Keys/recipient"), "Keys|Keys/NAME|FILE": .init(.keyset, "Keys/recipient"),
+        "KEYSET": .init(.keyset, "Keys/recipient"), "KEYSET|ID": .init(.keyset, "Keys/publisher"),
+        "KEYSET|FILE": .init(.restored, "Keys/recipient"),
     ]
 
     private static let byOption: [String: ValueRule] = [
@@ -73,17 +74,15 @@ struct ValueRule {
         "--device": .init(.parsed, "one"), "--retract": .init(.parsed, String(repeating: "A", count: 22)),
         "--id": .init(.parsed, "scan"), "--simulator-bundle": .init(.parsed, "com.example.app"),
         "--expose": .init(.text, "badge"), "--foreground": .init(.parsed, "list"), "--name": .init(.parsed, "safe"),
-        "--first-name": .init(.parsed, "first"), "--as": .init(.text, "set"), "--app-name": .init(.text, "App"),
-        "--attachment-member": .init(.text, "image"), "--time-zone": .init(.text, "UTC"),
+        "--app-name": .init(.text, "App"), "--attachment-member": .init(.text, "image"),
+        "--time-zone": .init(.text, "UTC"), "--valid-for": .init(.parsed, "20d"),
         "--passphrase-file": .init(.passphraseFile, "pass"),
         "--new-passphrase-file": .init(.passphraseFile, "new.pass"),
         "--key-passphrase-file": .init(.passphraseFile, "pass"),
         "--export-passphrase-file": .init(.passphraseFile, "pass"),
-        "--publisher-passphrase-file": .init(.passphraseFile, "pass"),
-        "--backup-passphrase-file": .init(.passphraseFile, "pass"),
         "--remaining-passphrase-file": .init(.passphraseFile, "new.pass"),
-        "--sign-with": .init(.keyset, "Keys/sender"), "--signed-by": .init(.keyset, "Keys/publisher"),
-        "--pins-for": .init(.keyset, "Keys/sender"), "reseal --keys": .init(.keyset, "Keys/shared"),
+        "--sign-with": .init(.keys, "Keys/sender"), "--publisher": .init(.keyset, "Keys/publisher"),
+        "reseal --keys": .init(.keys, "Keys/shared"), "publish <KEYSET>": .init(.keyset, "Keys/sender"),
         "recipients check <FILE>": .init(.secretFile, "recipients.db"),
         "--recipients": .init(.secretFile, "recipients.db"),
         "recipients import <FILE>": .init(.secretFile, "records.jsonl"),
@@ -95,17 +94,17 @@ struct ValueRule {
         "blob open --from": .init(.payload, "blob"), "--registration": .init(.record, "record.json"),
         "--headers": .init(.input, "headers.json"), "--report": .init(.input, "report.json"),
         "--categories": .init(.input, "categories.json"), "--strings": .init(.input, "strings.json"),
-        "--fleet": .init(.input, "fleet.json"), "keys import --from": .init(.privateKey, "key.jwk"),
-        "keys restore --from": .init(.input, "keys.backup"), "--reports": .init(.lines, "reports.jsonl"),
-        "keys export --devices": .init(.lines, "devices.txt"), "blob seal --from": .init(.lines, "payload.json"),
+        "--fleet": .init(.input, "fleet.json"), "keys import <FILE|->": .init(.privateKey, "key.jwk"),
+        "--reports": .init(.lines, "reports.jsonl"), "blob seal --from": .init(.lines, "payload.json"),
+        "--sign": .init(.input, "unsigned"), "--unsigned": .init(.replacedFile, "new.unsigned"),
         "--errors": .init(.newFile, "refused.jsonl"), "blob seal --reference": .init(.newFile, "new.json"),
-        "--output": .init(.newFile, "plain"), "keys backup --to": .init(.newFile, "new.backup"),
-        "--prometheus": .init(.replacedFile, "status.prom"), "recipients import --into": .init(.replacedFile, "new.db"),
-        "seal --to": .init(.keyset, "Keys/recipient"), "keys publish --to": .init(.folder, "www"),
-        "--served": .init(.folder, "www"),
-        "--app": .init(.folder, "app"), "keys restore --into": .init(.text, "Sealed"),
-        "keys create <Keys/NAME>": .init(.newKeyset, "Keys/new"),
-        "keys import <Keys/NAME>": .init(.newKeyset, "Keys/new"),
-        "rotate <Keys/NAME>": .init(.keyset, "Keys/recipient"), "status <Keys>": .init(.keystore, "Sealed"),
+        "--output": .init(.newFile, "plain"), "--prometheus": .init(.replacedFile, "status.prom"),
+        "recipients import --into": .init(.replacedFile, "new.db"), "publish --to": .init(.servedFolder, "www"),
+        "--app": .init(.folder, "app"), "keys create <Keys/NAME>": .init(.newKeyset, "Keys/new"),
+        "keys import <KEYSET>": .init(.newKeyset, "Keys/new"),
+        "keys secret list <KEYSET>": .init(.keyset, "Sealed/two"),
+        "init --pins": .init(.text, "new-pins.json"), "init --keystore": .init(.text, "New"),
+        "init --publisher-keystore": .init(.text, "Publisher"), "init --publish-to": .init(.text, "www"),
+        "init --sender": .init(.text, "a"), "init --recipient": .init(.text, "a"), "init --shared": .init(.text, "a"),
     ]
 }

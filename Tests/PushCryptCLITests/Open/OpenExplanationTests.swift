@@ -76,10 +76,10 @@ struct OpenExplanationTests {
         let place = try place()
         let signed = try place.sealed(to: "Keys/ios", "--sign-with", "Keys/push")
         let (sender, recipient) = try (kid("Keys/push", in: place), kid("Keys/ios", in: place))
-        try place.succeed("keys", "revoke", "Keys/push", sender, "--yes")
+        try place.revoke("Keys/push", sender)
         let ofSender = try reason(place.open(keys: "Keys/ios", "--trust", "Keys/push", payload: signed), "keyRevoked")
         #expect(ofSender.hasPrefix(": the sender's key is revoked") && ofSender.contains(sender))
-        try place.succeed("keys", "revoke", "Keys/ios", recipient, "--yes")
+        try place.revoke("Keys/ios", recipient)
         let ofRecipient = try reason(
             place.open(keys: "Keys/ios", "--trust", "Keys/push", payload: signed), "keyRevoked")
         #expect(ofRecipient.hasPrefix(": the recipient's key is revoked") && ofRecipient.contains(recipient))

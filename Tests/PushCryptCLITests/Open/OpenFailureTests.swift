@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptKeysets
 import Testing
 
 @Suite("open of a payload that can't be opened", .ownThreads)
@@ -133,14 +134,12 @@ struct OpenFailureTests {
 
     @Test(
         "payloads of expired and revoked keys show the placeholder",
-        arguments: [("expiresAt", "keyExpired"), ("revokedAt", "keyRevoked")])
-    func ended(_ member: String, _ reason: String) throws {
+        arguments: [(KeysetChanges.Moment.expiresAt, "keyExpired"), (.revokedAt, "keyRevoked")])
+    func ended(_ member: KeysetChanges.Moment, _ reason: String) throws {
         let place = try Workplace()
-        try place.create("Keys/ios", "shared")
+        let kid = try place.create("Keys/ios", "shared")
         let sealed = try place.sealed(to: "Keys/ios")
-        let file = try place.readForEditing("Keys/ios/keyset.json")
-        let ending = #""\#(member)": "\#(Workplace.now)", "activatesAt""#
-        try place.write(Payload.replacing(#""activatesAt""#, with: ending, in: file), to: "Keys/ios/keyset.json")
+        try place.set(member, of: kid, in: "Keys/ios", to: Workplace.now)
         try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed), reason)
     }
 }

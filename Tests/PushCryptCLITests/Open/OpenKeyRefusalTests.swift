@@ -4,7 +4,7 @@ import Testing
 /// Unusable keys are the caller's mistake, not a failed push: no placeholder is shown.
 @Suite("keys that open refuses", .ownThreads)
 struct OpenKeyRefusalTests {
-    @Test("a missing key file or keyset is refused", arguments: [("none.json", Int32(66)), ("Keys", 66), ("text", 65)])
+    @Test("a missing key file or keyset is refused", arguments: [("none.json", Int32(66)), ("Keys", 65), ("text", 65)])
     func missing(_ path: String, _ status: Int32) throws {
         let place = try Workplace()
         try place.makeFolder("Keys")

@@ -79,7 +79,7 @@ struct PictureTests {
     func escaping() throws {
         let name = "Keys/a&b<script>\"'"
         try place.create("Keys/a", "shared")
-        try place.move("Keys/a", to: name)
+        try place.move("Keys/a.keyset", to: name + ".keyset")
         var command = Self.rehearse
         command[2] = name
         #expect(try place.run(command + ["--picture", "out.svg"]).isSuccess)
@@ -93,7 +93,7 @@ struct PictureTests {
     func combiningAccent() throws {
         let name = "Keys/a<\u{301}b\"\u{301}&\u{301}"
         try place.create("Keys/a", "shared")
-        try place.move("Keys/a", to: name)
+        try place.move("Keys/a.keyset", to: name + ".keyset")
         var command = Self.rehearse
         command[2] = name
         #expect(try place.run(command + ["--picture", "out.svg"]).isSuccess)

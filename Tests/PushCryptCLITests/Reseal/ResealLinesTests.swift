@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptCore
 import Testing
 
 @Suite("reseal", .ownThreads)
@@ -48,17 +49,23 @@ struct ResealLinesTests {
         #expect(refused.compactMap(\.input) == stride(from: 4, to: 1_000, by: 5).map { lines[$0] })
     }
 
-    @Test("keysets of a keystore reseal like files")
-    func keystore() throws {
-        let rotated = try RotatedPlace()
-        for (name, file) in [("app", "keys.json"), ("backend", "senders.json")] {
-            try rotated.place.makeFolder("Keys/\(name)")
-            try rotated.place.write(try rotated.place.read(file), to: "Keys/\(name)/keyset.json")
+    @Test("a keyset that was rotated reseals to its new key and signs with the sender's new key")
+    func keyset() throws {
+        let (place, day) = (try Workplace(), "2026-02-20T00:00:00Z")
+        for (path, kind) in [("Keys/app", "shared"), ("Keys/backend", "sender")] {
+            try place.createAtNewYear(path, kind)
         }
-        let line = #"{"payload":\#(try rotated.payload("x", by: "old-sender"))}"#
-        let output = try rotated.reseal(Data(line.utf8), keys: "Keys/app", "--sign-with", "Keys/backend")
+        let time = try #require(UnixTime(rfc3339: day))
+        let push = try #require(place.sealedByLibrary(to: "Keys/app", by: "Keys/backend", at: time))
+        for path in ["Keys/app", "Keys/backend"] { try place.rotate(path, at: day) }
+        let output = try place.run(
+            RotatedPlace.command + ["Keys/app", "--sign-with", "Keys/backend"],
+            stdin: Data(#"{"payload":"#.utf8) + push + Data("}\n".utf8))
         #expect(output.exit == 0, "\(output)")
-        #expect(try rotated.opened(output.line, by: "new-sender") == "x")
+        for (member, path) in [("kid", "Keys/app"), ("skid", "Keys/backend")] {
+            let kid = try Payload.string("payload.pushcrypt.\(member)", of: output.payload)
+            #expect(try kid == place.keys(path, at: Workplace.now).last?.kid)
+        }
     }
 
     @Test("payloads of a revoked key are resealed")

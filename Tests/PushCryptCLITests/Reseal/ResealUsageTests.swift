@@ -23,7 +23,7 @@ struct ResealUsageTests {
     @Test(
         "keys that reseal can't use are refused before anything is read or written",
         arguments: [
-            (["--keys", "none"], Int32(66), "none"), (["--keys", "Keys"], 66, "Keys"),
+            (["--keys", "none"], Int32(66), "none"), (["--keys", "Keys"], 65, "Keys"),
             (["--keys", "recipient.json"], 65, "recipient.json: these are recipient keys"),
             (["--keys", "senders.json"], 65, "senders.json: these are sender keys"),
             (["--keys", "keys.json", "--sign-with", "keys.json"], 65, "keys.json: "),

@@ -25,7 +25,7 @@ struct RotatedPlace {
     /// Merges the private keys of two keysets.
     func writeSet(_ names: [String], to file: String) throws {
         let keys = try names.map { name in
-            let keys = try Payload.member("keys", of: try place.read("Keys/\(name)/keyset.json")) as? [[String: String]]
+            let keys = try Payload.member("keys", of: try place.privateKeys("Keys/\(name)")) as? [[String: String]]
             return try #require(keys?.first)
         }
         let change = "2026-02-01T00:00:00Z"

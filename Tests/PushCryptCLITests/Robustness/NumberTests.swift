@@ -42,18 +42,18 @@ struct NumberTests {
         Case(creating, "--overlap", DurationArgument.self), Case(creating, "--keep", Int.self),
         Case(creating, "--require-coverage", CoverageArgument.self), Case(creating, "--at", UnixTime.self),
         Case("keys policy Keys/ios", "--rotate-every", DurationArgument.self),
-        Case("keys policy Keys/ios", "--keep", Int.self), Case("keys add Keys/ios", "--activates-at", UnixTime.self),
-        Case("keys add Keys/ios", "--at", UnixTime.self),
-        Case("keys policy Keys/senders --publish-topic a", "--publish-epoch", Int64.self),
-        Case("keys policy Keys/senders --publish-topic a", "--publish-for", DurationArgument.self),
-        Case("keys policy Keys/senders --publish-topic a", "--publish-seq", Int64.self),
-        Case("keys policy Keys/senders --publish-topic a --confirm-clock", "--at", UnixTime.self),
-        Case("keys export Keys/senders --signed-by Keys/publisher", "--epoch", Int64.self),
-        Case("keys export Keys/senders --signed-by Keys/publisher", "--publisher-passphrase-fd", Int32.self),
-        Case("keys export Keys/senders --signed-by Keys/publisher", "--at", UnixTime.self),
-        Case("keys passwd Keys/ios", "--new-passphrase-fd", Int32.self),
+        Case("keys policy Keys/ios", "--keep", Int.self),
+        Case("keys policy Keys/senders --topic a", "--valid-for", DurationArgument.self),
+        Case("keys policy Keys/senders --publisher Keys/publisher", "--epoch", Int64.self),
+        Case("keys policy Keys/senders", "--end-epoch", Int64.self),
+        Case("keys policy Keys/ios --keep 3 --confirm-clock", "--at", UnixTime.self),
+        Case("keys export Keys/senders --pins --publisher Keys/publisher", "--epoch", Int64.self),
+        Case("keys secret set Keys/ios", "--new-passphrase-fd", Int32.self),
         Case("keys list Keys/ios", "--at", UnixTime.self),
-        Case("rotate Keys/ios --confirm-clock --yes", "--at", UnixTime.self), Case(rehearsing, "--seed", UInt64.self),
+        Case("rotate Keys/ios --confirm-clock", "--at", UnixTime.self),
+        Case("rotate Keys/ios --now --at-once --confirm-clock", "--at", UnixTime.self),
+        Case("publish Keys/senders --to www --confirm-clock", "--at", UnixTime.self),
+        Case("revoke --dry-run Keys/ios AAAA", "--at", UnixTime.self), Case(rehearsing, "--seed", UInt64.self),
         Case(rehearsing, "--offline", ShareArgument.self), Case(rehearsing, "--pushes-per-day", Double.self),
         Case("keys rehearse --refresh-p50 1h --refresh-p99 2h", "--devices", Int.self),
         Case("keys rehearse --devices 50 --refresh-p99 4294967295w", "--refresh-p50", DurationArgument.self),
@@ -63,18 +63,21 @@ struct NumberTests {
     static let values = [
         "", "0", "-1", "-0", "1", "9007199254740992", "9223372036854775807", "9223372036854775808",
         "-9223372036854775808", "18446744073709551615", "18446744073709551616", "1e400", "1e-400", "nan", "inf", "0x10",
-        "0s", "4294967295w", "4294967296w", "P4294967295W", "99999999999999999999d", "9999-12-31T23:59:59Z",
+        "0s", "14d", "4294967295w", "4294967296w", "P4294967295W", "99999999999999999999d", "9999-12-31T23:59:59Z",
         "9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+23:59", "99.999%", "100%", "0.0000001%",
     ]
 
-    /// The option's type reads every value in this process. The tool runs with a sample of the values that the type accepts
-    /// (all in a long run) and with the first one that it refuses.
+    /// The documented exit statuses except 70, an internal error.
+    static let statuses: Set<Int32?> = [0, 64, 65, 66, 69, 73, 74, 75, 77, 78]
+
+    /// The tool runs with a sample of the values that the option's type accepts, and with the first one that it refuses.
     @Test("an extreme number is refused or used, and never ends the tool by a signal", arguments: cases)
     func ends(_ number: Case) throws {
         let batch = try BatchPlace()
         try batch.place.create("Keys/ios", "shared")
         try batch.place.create("Keys/senders", "sender")
         try batch.place.create("Keys/publisher", "publisher")
+        try batch.place.makeFolder("www")
         func run(_ value: String) throws -> Output {
             try batch.place.run(
                 number.command + ["\(number.option)=\(value)"], stdin: Data(#"{"aps":{"alert":"x"}}"#.utf8))
@@ -82,7 +85,7 @@ struct NumberTests {
         expectUsageError(try run(try #require(Self.values.first { !number.accepts($0) })))
         for value in Self.values.filter(number.accepts).sampled(every: 3) {
             let output = try run(value)
-            #expect(StoredNumberTests.statuses.contains(output.exit), "\(value): \(output)")
+            #expect(Self.statuses.contains(output.exit), "\(value): \(output)")
         }
         // What the changes have written can be read again.
         if number.command.contains("Keys/ios") {
@@ -96,11 +99,9 @@ struct NumberTests {
     }
 }
 
-@Suite("numbers in stored files", .ownThreads)
+/// Numbers in a keyset are refused by the library.
+@Suite("numbers in files", .ownThreads)
 struct StoredNumberTests {
-    /// The documented exit statuses except 70, an internal error.
-    static let statuses: Set<Int32?> = [0, 64, 65, 66, 73, 74, 75, 77]
-
     private static let numbers = [
         "-1", "0", "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808", "1e400", "1.5",
         "null",
@@ -109,54 +110,6 @@ struct StoredNumberTests {
         #""9999-12-31T23:59:59Z""#, #""9999-12-31T23:59:59-23:59""#, #""0000-01-01T00:00:00Z""#,
         #""0000-01-01T00:00:00+23:59""#, "0",
     ]
-
-    /// A member of `keyset.json`, and the values that replace its value.
-    static let members: [(name: String, values: [String])] =
-        ["seq", "count", "keep"].map { ($0, numbers) }
-        + ["updatedAt", "createdAt", "activatesAt"].map { ($0, times) }
-        + ["rotateEvery", "overlap"].map { ($0, [#""P4294967295W""#, #""P9999999999D""#, #""PT0S""#, "1"]) }
-
-    @Test("a keyset with an extreme number is refused or stays readable after a change", arguments: members)
-    func keyset(member: (name: String, values: [String])) throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "shared")
-        let text = String(decoding: try place.readForEditing("Keys/ios/keyset.json"), as: UTF8.self)
-        let pattern = try Regex("\"\(member.name)\": ?(\"[^\"]*\"|[0-9.]+)")
-        for value in member.values {
-            let changed = text.replacing(pattern, with: "\"\(member.name)\": \(value)")
-            #expect(changed != text)
-            try place.write(Data(changed.utf8), to: "Keys/ios/keyset.json")
-            // After a refused change the file is the same, so it is listed once.
-            let before = try? place.keys("Keys/ios", at: Workplace.now)
-            let change = try place.run("keys", "add", "Keys/ios", "--at", Workplace.now)
-            let after = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
-            for output in [change, after] { #expect(Self.statuses.contains(output.exit), "\(value): \(output)") }
-            #expect((before == nil) == (after.exit != 0), "\(value): \(change) \(after)")
-            guard change.exit == 0 || LongTests.areEnabled else { continue }
-            try place.write(Data(changed.utf8), to: "Keys/ios/keyset.json")
-            let listed = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
-            #expect(listed.exit == after.exit, "\(value): \(listed)")
-        }
-    }
-
-    @Test("scrypt parameters out of bounds are refused", arguments: ["n", "r", "p"], numbers)
-    func scrypt(name: String, value: String) throws {
-        let place = try Workplace()
-        let parameters = ["n", "r", "p"].map { "\"\($0)\": \($0 == name ? value : "2")" }.joined(separator: ", ")
-        let salt = String(repeating: "A", count: 22)
-        let file = """
-            {"sealed": {"v": 1, "passphrase": {\(parameters), "salt": "\(salt)", "check": "\(salt)"},
-             "dataKey": "\(String(repeating: "A", count: 80))", "keys": "\(String(repeating: "A", count: 80))"},
-             "pushcrypt": {"seq": 1, "kind": "shared", "keys": {}}}
-            """
-        try place.makeFolder("Keys/ios")
-        try place.write(Data(file.utf8), to: "Keys/ios/keyset.json")
-        try place.write(Data("passphrase\n".utf8), to: "passphrase")
-        let output = try place.run([
-            "seal", "--bare", "--to", "Keys/ios", "--topic", "a", "--passphrase-file", "passphrase",
-        ])
-        #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)")
-    }
 
     @Test("a reference with an invalid blob size is refused", arguments: numbers.filter { $0 != "0" })
     func blobSize(value: String) throws {
@@ -175,6 +128,6 @@ struct StoredNumberTests {
         let kid = try place.create("Keys/ios", "recipient")
         try place.write(Data(#"{"device":"d","kid":"\#(kid)","seenAt":\#(time)}"#.utf8), to: "reports.jsonl")
         let output = try place.run("keys", "coverage", "Keys/ios", "--reports", "reports.jsonl", "--at", Workplace.now)
-        #expect(Self.statuses.contains(output.exit), "\(output)")
+        #expect(NumberTests.statuses.contains(output.exit), "\(output)")
     }
 }

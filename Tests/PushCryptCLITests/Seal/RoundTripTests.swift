@@ -93,7 +93,8 @@ extension Workplace {
         case .shared, .device: try create("Keys/ios", "shared")
         }
         guard source == .files else { return ("Keys/ios", "Keys/ios") }
-        let file = "Keys/ios/keyset.json"
+        let file = "private.json"
+        try write(privateKeys("Keys/ios"), to: file)
         switch keys {
         case .p256, .x25519, .xWing: try export("Keys/ios", to: "to.json")
         case .p256PSK, .x25519PSK, .xWingPSK: try export("Keys/ios", to: "to.json", "--registration")
@@ -109,6 +110,7 @@ extension Workplace {
         try create("Keys/push", "sender")
         guard source == .files else { return (["--sign-with", "Keys/push"], ["--trust", "Keys/push"]) }
         try export("Keys/push", to: "senders.json")
-        return (["--sign-with", "Keys/push/keyset.json"], ["--trust", "senders.json"])
+        try write(privateKeys("Keys/push"), to: "sender.json")
+        return (["--sign-with", "sender.json"], ["--trust", "senders.json"])
     }
 }

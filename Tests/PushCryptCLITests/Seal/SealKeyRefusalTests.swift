@@ -8,7 +8,8 @@ struct SealKeyRefusalTests {
     func privateKey(_ suite: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient", "--suite", suite)
-        expectRefusal(try place.seal(to: "Keys/ios/keyset.json"), 65, saying: "private key")
+        try place.write(place.privateKeys("Keys/ios"), to: "private.json")
+        expectRefusal(try place.seal(to: "private.json"), 65, saying: "private key")
         #expect(try place.seal(to: "Keys/ios").isSuccess)
     }
 
@@ -59,7 +60,7 @@ struct SealKeyRefusalTests {
     func minimumSuiteOfXWing() throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
-        #expect(try place.run("keys", "add", "Keys/ios", "--suite", "xwing", "--at", Workplace.now).isSuccess)
+        try place.succeed("rotate", "Keys/ios", "--now", "--suite", "xwing")
         expectRefusal(try place.seal(to: "Keys/ios", "--minimum-suite", "xwing"), 65, saying: "has suite 1 (")
         let later = try place.seal(to: "Keys/ios", "--minimum-suite", "xwing", "--at", "2026-03-20T09:00:00Z")
         #expect(later.isSuccess, "\(later)")
@@ -134,7 +135,7 @@ struct SealKeyRefusalTests {
         expectRefusal(try place.seal(to: "keys.json"), 65, saying: "keys.json: ")
     }
 
-    @Test("a missing file or keyset is refused", arguments: ["none.json", "Keys", "none/keys.json", "text/keys.json"])
+    @Test("a missing file or keyset is refused", arguments: ["none.json", "none/keys.json", "text/keys.json"])
     func missing(_ path: String) throws {
         let place = try Workplace()
         try place.write(Data("text".utf8), to: "text")

@@ -18,7 +18,7 @@ struct SlowClockTests {
     }
 
     @Test(
-        "seal exits 75 if the clock is before the last change of a keyset, and seals with --confirm-clock",
+        "seal exits 78 if the clock is before the last change of a keyset, and seals with --confirm-clock",
         arguments: [
             ["--to", "Keys/fleet", "--device", "d1"], ["--to", "Keys/phone"],
             ["--to", "record.json", "--sign-with", "Keys/backend"],
@@ -30,7 +30,7 @@ struct SlowClockTests {
                 isBatch ? keys.filter { !["--device", "d1"].contains($0) } + ["--batch", "--errors", "e"] : keys
             let command = ["seal", "--topic", Workplace.topic, "--at", Self.slow] + options
             let refused = try place.run(command, stdin: line)
-            expectRefusal(refused, 75, saying: "the clock is at 2020-01-01T00:00:00Z, which is before the last change")
+            expectRefusal(refused, 78, saying: "the clock is at 2020-01-01T00:00:00Z, which is before the last change")
             #expect(try place.run(command + ["--confirm-clock"], stdin: line).exit == 0)
         }
     }

@@ -318,7 +318,7 @@ import Testing
         let output = try simulate([sealed])
         #expect(output.isSuccess && output.text.contains("✓ restored") && !output.text.contains("html"))
         #expect(try place.mode(of: "page.html") == 0o600 && place.read("page.html").starts(with: Data("<!DOC".utf8)))
-        #expect(try place.names() == ["page.html", "phone"])
+        #expect(try place.names() == ["page.html", "phone.keyset"])
         let other = try simulate([sealed], ["--json"], to: "OTHER.HTML")
         #expect(try other.isSuccess && other.object()["restored"] as? Bool == true && place.has("OTHER.HTML"))
     }
@@ -331,6 +331,6 @@ import Testing
         expectRefusal(try simulate([sealed], to: "taken.html"), 73, saying: "taken.html is a folder")
         expectRefusal(try simulate([]), 65, saying: "stdin has no payload")
         expectUsageError(try simulate([sealed], to: "page.svg"))
-        #expect(try place.names() == ["phone", "taken.html"])
+        #expect(try place.names() == ["phone.keyset", "taken.html"])
     }
 }

@@ -49,8 +49,7 @@ struct StreamKeysTests {
         let client = try Self.client(batch, mode)
         let old = try Self.kids(client)
         for (path, kid) in zip(["Keys/fleet", "Keys/push"], old) {
-            let rotated = try batch.place.run("rotate", path, "--emergency", "--revoke", kid, "--yes")
-            try #require(rotated.exit == 0, "\(rotated)")
+            try batch.place.revoke(path, kid, at: "\(UnixTime.now)")
         }
         _ = try Self.sealLines(client) { Set($0).isDisjoint(with: old) }
         let new = try Self.kids(client)
@@ -76,15 +75,14 @@ struct StreamKeysTests {
         let batch = try Self.place()
         let client = try Self.client(batch, "--stream")
         let old = try Self.kids(client)
-        let good = try batch.place.read("Keys/push/keyset.json")
-        try Self.replace("Keys/push/keyset.json", with: good.dropLast(40), batch)
+        let good = try batch.place.read("Keys/push.keyset")
+        try Self.replace("Keys/push.keyset", with: good.dropLast(40), batch)
         let refusal = "pushcrypt: Keys/push: keyset rejected; keeping the previous one: "
         func words() throws -> String { String(decoding: try batch.place.read("stderr"), as: UTF8.self) }
         let during = try Self.sealLines(client) { _ in try words().contains(refusal) }
         #expect(during.allSatisfy { $0 == old })
-        try Self.replace("Keys/push/keyset.json", with: good, batch)
-        let rotated = try batch.place.run("rotate", "Keys/push", "--emergency", "--revoke", old[1], "--yes")
-        try #require(rotated.exit == 0, "\(rotated)")
+        try Self.replace("Keys/push.keyset", with: good, batch)
+        try batch.place.revoke("Keys/push", old[1], at: "\(UnixTime.now)")
         _ = try Self.sealLines(client) { $0[1] != old[1] }
         client.finishSending()
         #expect(try client.process.wait() == .exit(0))

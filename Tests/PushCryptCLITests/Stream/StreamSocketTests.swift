@@ -101,20 +101,13 @@ final class StreamClient: @unchecked Sendable {
         stderr: String = "/dev/null"
     ) throws {
         self.batch = batch
-        var ends: [Int32] = [-1, -1]
-        #if canImport(Glibc)
-        let type = Int32(SOCK_STREAM.rawValue)
-        #else
-        let type = SOCK_STREAM
-        #endif
-        try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
-        descriptor = ends[0]
-        if isNonblocking { try #require(fcntl(ends[1], F_SETFL, fcntl(ends[1], F_GETFL) | O_NONBLOCK) == 0) }
-        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
-        defer { Foundation.close(ends[1]) }
+        let (own, child) = try ChildProcess.socketPair()
+        descriptor = own
+        defer { Foundation.close(child) }
+        if isNonblocking { try #require(fcntl(child, F_SETFL, fcntl(child, F_GETFL) | O_NONBLOCK) == 0) }
         process = try ChildProcess(
             executable: CLI.binary().path, arguments: arguments, folder: batch.place.folder.path,
-            stderr: stderr, stdinAndStdout: ends[1]
+            stderr: stderr, stdinAndStdout: child
         ).start()
     }
 

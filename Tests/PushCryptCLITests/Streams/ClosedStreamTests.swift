@@ -12,9 +12,8 @@ struct ClosedStreamTests {
         #""$PUSHCRYPT" keys list Keys/ios"#,
         #""$PUSHCRYPT" keys list Keys/ios --json"#,
         #""$PUSHCRYPT" keys export Keys/ios"#,
-        #""$PUSHCRYPT" keys verify Keys/ios"#,
-        #""$PUSHCRYPT" keys log Keys/ios"#,
-        #""$PUSHCRYPT" keys doctor Keys/ios"#,
+        #""$PUSHCRYPT" keys log -q Keys/ios"#,
+        #""$PUSHCRYPT" keys policy Keys/ios"#,
         #""$PUSHCRYPT" keys create Keys/new --kind sender --insecure-plaintext"#,
         #""$PUSHCRYPT" seal --to Keys/ios --topic a.b <inner"#,
         #""$PUSHCRYPT" open --keys Keys/ios --topic com.example.app --at 1772355600 <sealed"#,
@@ -33,9 +32,9 @@ struct ClosedStreamTests {
     @Test("data for a closed stdout is never written to another file")
     func noFileIsHit() throws {
         let place = try makePlace()
-        let before = try place.read("Keys/ios/keyset.json")
+        let before = try place.read("Keys/ios.keyset")
         expectRefusal(try place.shell(#""$PUSHCRYPT" keys export Keys/ios <&- >&-"#), 74)
-        #expect(try place.read("Keys/ios/keyset.json") == before)
+        #expect(try place.read("Keys/ios.keyset") == before)
     }
 
     @Test(

@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
@@ -8,37 +9,75 @@ import Testing
 
 @testable import pushcrypt
 
-/// Keysets that tests begin with. The library creates them, because a debug build of the tool takes longer.
+/// Keysets that tests begin with. The library makes them, because a debug build of the tool takes longer. `path` has no suffix:
+/// `Keys/app` is the file `Keys/app.keyset`.
 extension Workplace {
     /// Creates a keyset like `keys create --insecure-plaintext` at `time`; returns the kid.
     ///
-    /// - Parameter options: those of `keys create` for the key.
+    /// - Parameter options: those of `keys create` for the key and the policy.
     /// - Returns: nil if there are other options.
     func make(_ path: String, _ kind: String, _ options: [String], at time: String) throws -> String? {
-        var (rest, type, hasPSK) = (options[...], KeyPairType.p256, false)
+        var (rest, type, hasPSK, policy) = (options[...], KeyPairType.p256, false, [String: String]())
         while let option = rest.popFirst() {
-            if option == "--psk" {
-                hasPSK = true
-            } else if option == "--suite", let suite = rest.popFirst().flatMap(KeyPairType.init(argument:)) {
+            switch option {
+            case "--psk": hasPSK = true
+            case "--suite":
+                guard let suite = rest.popFirst().flatMap(KeyPairType.init(argument:)) else { return nil }
                 type = suite
-            } else {
-                return nil
+            case "--rotate-every", "--publish-lead", "--overlap", "--keep": policy[option] = rest.popFirst()
+            default: return nil
             }
         }
-        let kind = try #require(KeyKind(rawValue: kind))
         return try make(
-            path, kind, type: type, psk: hasPSK, .plaintext, nil, at: #require(UnixTime(rfc3339: time)))
+            path, #require(KeyKind(rawValue: kind)), type: type, psk: hasPSK,
+            policy: policy.isEmpty ? nil : Self.policy(policy), at: #require(UnixTime(rfc3339: time)))
     }
 
+    /// - Parameter secrets: those of an encrypted keyset.
     func make(
-        _ path: String, _ kind: KeyKind, type: KeyPairType = .p256, psk: Bool = false, _ protection: Protection,
-        _ secret: KeysetSecret?, at time: UnixTime
+        _ path: String, _ kind: KeyKind, type: KeyPairType = .p256, psk: Bool = false, policy: RotationPolicy? = nil,
+        secrets: KeysetSecrets? = nil, at time: UnixTime
     ) throws -> String {
-        let record = try KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared)
-        try KeysetStore(folder.file(path).path).create(
-            record, .standard, protection, secret, at: time,
-            by: Actor(name: NSUserName(), reason: nil, writer: CLI.writer))
-        return "\(record.kid)"
+        var changes = KeysetChanges()
+        changes.policy = policy
+        let keyset = try host(at: time).create(
+            makeKeystore(of: path), kind, changes, type: type, psk: psk, secrets: secrets)
+        return try #require(keyset.state.keys.first?.kid.description)
+    }
+
+    /// Changes keysets without a history and without a start of the tool.
+    func host(_ secret: KeysetSecret? = nil, at time: UnixTime) -> KeystoreHost<FileStorage> {
+        let storage = FileStorage(histories: nil, servedFolder: nil) { _, rows in rows.isEncrypted ? secret : nil }
+        return KeystoreHost(storage, name: CLI.writer, who: "tests", clock: time)
+    }
+
+    /// Begins a rotation of a keyset with keys in clear, like `rotate --now`.
+    func rotate(_ path: String, at time: String = now) throws {
+        try host(at: #require(UnixTime(argument: time))).rotate(folder.file(path).path, beginsNow: true)
+    }
+
+    func revoke(_ path: String, _ kid: String, at time: String = now) throws {
+        try host(at: #require(UnixTime(argument: time))).revoke(folder.file(path).path, #require(KeyID(kid)))
+    }
+
+    /// Sets a moment of a key as no command does: the invariants of a change don't apply.
+    func set(_ moment: KeysetChanges.Moment, of kid: String, in path: String, to time: String) throws {
+        let location = KeysetLocation(folder.file(path).path)
+        let rows = try KeysetRows(at: location, .reading)
+        var key = try KeysetChanges.Key(#require(KeyID(kid)))
+        let time: UnixTime = try #require(UnixTime(argument: time))
+        key.moments[moment] = .some(time)
+        var changes = KeysetChanges()
+        changes.keys = [key]
+        let log = try rows.log.appending(.restored, at: rows.log.state.at, who: "tests", changes)
+        try write(Data(rows.unlocked(nil).file(log)), to: path + KeysetLocation.suffix)
+    }
+
+    /// The private keys of a keyset with keys in clear, as a JWK set.
+    func privateKeys(_ path: String) throws -> Data {
+        let last = try #require(try read(path + KeysetLocation.suffix).split(separator: UInt8(ascii: "\n")).last)
+        let row = try #require(try JSONSerialization.jsonObject(with: Data(last)) as? [String: Any])
+        return try JSONSerialization.data(withJSONObject: ["keys": #require(row["keys"])], options: .sortedKeys)
     }
 
     /// Creates a keyset at `now`, encrypted with the passphrase in the file `passphrase`; returns its kid.
@@ -46,38 +85,64 @@ extension Workplace {
     /// - Parameter scrypt: the cost of opening the keys; nearly none by default.
     @discardableResult
     func createEncrypted(
-        _ path: String, _ kind: KeyKind, scrypt: ScryptParameters = EncryptedPlace.cheap
+        _ path: String, _ kind: KeyKind, psk: Bool = false, scrypt: ScryptParameters = EncryptedPlace.cheap
     ) throws -> String {
-        try write(Data("correct horse".utf8), to: "passphrase")
-        let passphrase = Array("correct horse".utf8)
-        return try make(
-            path, kind, .passphrase(scrypt), .passphrase(SecretBytes(copying: passphrase.bytes)),
-            at: #require(UnixTime(rfc3339: Self.now)))
+        try write(Data(Self.passphrase.utf8), to: "passphrase")
+        let secrets = try KeysetSecrets(ofLog: [(SecretName("passphrase")!, Self.secret)], scrypt)
+        return try make(path, kind, psk: psk, secrets: secrets, at: #require(UnixTime(rfc3339: Self.now)))
     }
 
-    /// Writes the file of a keyset of shared keys with these lifecycle members; returns the kids. A key with `destroyedAt`
-    /// is a tombstone.
+    private static let passphrase = "correct horse"
+    /// The passphrase of ``createEncrypted(_:_:psk:scrypt:)``.
+    static var secret: KeysetSecret { .passphrase(SecretBytes(copying: Array(passphrase.utf8).bytes)) }
+
+    /// Writes a keyset of new shared keys with these lifecycle members; returns the kids. A key with `destroyedAt` has no
+    /// material.
+    ///
+    /// - Parameter updatedAt: the time of the log's one line.
     @discardableResult
     func writeKeyset(
         _ path: String, _ lifecycles: [String], updatedAt: String = "2026-02-01T09:00:00Z", policy: String? = nil
     ) throws -> [String] {
-        var (keys, members, kids) = ([String](), [String](), [String]())
-        for (index, lifecycle) in lifecycles.enumerated() {
-            let isTombstone = lifecycle.contains("destroyedAt")
-            let key = isTombstone ? (kid: Self.tombstone(index), jwk: "") : try Self.stock.get()[keys.count]
-            if !isTombstone { keys.append(key.jwk) }
-            members.append(#""\#(key.kid)": {\#(lifecycle.isEmpty ? "" : lifecycle + ", ")"suite": "shared"}"#)
-            kids.append(key.kid)
+        var (changes, records) = (KeysetChanges(), [KeyID: KeyRecord]())
+        for lifecycle in lifecycles {
+            let record = try KeyRecord.generate(.shared, type: .p256, psk: false, backend: DefaultBackend.shared)
+            var key = KeysetChanges.Key(record.kid)
+            let members = try JSONSerialization.jsonObject(with: Data("{\(lifecycle)}".utf8)) as? [String: String]
+            for (name, time) in try #require(members) {
+                let time: UnixTime = try #require(UnixTime(rfc3339: time))
+                key.moments[try #require(.init(rawValue: name))] = .some(time)
+            }
+            if key.moments[.destroyedAt] == nil { records[record.kid] = record }
+            changes.keys.append(key)
         }
-        let policy = policy.map { #""policy": \#($0), "# } ?? ""
-        let text = """
-            {"keys": [\(keys.joined(separator: ",\n"))],
-             "pushcrypt": {"seq": 7, "updatedAt": "\(updatedAt)", "kind": "shared", \(policy)"keys": {
-               \(members.joined(separator: ",\n"))}}}
-            """
-        try makeFolder(path)
-        try write(Data(text.utf8), to: path + "/keyset.json")
-        return kids
+        changes.policy = try policy.map { try RotationPolicy(JSONText(Array($0.utf8)).root) }
+        let time = try #require(UnixTime(rfc3339: updatedAt))
+        let log = try KeysetLog(creating: .random(), .shared, at: time, who: "tests", changes)
+        _ = try makeKeystore(of: path)
+        try write(
+            Data(KeysetMaterial(records: records, secrets: nil, historyKey: nil).file(log)),
+            to: path + KeysetLocation.suffix)
+        return changes.keys.map(\.kid.description)
+    }
+
+    /// - Returns: the absolute path of the keyset.
+    private func makeKeystore(of path: String) throws -> String {
+        let keystore = FileSystem.parent(of: path)
+        if !keystore.isEmpty, !has(keystore) { try makeFolder(keystore) }
+        return folder.file(path).path
+    }
+
+    private static func policy(_ options: [String: String]) throws -> RotationPolicy {
+        func seconds(_ option: String, _ standard: Int64) throws -> Int64 {
+            try options[option].map { try #require(DurationText.seconds($0)) } ?? standard
+        }
+        let standard = RotationPolicy.standard
+        return try RotationPolicy(
+            rotateEveryInSeconds: seconds("--rotate-every", standard.rotateEveryInSeconds),
+            publishLeadInSeconds: seconds("--publish-lead", standard.publishLeadInSeconds),
+            overlapInSeconds: seconds("--overlap", standard.overlapInSeconds),
+            keep: options["--keep"].flatMap(Int.init) ?? standard.keep)
     }
 
     /// Replaces each kid in the text by its index: `key number0`, as long as a kid.
@@ -87,32 +152,15 @@ extension Workplace {
         }
     }
 
-    private static func tombstone(_ index: Int) -> String {
-        "tombstone" + String(UnicodeScalar(UInt8(65 + index))) + "A"
-    }
-
-    /// Shared keys, created once.
-    private static let stock = Result {
-        let place = try Workplace()
-        return try (0..<12).map { index in
-            let kid = try place.create("Keys/\(index)", "shared")
-            let text = String(decoding: try place.read("Keys/\(index)/keyset.json"), as: UTF8.self)
-            return (kid: kid, jwk: String(try #require(text.firstMatch(of: /\{"kty".*\}/)?.0)))
-        }
-    }
-
     /// Writes a public JWK set of new recipient keys with these lifecycle members; returns the kids.
     func writeSet(_ lifecycles: [String], suites: [String] = [], to file: String) throws -> [String] {
         var (keys, members, kids) = ([String](), [String](), [String]())
         for (index, lifecycle) in lifecycles.enumerated() {
-            let options = suites.isEmpty ? [] : ["--suite", suites[index]]
-            let kid = try create("\(file).keys/\(index)", "recipient", options, at: Self.now)
-            let made = try KeysetFolder(folder.file("\(file).keys/\(index)").path).load(.none)
-            var jwk = [UInt8]()
-            try made.entries[0].record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
-            keys.append(String(decoding: jwk, as: UTF8.self))
-            members.append(#""\#(kid)":{\#(lifecycle)}"#)
-            kids.append(kid)
+            let type = try suites.isEmpty ? .p256 : #require(KeyPairType(argument: suites[index]))
+            let record = try KeyRecord.generate(.recipient, type: type, psk: false, backend: DefaultBackend.shared)
+            keys.append(try Self.json(record.publicRecord(keepingPSK: true)))
+            members.append(#""\#(record.kid)":{\#(lifecycle)}"#)
+            kids.append("\(record.kid)")
         }
         let (list, lifecycles) = (keys.joined(separator: ","), members.joined(separator: ","))
         let set = #"{"keys":[\#(list)],"pushcrypt":{"seq":1,"keys":{\#(lifecycles)}}}"#
@@ -122,23 +170,22 @@ extension Workplace {
 
     /// The registration record of a keyset: its primary's public JWK, with its psk if it has one.
     func publicJWK(_ path: String) throws -> String {
-        let keyset = try Keyset(folder: folder.file(path).path)
+        let keyset = try Keyset(file: folder.file(path).path + KeysetLocation.suffix)
         let primary = try keyset.sealingEntry(at: #require(UnixTime(rfc3339: Self.now)))
+        return try Self.json(primary.record.publicRecord(keepingPSK: true))
+    }
+
+    private static func json(_ record: KeyRecord) throws -> String {
         var jwk = [UInt8]()
-        try primary.record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
+        try record.appendJWK(to: &jwk)
         return String(decoding: jwk, as: UTF8.self)
     }
 
-    /// The values of `d`, `k` and `psk` in a key file.
+    /// The values of `d`, `k` and `psk` in a keyset with keys in clear, or in another key file.
     func secrets(in path: String) throws -> [String] {
-        let keys = try Payload.member("keys", of: try read(path)) as? [[String: String]] ?? []
+        let text = try has(path + KeysetLocation.suffix) ? privateKeys(path) : read(path)
+        let keys = try Payload.member("keys", of: text) as? [[String: String]] ?? []
         return keys.flatMap { key in ["d", "k", "psk"].compactMap { key[$0] } }
-    }
-
-    /// A keyset's file without its digest, which would refuse an edit.
-    func readForEditing(_ path: String) throws -> Data {
-        let text = String(decoding: try read(path), as: UTF8.self)
-        return Data(text.replacing(/,\n  "digest": "[^"]*"/, with: "").utf8)
     }
 
     /// Writes a fast command for --wrap-command, which adds a number to every byte or subtracts it.
@@ -150,16 +197,5 @@ extension Workplace {
 
             """
         try write(Data(script.utf8), to: name, mode: 0o700)
-    }
-
-    /// Adds a key and restores the files that the change wrote after the keyset, as a crash in between would.
-    func interruptedAdd(_ path: String, _ options: String...) throws {
-        let names = ["public.jwks.json", "audit.jsonl"].filter { has("\(path)/\($0)") }
-        let before = try names.map { try read("\(path)/\($0)") }
-        let output = try run(["keys", "add", path, "--at", Self.now] + options)
-        try #require(output.isSuccess, "\(output)")
-        for (name, data) in zip(names, before) {
-            try write(data, to: "\(path)/\(name)", mode: name == "audit.jsonl" ? 0o600 : 0o644)
-        }
     }
 }

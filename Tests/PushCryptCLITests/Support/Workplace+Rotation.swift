@@ -1,22 +1,21 @@
 import Foundation
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptTestSupport
 import Testing
 
 @testable import pushcrypt
 
-/// A key as `keys list --json` prints it.
-struct ListedKey {
-    private let members: [String: Any]
+/// A key of a keyset as its log says.
+struct LoggedKey {
+    let kid: String
+    let state: String
+    fileprivate let lifecycle: KeyLifecycle
 
-    init(_ members: [String: Any]) {
-        self.members = members
+    /// The time of `activatesAt` and the like.
+    subscript(name: String) -> String? {
+        KeysetChanges.Moment(rawValue: name).flatMap { lifecycle[keyPath: $0.path] }?.description
     }
-
-    var kid: String { members["kid"] as? String ?? "" }
-    var state: String { members["state"] as? String ?? "" }
-
-    subscript(name: String) -> String? { members[name] as? String }
 }
 
 extension Workplace {
@@ -28,33 +27,21 @@ extension Workplace {
         try create(path, kind, options, at: Self.newYear)
     }
 
-    /// The rows of `keys list --json`, without a start of the tool.
-    func keys(_ path: String, at time: String) throws -> [ListedKey] {
-        let view = try KeysetView(folder.file(path).path, at: #require(UnixTime(argument: time)))
-        let rows = try JSONSerialization.jsonObject(with: JSONEncoder().encode(view.rows)) as? [[String: Any]] ?? []
-        return rows.map(ListedKey.init)
+    /// The keys of a keyset in the order in which they were added, without a start of the tool.
+    func keys(_ path: String, at time: String) throws -> [LoggedKey] {
+        let (state, time) = (try log(path).state, try #require(UnixTime(argument: time)))
+        return try state.keys.map { key in
+            let text = try #require(state.timeline.state(of: key.kid, at: time))
+            return LoggedKey(kid: "\(key.kid)", state: "\(text)", lifecycle: state.effective(key))
+        }
     }
 
     func states(_ path: String, at time: String) throws -> [String] {
         try keys(path, at: time).map(\.state)
     }
 
-    /// Runs `rotate --json` and returns the plan of its one keyset.
-    func rotate(_ path: String, at time: String, _ options: String...) throws -> Plan {
-        let output = try run(["rotate", path, "--json", "--at", time] + options)
-        return Plan(exit: output.exit, members: try output.object(), stderr: output.stderr)
-    }
-
-    struct Plan {
-        let exit: Int32?
-        let members: [String: Any]
-        let stderr: String
-
-        func steps(_ name: String) -> [[String: Any]] { members[name] as? [[String: Any]] ?? [] }
-        var done: [String] { steps("done").compactMap { $0["step"] as? String } }
-        var due: [String] { steps("due").compactMap { $0["step"] as? String } }
-        var blocked: [String] { steps("blocked").compactMap { $0["step"] as? String } }
-        var next: [String: Any]? { members["next"] as? [String: Any] }
+    func log(_ path: String) throws -> KeysetLog {
+        try KeysetRows(at: KeysetLocation(folder.file(path).path), .reading).log
     }
 
     /// Seals `inner` and returns the outer payload.

@@ -30,8 +30,8 @@ struct Workplace {
         try CLI.shell(script, stdin: stdin, in: folder.url)
     }
 
-    /// Creates a keyset at `now` and returns its kid. The tool creates it only if there are options other than --psk and
-    /// --suite.
+    /// Creates a keyset at `now` and returns its kid. The tool creates it only if there are options other than those of the
+    /// key and the policy.
     @discardableResult
     func create(_ path: String, _ kind: String, _ options: String...) throws -> String {
         try create(path, kind, options, at: Self.now)
@@ -90,15 +90,15 @@ struct Workplace {
         to keys: String, device: String? = nil, by sender: String? = nil, _ secret: KeysetSecret? = nil,
         at time: UnixTime, payload: Data = inner
     ) -> Data? {
+        let isKeyset = has(keys + KeysetLocation.suffix)
         func keyset(_ keys: String) throws -> Keyset {
-            let path = folder.file(keys).path
-            return try has(keys + "/keyset.json")
-                ? Keyset(folder: path, secret: secret) : Keyset(file: path, secret: secret)
+            let file = has(keys + KeysetLocation.suffix) ? keys + KeysetLocation.suffix : keys
+            return try Keyset(file: folder.file(file).path, secret: secret)
         }
         func chosen() throws -> Keyset {
             let all = try keyset(keys)
             if let device { return try all.device(DeviceID(device)) }
-            return has(keys + "/keyset.json") && all.kind == .recipient ? try all.publicKeyset(keepingPSK: true) : all
+            return isKeyset && all.kind == .recipient ? try all.publicKeyset(keepingPSK: true) : all
         }
         guard let chosen = try? chosen(),
             let recipient = try? chosen.recipient(at: time),
@@ -147,10 +147,11 @@ struct Workplace {
 
     /// Copies the published demo keys with the modes of a clone: readable for all users.
     func copyDemoKeys() throws {
+        try makeFolder("Keys")
+        try makeFolder("Keys/demo", mode: 0o755)
         for name in ["recipient", "sender", "shared"] {
-            try makeFolder("Keys/demo/\(name)", mode: 0o755)
-            let source = Repository.root.appendingPathComponent("Keys/demo/\(name)/keyset.json")
-            try write(try Data(contentsOf: source), to: "Keys/demo/\(name)/keyset.json", mode: 0o644)
+            let file = "Keys/demo/\(name).keyset"
+            try write(Data(contentsOf: Repository.root.appendingPathComponent(file)), to: file, mode: 0o644)
         }
     }
 }
@@ -168,24 +169,10 @@ extension Workplace {
         return output
     }
 
-    /// Sets the modification time of `path` and every file below it.
-    func settle(_ path: String, at time: Double = 1_772_355_600) throws {
-        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.file(path).path)
-        for name in names + ["."] { try setWritten(at: time, "\(path)/\(name)") }
-    }
-
-    func setWritten(at time: Double, _ path: String) throws {
-        let file = folder.file(path).path
-        let type = try FileManager.default.attributesOfItem(atPath: file)[.type] as? FileAttributeType
-        guard type != .typeSymbolicLink else { return }
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: file)
-    }
-
-    /// Edits a file and keeps its mode. Removes a keyset's digest, which would refuse the edit.
+    /// Edits a file and keeps its mode.
     func edit(_ path: String, _ change: (String) -> String) throws {
         let mode = try #require(try mode(of: path))
-        let old = path.hasSuffix("keyset.json") ? try readForEditing(path) : try read(path)
+        let old = try read(path)
         let new = change(String(decoding: old, as: UTF8.self))
         try #require(Data(new.utf8) != old, "the edit changes nothing")
         try write(Data(new.utf8), to: path, mode: mode)

@@ -13,9 +13,7 @@ struct TerminalWidthTests {
         for (path, kind) in [("Keys/fleet", "shared"), ("Keys/backend", "sender"), ("Keys/phone", "recipient")] {
             try place.createAtNewYear(path, kind)
         }
-        try place.succeed(
-            "keys", "policy", "Keys/backend", "--rotate-every", "180d", "--reason",
-            "we rotate twice a year, because apps fetch the sender keys rarely", at: Workplace.newYear)
+        try place.rotate("Keys/backend", at: Workplace.newYear)
         let sealed = try place.run(
             "seal", "--to", "Keys/phone", "--topic", Workplace.topic, "--at", Workplace.newYear, stdin: Workplace.inner)
         try place.write(sealed.stdout, to: "sealed.json")
@@ -25,11 +23,10 @@ struct TerminalWidthTests {
     private static let commands = [
         "rotate Keys/fleet --dry-run --at 2026-03-26T00:00:00Z", "rotate Keys/fleet --at 2026-03-26T00:00:00Z",
         "keys list Keys", "keys list Keys/fleet --at 2026-03-26T00:00:00Z", "keys log Keys/backend",
-        "keys policy Keys/fleet",
-        "keys verify Keys/fleet", "keys rehearse Keys/fleet --devices 1000 --refresh-p50 6h --refresh-p99 20d",
+        "keys policy Keys/fleet", "keys rehearse Keys/fleet --devices 1000 --refresh-p50 6h --refresh-p99 20d",
         "demo", "inspect sealed.json",
-        "keys revoke Keys/fleet $(\"$PUSHCRYPT\" keys list Keys/fleet --json | grep kid | "
-            + "cut -d '\"' -f 4) --yes --at 2026-03-26T00:00:00Z --no-notes",
+        "revoke --yes --at 2026-03-26T00:00:00Z -- Keys/fleet $(\"$PUSHCRYPT\" keys list Keys/fleet --json | grep '\"kid\"' | "
+            + "cut -d '\"' -f 4)",
     ]
 
     /// What the terminal shows, without escape sequences.
@@ -47,35 +44,29 @@ struct TerminalWidthTests {
     func width(_ command: String, _ columns: Int) throws {
         let lines = try shown(command, columns: columns)
         #expect(!lines.isEmpty)
-        for line in lines { #expect(line.count <= columns, "\(line)") }
-    }
-
-    @Test("keys doctor breaks everything but the commands that it advises", arguments: [80, 40])
-    func doctor(_ columns: Int) throws {
-        for line in try shown("keys doctor Keys", columns: columns) where !line.contains("pushcrypt keys ") {
-            #expect(line.count <= columns, "\(line)")
-        }
+        for line in lines where !line.contains("`pushcrypt") { #expect(line.count <= columns, "\(line)") }
     }
 
     @Test("messages on stderr are broken between words, and the commands in them are not")
     func messages() throws {
         let place = try Self.snapshot.get().place()
-        let kid = try #require(try place.keys("Keys/backend", at: Workplace.newYear).first?.kid)
-        let lines = try shown("keys revoke Keys/backend \(kid) --yes --at 2026-01-02T00:00:00Z", columns: 60)
-        for line in lines where !line.hasPrefix("     pushcrypt") { #expect(line.count <= 60, "\(line)") }
-        #expect(lines.contains { $0.hasPrefix("     pushcrypt reseal --keys Keys/NAME --sign-with Keys/backend") })
+        let kid = try #require(try place.keys("Keys/fleet", at: Workplace.newYear).first?.kid)
+        let lines = try shown("revoke --yes --at 2026-01-02T00:00:00Z -- Keys/fleet \(kid)", columns: 60)
+        for line in lines where !line.contains("`pushcrypt") { #expect(line.count <= 60, "\(line)") }
+        #expect(lines.contains { $0.contains("`pushcrypt rotate --now --at-once Keys/fleet`") }, "\(lines)")
         #expect(lines.contains("  - every push made with key \(kid) that is still on"), "\(lines)")
     }
 
-    @Test("the question of keys destroy is broken between words")
+    @Test("the question of revoke is broken between words")
     func question() throws {
         let place = try Self.snapshot.get().place()
         let kid = try #require(try place.keys("Keys/fleet", at: Workplace.newYear).first?.kid)
         let session = try TerminalSession(
-            "stty cols 40; \"$PUSHCRYPT\" keys revoke Keys/fleet \(kid) --at 2026-01-02T00:00:00Z",
+            "stty cols 40; \"$PUSHCRYPT\" revoke --at 2026-01-02T00:00:00Z -- Keys/fleet \(kid)",
             in: place.folder.url, pushcrypt: CLI.binary().path)
         try session.wait(for: "Type yes to go on: ")
-        for line in session.screen.replacing("\r\n", with: "\n").split(separator: "\n") { #expect(line.count <= 40) }
+        let lines = session.screen.replacing("\r\n", with: "\n").split(separator: "\n")
+        for line in lines where !line.contains("`pushcrypt") { #expect(line.count <= 40) }
         try session.type("no\n")
         #expect(try session.exitStatus() == 64)
     }

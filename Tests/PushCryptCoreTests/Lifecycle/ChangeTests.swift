@@ -108,29 +108,4 @@ import Testing
         #expect(try sample.promote(b, on: 500, force: true).count == 1)
         #expect(sample.lines == ["A 0 500 590+10m", "B 500 - -"])
     }
-
-    @Test("after a pending key retires, its predecessor continues to seal")
-    func retiringAPendingKey() throws {
-        var sample = TimelineInDays()
-        try sample.add(b, on: 83, sealsFrom: 90)
-        try sample.add(c, on: 84, sealsFrom: 180)
-        #expect(try sample.retire(b, on: 85).count == 1)
-        #expect(sample.lines == ["A 0 180 270+10m", "B 90 85 175+10m", "C 180 - -"])
-        #expect(sample.states(on: 100) == "primary retiring pending")
-        try sample.retire(c, on: 86)
-        #expect(sample.lines == ["A 0 - -", "B 90 85 175+10m", "C 180 86 176+10m"])
-        for kid in [a, b, c] {
-            let refusal = LifecycleError.code { try sample.retire(kid, on: 87) }
-            #expect(refusal == (kid == a ? .invariantBroken : .wrongState))
-        }
-    }
-
-    @Test("retiring a key that must be promoted ends it without a loss")
-    func retiringAKeyThatWaits() throws {
-        var sample = TimelineInDays()
-        try sample.add(b, on: 83, sealsFrom: nil)
-        try sample.retire(b, on: 84)
-        #expect(sample.lines == ["A 0 - -", "B - 84 174+10m"])
-        #expect(sample.states(on: 84) == "primary retiring")
-    }
 }

@@ -41,7 +41,7 @@ import Testing
                 RotationPlan.CoverageVerdict(
                     isEnough: keyset.timeline.key(kid)!.lifecycle.createdAt! + slowness <= now, explanation: "reports")
             }
-            let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true, coverage: coverage)
+            let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, coverage: coverage)
             guard !plan.due.isEmpty else { continue }
             witness.watch(keyset, until: now)
             try keyset.carryOut(plan, at: now)

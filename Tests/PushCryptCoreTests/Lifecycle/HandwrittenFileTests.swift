@@ -75,7 +75,7 @@ import Testing
         let sample = TimelineInDays(.standard, [(a, life(0)), (b, life(nil))])
         let plan = sample.plan(on: 5_000)
         #expect(plan.lines == ["promote B 5000 blocked", "next -"])
-        #expect(plan.blocked[0].blockedBy?.contains("--force") == true)
+        #expect(plan.blocked[0].blockedBy?.contains("--at-once") == true)
     }
 
     @Test("an overlap that is too short doesn't block other changes")
@@ -95,7 +95,7 @@ import Testing
         let updatedAt = Bool.random(using: &random) ? now - Int64.random(in: 0...500, using: &random) * day : nil
         var keyset = SimulatedKeyset(
             KeyTimeline(keys, updatedAt: updatedAt), .random(&random), seed: random.next())
-        let plan = RotationPlan(keyset.timeline, keyset.policy, at: now, confirmsClock: true) { _ in
+        let plan = RotationPlan(keyset.timeline, keyset.policy, at: now) { _ in
             RotationPlan.CoverageVerdict(isEnough: true, explanation: "")
         }
         try keyset.carryOut(plan, at: now)

@@ -138,12 +138,6 @@ import Testing
         #expect(
             try why(pending, b)
                 == "it has opened nothing since it was revoked at 1970-03-26T00:00:00Z; it never sealed a push")
-        var withdrawn = TimelineInDays()
-        try withdrawn.add(b, on: 83, sealsFrom: 90)
-        try withdrawn.on(84) { timeline, now, policy throws(LifecycleError) in
-            _ = try timeline.retire(b, at: now, policy)
-        }
-        #expect(try why(withdrawn, b).hasSuffix("on; it never sealed a push"))
     }
 
     @Test("a plan for a time before the last change is that of the last change")
@@ -159,5 +153,14 @@ import Testing
         let actions: [RotationPlan.Action] = [.add(activatesAt: nil), .promote(a), .destroy(b)]
         #expect(actions.map(\.name) == ["add", "promote", "destroy"])
         #expect(actions.map(\.kid) == [nil, a, b])
+    }
+
+    @Test("No step of publisher keys is ever due", arguments: [0, 83, 90, 400, 36_500] as [Int64])
+    func publishers(day: Int64) throws {
+        var sample = TimelineInDays()
+        try sample.add(b, on: 1, sealsFrom: nil)
+        let plan = RotationPlan(publishers: sample.timeline, at: .days(day))
+        #expect(plan.due.isEmpty && plan.blocked.isEmpty && plan.next == nil)
+        #expect(plan.exemption?.contains("app update") == true)
     }
 }

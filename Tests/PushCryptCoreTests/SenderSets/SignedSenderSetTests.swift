@@ -147,4 +147,14 @@ import Testing
             if let code { expectKeyError(code) { try accept() } } else { #expect(try accept().revoked.count == 4_096) }
         }
     }
+
+    @Test(
+        "A set is expiring below a third of its validity and expired from validUntil on",
+        arguments: [
+            (0, .valid), (40, .valid), (40 + 1, .expiring), (60 - 1, .expiring), (60, .expired), (600, .expired),
+        ] as [(Int64, SenderSetPublication.Condition)])
+    func condition(_ seconds: Int64, _ expected: SenderSetPublication.Condition) throws {
+        let set = try TestSenderSet.publication(validUntil: TestSenderSet.now + 60)
+        #expect(set.condition(at: TestSenderSet.now + seconds) == expected)
+    }
 }

@@ -54,12 +54,14 @@ struct KeysetFileAccessTests {
         #expect(throws: Never.self) { _ = (try read(.changing), try read(.reading)) }
     }
 
-    @Test("A file that every user can open is refused for both uses, and a folder only for a change")
+    @Test("A file that others can open is refused, and for a change also a folder in which they can write")
     func modes() throws {
         try write(mode: 0o644)
         for use in [KeysetRows.Use.changing, .reading] { #expect(fileError { try read(use) } == .looseMode) }
         try write()
         unsafe chmod(place.path, 0o755)
+        #expect(throws: Never.self) { try read(.changing) }
+        unsafe chmod(place.path, 0o775)
         #expect(fileError { try read(.changing) } == .looseMode)
         #expect(throws: Never.self) { try read(.reading) }
     }
@@ -75,7 +77,7 @@ struct KeysetFileAccessTests {
 
     @Test("A file that holds only demo keys is read with any owner and mode, and one with another key isn't")
     func demo() throws {
-        let record = try #require(Keyset(json: Array(DemoKeys.sharedJSON.utf8)).entries.first).record
+        let record = try #require(DemoKeys.shared.keyset().entries.first).record
         try write(record, mode: 0o666)
         if geteuid() == 0 { unsafe chown(location.path, 12_345, 12_345) }
         #expect(try read(.reading).log.state.isDemo)

@@ -19,7 +19,7 @@ struct KeysetReadingTests {
 
     @Test("Keys/senders stands for Keys/senders.keyset, also beside a folder, and not if there is a file of this name")
     func names() throws {
-        let keyset = try LoggedKeyset()
+        let keyset = try KeysetFiles()
         try keyset.write(to: path)
         let short = folder.path + "/senders"
         #expect(try Keyset(file: path).keyIDs == keyset.kids)
@@ -27,7 +27,7 @@ struct KeysetReadingTests {
         try Folder.makeIfMissing(short)
         #expect(try Keyset(file: short).keyIDs == keyset.kids)
         try FileManager.default.removeItem(atPath: short)
-        let other = try LoggedKeyset()
+        let other = try KeysetFiles()
         try other.write(to: short)
         #expect(try Keyset(file: short).keyIDs == other.kids)
         #expect(code { try Keyset(file: folder.path + "/others") } == .notFound)
@@ -35,7 +35,7 @@ struct KeysetReadingTests {
 
     @Test("The content decides what a file is: a keyset and a JWK are read under each other's names")
     func content() throws {
-        let keyset = try LoggedKeyset()
+        let keyset = try KeysetFiles()
         try keyset.write(to: folder.path + "/key.jwk")
         #expect(try Keyset(file: folder.path + "/key.jwk").sequence == 1)
         var jwk = [UInt8]()
@@ -47,10 +47,10 @@ struct KeysetReadingTests {
 
     @Test("A keyset has the lifecycles as they count, the last line's number and time, and no lost or destroyed keys")
     func keys() throws {
-        var keyset = try LoggedKeyset(.recipient, psk: true).rotated().rotated().rotated()
+        var keyset = try KeysetFiles(.recipient, psk: true).rotated().rotated().rotated()
         let kids = keyset.kids
-        keyset = try keyset.setting(.revokedAt, of: kids[0], to: LoggedKeyset.start + 1_000)
-            .setting(.destroyedAt, of: kids[1], to: LoggedKeyset.start, .destroyed)
+        keyset = try keyset.setting(.revokedAt, of: kids[0], to: KeysetFiles.start + 1_000)
+            .setting(.destroyedAt, of: kids[1], to: KeysetFiles.start, .destroyed)
             .appending(.restored, number: 20) { changes in
                 var key = KeysetChanges.Key(kids[2])
                 key.isLost = true
@@ -62,17 +62,17 @@ struct KeysetReadingTests {
         #expect(read.sequence == 20)
         #expect(read.updatedAt == keyset.log.state.at)
         // The time was to come, and the revocation counts.
-        #expect(read.state(of: kids[0], at: LoggedKeyset.start) == .revoked)
+        #expect(read.state(of: kids[0], at: KeysetFiles.start) == .revoked)
         #expect(read.entries.map(\.demandsPSK) == [true, false])
-        #expect(read.primary(at: LoggedKeyset.start)?.record.kid == kids[3])
+        #expect(read.primary(at: KeysetFiles.start)?.record.kid == kids[3])
     }
 
     @Test("The id of the keyset is accepted; another id, a text that is no id, and a JWK in its place are refused")
     func ids() throws {
-        let keyset = try LoggedKeyset()
+        let keyset = try KeysetFiles()
         try keyset.write(to: path)
         #expect(try Keyset(file: path, id: keyset.id.description).keyIDs == keyset.kids)
-        for id in [try LoggedKeyset().id.description, "", String(keyset.id.description.dropLast())] {
+        for id in [try KeysetFiles().id.description, "", String(keyset.id.description.dropLast())] {
             #expect(code { try Keyset(file: path, id: id) } == .otherKeyset, "\(id)")
         }
         let jwk = try Keyset(file: path).jwkSet(withHistory: true)
@@ -83,7 +83,7 @@ struct KeysetReadingTests {
 
     @Test("An encrypted keyset opens with its passphrase, and not without one, with another one or with a command")
     func passphrase() throws {
-        let keyset = try LoggedKeyset(.shared, Self.secret).rotated()
+        let keyset = try KeysetFiles(.shared, Self.secret).rotated()
         try keyset.write(to: path)
         #expect(try Keyset(file: path, secret: Self.secret).keyIDs == keyset.kids)
         #expect(code { try Keyset(file: path) } == .secretNeeded)
@@ -94,21 +94,39 @@ struct KeysetReadingTests {
     @Test("An encrypted keyset opens with the command that wraps its key, and not if the command fails")
     func command() throws {
         let script = try HelperScript()
-        try LoggedKeyset(.sender, script.secret).write(to: path)
+        try KeysetFiles(.sender, script.secret).write(to: path)
         #expect(try Keyset(file: path, secret: script.secret).kind == .sender)
         #expect(code { try Keyset(file: path, secret: .command("exit 1;")) } == .wrapCommandFailed)
     }
 
     @Test("Plain keys are refused if a secret is given, before a command runs")
     func plain() throws {
-        try LoggedKeyset().write(to: path)
+        try KeysetFiles().write(to: path)
         #expect(code { try Keyset(file: path, secret: Self.secret) } == .notEncrypted)
         #expect(code { try Keyset(file: path, secret: .command("exit 1;")) } == .notEncrypted)
     }
 
+    @Test(
+        "A JWK set beside a given secret is refused, except a public one if the caller allows that",
+        arguments: [KeyKind.recipient, .shared, .sender])
+    func jwkSets(_ kind: KeyKind) throws {
+        let own = try KeysetFiles(kind).keyset
+        func code(_ keyset: Keyset, allowsPublic: Bool) throws -> KeystoreError.Code? {
+            try FileSystem.replace(path, with: keyset.jwkSet(withHistory: false))
+            return KeystoreError.Code.thrown {
+                try KeysetPlace(file: path).read().unlocked(Self.secret, allowsPublic: allowsPublic)
+            }
+        }
+        for allows in [true, false] { #expect(try code(own, allowsPublic: allows) == .notEncrypted) }
+        guard kind != .shared else { return }
+        let others = try own.publicKeyset(keepingPSK: false)
+        #expect(try code(others, allowsPublic: false) == .notEncrypted)
+        #expect(try code(others, allowsPublic: true) == nil)
+    }
+
     @Test("A line that somebody without the secret appended is refused, and the host doesn't remember it")
     func appended() throws {
-        let keyset = try LoggedKeyset(.sender, Self.secret)
+        let keyset = try KeysetFiles(.sender, Self.secret)
         let (file, longer) = (try keyset.file, try keyset.rotated())
         try FileSystem.replace(path, with: longer.log.bytes + file[keyset.log.bytes.count...])
         let history = folder.path + "/seen"
@@ -120,7 +138,7 @@ struct KeysetReadingTests {
 
     @Test("A file of another user, or one that others can read, is refused; root's group may read; links are followed")
     func access() throws {
-        let keyset = try LoggedKeyset(.sender, Self.secret)
+        let keyset = try KeysetFiles(.sender, Self.secret)
         try keyset.write(to: path)
         let link = folder.path + "/link.keyset"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "senders.keyset")
@@ -139,12 +157,12 @@ struct KeysetReadingTests {
 
     @Test("The public keys of a log need no secret; shared keys have none")
     func publicKeys() throws {
-        let keyset = try LoggedKeyset(.recipient, Self.secret, psk: true).rotated()
+        let keyset = try KeysetFiles(.recipient, Self.secret, psk: true).rotated()
         let log = try KeysetRows(keyset.file).log
         let read = try Keyset(unauthenticatedPublicKeysOf: log)
         #expect(read.hasSameContent(as: try Keyset(keyset.opened).publicKeyset(keepingPSK: false)))
         #expect(!read.entries.contains { $0.record.isPrivateAsymmetric })
-        let shared = try LoggedKeyset(.shared).log
+        let shared = try KeysetFiles(.shared).log
         #expect(KeyError.Code.thrown { try Keyset(unauthenticatedPublicKeysOf: shared) } == .wrongKind)
     }
 }
@@ -168,7 +186,7 @@ struct KeysetHistoryTests {
 
     @Test("What is read is remembered; an old copy is refused, and the newer file is accepted again")
     func old() throws {
-        let first = try LoggedKeyset()
+        let first = try KeysetFiles()
         let second = try first.rotated()
         for keyset in [first, second] {
             try keyset.write(to: path)
@@ -185,7 +203,7 @@ struct KeysetHistoryTests {
 
     @Test("A copy that another host has changed is refused, also a longer one; one that gives up the other lines isn't")
     func parted() throws {
-        let first = try LoggedKeyset()
+        let first = try KeysetFiles()
         let (ours, theirs) = (try first.rotated(), try first.rotated())
         try ours.write(to: path)
         #expect(code() == nil)
@@ -201,7 +219,7 @@ struct KeysetHistoryTests {
 
     @Test("Another keyset has its own history")
     func others() throws {
-        for keyset in [try LoggedKeyset().rotated(), try LoggedKeyset()] {
+        for keyset in [try KeysetFiles().rotated(), try KeysetFiles()] {
             try keyset.write(to: path)
             #expect(code() == nil)
             #expect(try seen(keyset.id) == keyset.log.state.head.number)
@@ -210,7 +228,7 @@ struct KeysetHistoryTests {
 
     @Test("A program that can't write the history, because another one has its lock, compares all the same")
     func readOnly() throws {
-        let first = try LoggedKeyset()
+        let first = try KeysetFiles()
         let second = try first.rotated()
         try second.write(to: path)
         #expect(code() == nil)
@@ -226,12 +244,12 @@ struct KeysetHistoryTests {
 
     @Test("A damaged history, that of another keyset, and a folder of others are refused")
     func unusable() throws {
-        let keyset = try LoggedKeyset()
+        let keyset = try KeysetFiles()
         try keyset.write(to: path)
         #expect(code() == nil)
         let name = history + "/\(keyset.id)"
         let file = try FileSystem.readFile(name)
-        for text in [Array(file.dropLast()), try LoggedKeyset().opened.history().file] {
+        for text in [Array(file.dropLast()), try KeysetFiles().opened.history().file] {
             try FileSystem.replace(name, with: text)
             #expect(code() == .damaged)
         }
@@ -247,7 +265,7 @@ struct KeysetHistoryTests {
         let script = try HelperScript(
             unwrap: "if test -e '\(prepared)/file'; then cp -p '\(prepared)/file' '\(path)'; "
                 + "cp -pR '\(prepared)/seen' '\(folder.path)'; fi; \(HelperScript.unwrap)")
-        let first = try LoggedKeyset(.sender, script.secret)
+        let first = try KeysetFiles(.sender, script.secret)
         let second = try first.rotated()
         try Folder.makeIfMissing(prepared + "/seen")
         try FileSystem.replace(prepared + "/seen/\(first.id)", with: second.opened.history().file)

@@ -1,9 +1,9 @@
 import Foundation
-import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
+
+@testable import PushCryptKeysets
 
 #if canImport(Darwin)
 import Darwin
@@ -21,23 +21,40 @@ struct WrapCommandTests {
         #expect(try helper.command.unwrap(wrapped, count: 32) == HelperScript.dataKey)
     }
 
-    @Test(
-        "a keyset that a command wrapped opens only with that command and unchanged", arguments: SealedSample.Shape.all)
-    func keyset(_ shape: SealedSample.Shape) throws {
+    @Test("a keyset that a command wrapped opens only with a command that unwraps the same key")
+    func keyset() throws {
         let helper = try HelperScript()
-        let stored = try SealedSample.keyset(shape, .command, helper.secret)
-        let text = EditedText(try stored.fileText())
-        #expect(try text.file().protection == .command)
-        #expect(try text.unlocked(helper.secret).jwks() == stored.jwks())
-        #expect(EditedText(try stored.fileText()).text != text.text)
-        #expect(KeystoreError.Code.thrown { try text.unlocked() } == .secretNeeded)
+        let (log, material) = try SealedSample.keyset(.all[0], SealedSample.secrets([helper.secret]))
+        let rows = try KeysetRows(material.file(log))
+        #expect(rows.namedSecrets.map(\.protection) == [.command])
+        #expect(try rows.unlocked(helper.secret).jwks() == material.jwks())
+        #expect(KeysetLogError.Code.thrown { try rows.unlocked(SealedSample.passphrase()) } == .secretNeeded)
         let otherKey = try HelperScript(unwrap: Self.zeros)
-        #expect(KeystoreError.Code.thrown { try text.unlocked(otherKey.secret) } == .damaged)
-        let other = EditedText(try SealedSample.keyset(shape, .command, helper.secret).fileText())
-        for path in ["sealed", "sealed.keys", "sealed.dataKey", "pushcrypt"] {
-            let changed = try text.setting(path, to: other.value(path)).withDigest()
-            #expect(KeystoreError.Code.thrown { try changed.unlocked(helper.secret) } == .damaged, "\(path)")
-        }
+        #expect(KeysetLogError.Code.thrown { try rows.unlocked(otherKey.secret) } == .notAuthentic)
+    }
+
+    @Test("a command that fails is named with the keyset's other secrets, and one that works opens beside passphrases")
+    func others() throws {
+        let helper = try HelperScript()
+        let secrets = try SealedSample.secrets([SealedSample.passphrase(), helper.secret])
+        let (log, material) = try SealedSample.keyset(.all[3], secrets)
+        let rows = try KeysetRows(material.file(log))
+        #expect(try rows.unlocked(helper.secret).records.count == 1)
+        let error = #expect(throws: KeystoreError.self) { try rows.unlocked(.command("exit 1;")) }
+        #expect(error?.code == .wrapCommandFailed)
+        #expect(error?.reason.contains("s1") == true)
+    }
+
+    @Test("a command gets its keyset's id and name in the environment, and no passphrase")
+    func variables() throws {
+        let id = try KeysetID.random()
+        let helper = try HelperScript(wrap: "printenv >variables; \(HelperScript.wrap)")
+        let secret = helper.secret.of(KeysetLocation("Keys/app"), id)
+        _ = try SealedSample.secrets([secret])
+        let variables = try helper.text("variables").split(separator: "\n")
+        #expect(variables.contains("PUSHCRYPT_KEYSET_ID=\(id)"))
+        #expect(variables.contains("PUSHCRYPT_KEYSET_NAME=app"))
+        #expect(!variables.contains { $0.hasPrefix("PUSHCRYPT_PASSPHRASE=") })
     }
 
     private static let zeros = "cat >/dev/null; head -c 32 /dev/zero"

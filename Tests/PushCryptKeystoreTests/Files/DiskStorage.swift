@@ -1,9 +1,12 @@
 import Foundation
+import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
+
+@testable import PushCryptLives
 
 /// The world of a life whose hosts have real files.
 final class DiskWorld: World {
@@ -103,8 +106,8 @@ final class DiskStorage: MemoryStorage {
 
     override func keyset(_ path: String) throws -> FoundKeyset? { try storage.keyset(real(path)) }
     override func history(of id: KeysetID) throws -> KeysetHistory? { try storage.history(of: id) }
-    override func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {
-        try storage.raiseHistory(to: keyset, from: seen)
+    override func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?, at time: UnixTime) throws {
+        try storage.raiseHistory(to: keyset, from: seen, at: time)
     }
     override func served(_ name: String) throws -> [UInt8]? { try storage.served(name) }
     override func servedNames() throws -> [String] { try storage.servedNames() }

@@ -53,13 +53,13 @@ struct FileStorageTests {
         #expect(try place.log().state.id != second.state.id)
     }
 
-    @Test("A change is refused for a file or folder that others can open, or a link; root's file and a link are read")
+    @Test("A change is refused for a file that others can open, their folder, or a link, and the last two are read")
     func access() throws {
         let link = "\(place.root)/Keys/link"
         unsafe symlink(place.file, link + ".keyset")
         #expect(fileError { try place.changePolicy(keyset: link) } == .symbolicLink)
         #expect(try place.host().load(link).state.id == place.log().state.id)
-        for (name, mode) in [("Keys/one.keyset", 0o640), ("Keys", 0o750), ("history", 0o750)] {
+        for (name, mode) in [("Keys/one.keyset", 0o640), ("Keys", 0o770), ("history", 0o750)] {
             let (path, good) = ("\(place.root)/\(name)", FileStatus("\(place.root)/\(name)")?.access.mode ?? 0)
             unsafe chmod(path, mode_t(mode))
             #expect(fileError { try place.changePolicy() } == .looseMode, "\(name)")
@@ -141,17 +141,12 @@ struct FileStorageTests {
 
     @Test("Demo keys are read with any mode, leave no history, and are never changed")
     func demo() throws {
-        let record = try #require(Keyset(json: Array(DemoKeys.sharedJSON.utf8)).entries.first).record
-        var (changes, key) = (KeysetChanges(), KeysetChanges.Key(record.kid))
-        key.moments = [.createdAt: Place.start, .activatesAt: Place.start]
-        changes.keys = [key]
-        let log = try KeysetLog(creating: .random(), .shared, at: Place.start, who: "demo", changes)
-        let file = try KeysetMaterial(records: [record.kid: record], secrets: nil, historyKey: nil).file(log)
+        let file = DemoKeys.shared.file
         try FileSystem.replace("\(place.root)/Keys/demo.keyset", with: file, mode: 0o666)
         let storage = FileStorage(histories: place.histories, servedFolder: nil) { _, _ in nil }
         let (host, path) = (place.host(storage), "\(place.root)/Keys/demo")
         #expect(try host.load(path).material.records.count == 1)
-        #expect(try place.histories.history(of: log.state.id) == nil)
+        #expect(try place.histories.history(of: KeysetRows(file).log.state.id) == nil)
         #expect(throws: KeystoreRefusal.demoKeys(path: path)) {
             try host.change(path, .policy) { $0.changes.policy = .standard }
         }

@@ -7,6 +7,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+@testable import PushCryptLives
+
 @Suite("The keys of devices in an outbox")
 struct DeviceKeyTests {
     private let place: PublishingPlace

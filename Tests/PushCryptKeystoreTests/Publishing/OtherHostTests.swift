@@ -4,6 +4,8 @@ import PushCryptKeystore
 import PushCryptPrimitives
 import Testing
 
+@testable import PushCryptLives
+
 /// The publisher is on another host, which has no key of senders.
 @Suite("Signing the log of another host")
 struct OtherHostTests {

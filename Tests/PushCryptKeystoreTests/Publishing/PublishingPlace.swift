@@ -4,6 +4,8 @@ import PushCryptKeystore
 import PushCryptPrimitives
 import Testing
 
+@testable import PushCryptLives
+
 /// A host with a keyset and publishers, whose files are in memory.
 struct PublishingPlace {
     static let path = "Keys/senders"

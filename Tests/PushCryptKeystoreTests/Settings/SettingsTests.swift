@@ -120,6 +120,21 @@ struct SettingsTests {
         #expect(try found() == nil)
     }
 
+    @Test(
+        "Settings of the host that another user owns are refused, unless the caller has own ones",
+        .enabled(if: SettingsPlace.isRoot, "not root"))
+    func foreign() throws {
+        var place = try SettingsPlace()
+        place.variables = ["HOME": place.path("home")]
+        let path = try place.write("{}", to: "etc/pushcrypt/pushcrypt.json")
+        try place.giveAway("etc/pushcrypt/pushcrypt.json")
+        let error = SettingsError(.foreignOwner, path)
+        #expect(throws: error) { try Settings.find(nil, place.context) }
+        let own = try place.write("{}", to: "home/.config/pushcrypt/pushcrypt.json")
+        #expect(try Settings.find(nil, place.context)?.path == own)
+        #expect(throws: error) { try Settings.find(path, place.context) }
+    }
+
     @Test("A named file that is missing, and a file of the host that a broken link names, are errors")
     func missing() throws {
         var place = try SettingsPlace()

@@ -41,7 +41,7 @@ private final class SetupStorage: KeystoreStorage {
     func lock(_ path: String?) throws -> Locked { try Locked(files: files.lock(path), storage: self) }
     func keyset(_ path: String) throws -> FoundKeyset? { try files.keyset(path) }
     func history(of id: KeysetID) throws -> KeysetHistory? { try files.history(of: id) }
-    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?) throws {}
+    func raiseHistory(to keyset: OpenedKeyset, from seen: KeysetHistory?, at time: UnixTime) throws {}
     func served(_ name: String) throws -> [UInt8]? { nil }
     func servedNames() throws -> [String] { [] }
     func serve(_ document: [UInt8], as name: String) throws {}
@@ -130,6 +130,30 @@ struct SetupTests {
         #expect(try place.snapshot() == before)
     }
 
+    @Test("A setup with another keyset adds it to the settings that it has written, and leaves those of a person")
+    func extended() throws {
+        let place = try SettingsPlace()
+        var setup = try Self.setup(place)
+        try setup.run(Self.host(setup))
+        let before = try place.snapshot()
+        func add(_ name: String) throws -> [Setup.Part] {
+            setup.keysets = [.init(KeysetLocation(place.path("srv/Keys/\(name)")), .shared)]
+            setup.pins = nil
+            return try setup.run(Self.host(setup)).filter(\.isNew).map(\.part)
+        }
+        #expect(try add("two") == [.keyset(setup.keysets[0].location), .settings(setup.settings)])
+        #expect(
+            try Settings(reading: setup.settings, place.context).expected == [
+                "senders", "inbox", "fleet", "app", "two",
+            ])
+        for (name, content) in before where name != "etc/pushcrypt/pushcrypt.json" {
+            #expect(try place.snapshot()[name] == content)
+        }
+        let text = try String(contentsOfFile: setup.settings, encoding: .utf8)
+        try place.write(text.replacing("{\n", with: "{\n  \"# mine\": 1,\n"), to: "etc/pushcrypt/pushcrypt.json")
+        #expect(try add("three") == [.keyset(setup.keysets[0].location)])
+    }
+
     @Test("A setup that was interrupted after any number of files is completed and keeps what it had", arguments: 0..<5)
     func interrupted(_ count: Int) throws {
         let place = try SettingsPlace()
@@ -185,7 +209,7 @@ struct SetupTests {
         ("another kind", .otherKind, { $1.keysets[1] = .init($1.keysets[1].location, .shared) }),
         (
             "another validity", .otherPublication,
-            { $1.publication = .init(topics: $1.publication!.topics, validForInSeconds: 1) }
+            { $1.publication = .init(topics: $1.publication!.topics, validForInSeconds: 30 * 86_400) }
         ),
         ("another history", .otherSettings, { $1.history = $0.path("var/other") }),
         ("another served folder", .otherSettings, { $1.served = $0.path("srv/www") }),
@@ -244,8 +268,11 @@ struct SetupTests {
             return error
         }
         let topics = setup.publication!.topics
-        _ = try isRefused(KeysetLogError.self) {
-            $0.publication = .init(topics: topics, validForInSeconds: 91 * 86_400)
+        for days in [13, 91] as [Int64] {
+            let error = try isRefused(KeystoreRefusal.self) {
+                $0.publication = .init(topics: topics, validForInSeconds: days * 86_400)
+            }
+            #expect(error == .publicationLimits)
         }
         let inside = try isRefused(SettingsError.self) { $0.served = place.path("srv/Keys/www") }
         #expect(inside?.code == .conflicting)

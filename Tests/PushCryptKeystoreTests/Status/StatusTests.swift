@@ -7,6 +7,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+@testable import PushCryptLives
+
 /// Each fault is made by real operations on real files, and its remedy ends it.
 @Suite("Status of keystores")
 struct StatusTests {
@@ -88,6 +90,9 @@ struct StatusTests {
         let finding = try world.finding(.firstSight)
         #expect(try finding.facts == .firstSight(world.state().head, at: world.state().at))
         try world.run()
+        world.clock = world.clock + day - 1
+        #expect(world.codes == [.firstSight])
+        world.clock = world.clock + 1
         #expect(world.codes == [])
     }
 
@@ -322,11 +327,11 @@ struct StatusTests {
         try world.write(snapshot, world.senders)
         FileSystem.removeFile(try world.historyPath(world.senders))
         try world.host().rotate(world.senders)
-        let finding = try world.finding(.servedAhead)
+        let finding = try world.finding(.servedAhead, and: [.firstSight])
         #expect(try finding.remedy == .restore(world.reference(world.senders)))
         try world.carryOut(finding.remedy)
         try world.run()
-        #expect(try world.codes == [] && world.state().key(kid)?.lifecycle.revokedAt != nil)
+        #expect(try world.codes == [.firstSight] && world.state().key(kid)?.lifecycle.revokedAt != nil)
     }
 
     @Test func `A set ahead that a stranger has signed is replaced`() throws {
@@ -339,10 +344,67 @@ struct StatusTests {
         try world.write(snapshot, world.senders)
         FileSystem.removeFile(try world.historyPath(world.senders))
         try world.host().rotate(world.senders)
-        let finding = try world.finding(.servedAhead)
+        let finding = try world.finding(.servedAhead, and: [.firstSight])
         #expect(try finding.remedy == .publish(world.reference(world.senders), replacing: true))
         try world.carryOut(finding.remedy)
+        #expect(world.codes == [.firstSight])
+    }
+
+    @Test
+    func `Public keys without a signature are published again if they are missing, changed or of an earlier line`()
+        throws
+    {
+        let path = "\(world.folder.path)/Keys/inbox.keyset"
+        let id = try world.host().create(path, .recipient, secrets: Life.secrets).state.id
+        let served = "\(world.folder.path)/www/\(ServedDocument.name(id, nil))"
+        func publish() throws { #expect(try world.host().publish(path).count == 1) }
         #expect(world.codes == [])
+        try publish()
+        let document = try world.file(served)
+        for (bytes, fault) in [
+            (nil, StatusFinding.ServedFault.missing), (Array("junk".utf8), .notASet), (document + [0x20], .notASet),
+        ] {
+            if let bytes { try world.write(bytes, served) } else { FileSystem.removeFile(served) }
+            #expect(try world.finding(.served).facts == .served(epoch: nil, fault))
+            try publish()
+            #expect(try world.codes == [] && world.file(served) == document)
+        }
+        try world.host().rotate(path, beginsNow: true)
+        #expect(world.codes == [])
+        try publish()
+        try world.write(document, served)
+        guard case .served(nil, .older) = try world.finding(.served).facts else {
+            Issue.record("another finding")
+            return
+        }
+    }
+
+    @Test func `Keys of devices that are missing or old for 36 hours are a warning, until they are written`() throws {
+        let path = "\(world.folder.path)/Keys/fleet.keyset"
+        _ = try world.host().create(path, .shared, secrets: Life.secrets)
+        let (list, outbox) = ("\(world.folder.path)/list", "\(world.folder.path)/www")
+        try world.write(Array("a\nb\n".utf8), list)
+        let places = KeystoreStatus.Places(
+            keystores: world.places.keystores, history: world.places.history, served: world.places.served,
+            devices: ["fleet": .init(list: list, to: outbox)])
+        func found() -> [StatusFinding.Facts] { world.status(places).findings.map(\.facts) }
+        func run() throws {
+            try world.run()
+            try world.host().rotate(path)
+            _ = try world.host().publishDevices(path, list: list, to: outbox)
+            try world.host().recordRun(of: world.state(path).id, status: 0)
+        }
+        #expect(found() == [.outbox(missing: 2, late: 0, folder: outbox)])
+        try run()
+        #expect(found() == [])
+        try world.host().rotate(path, beginsNow: true)
+        #expect(found() == [])
+        world.clock = world.clock + 36 * 3_600 + 1
+        try world.run()
+        try world.host().recordRun(of: world.state(path).id, status: 0)
+        #expect(found() == [.outbox(missing: 0, late: 2, folder: outbox)])
+        try run()
+        #expect(found() == [])
     }
 
     // MARK: Publishers
@@ -358,7 +420,7 @@ struct StatusTests {
         FileSystem.removeFile(try world.historyPath(world.app))
         let finding = try world.finding(.publisherOlder, and: [.firstSight])
         try world.carryOut(finding.remedy, with: [newer])
-        #expect(world.codes == [])
+        #expect(world.codes == [.firstSight])
     }
 
     @Test func `An epoch whose publisher is on another host is a notice, and a publisher that is lost is missing`()

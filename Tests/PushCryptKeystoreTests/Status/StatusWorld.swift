@@ -7,6 +7,8 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+@testable import PushCryptLives
+
 /// A host with real files: `Keys/senders`, its publisher `Publisher/app`, histories and a served folder.
 final class StatusWorld {
     let folder: TemporaryFolder

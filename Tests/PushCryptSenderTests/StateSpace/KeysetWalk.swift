@@ -29,7 +29,7 @@ struct KeysetWalk: Sendable, CustomTestStringConvertible {
         ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
 
     /// A rotation is due.
-    private static let time = Operator.start + 84 * 86_400
+    private static let time = KeysetFiles.start + 84 * 86_400
 
     var testDescription: String {
         writers.joined(separator: ", ") + (checkCount > 0 ? ", watch" : "") + (isKilled ? ", the first one killed" : "")
@@ -37,10 +37,11 @@ struct KeysetWalk: Sendable, CustomTestStringConvertible {
 
     private var isCreation: Bool { writers.contains("create") }
 
-    func run(_ run: Interleavings.Run, _ processes: SteppedProcesses, _ before: Operator) throws {
+    func run(_ run: Interleavings.Run, _ processes: SteppedProcesses, _ before: KeysetFiles) throws {
         let folder = try TemporaryFolder(in: Self.parent)
-        let path = folder.path + "/push"
-        if !isCreation { try FileManager.default.copyItem(atPath: before.path, toPath: path) }
+        let path = folder.path + "/Keys/push"
+        try Folder.makeIfMissing(folder.path + "/Keys")
+        if !isCreation { try before.write(to: path + KeysetLocation.suffix) }
         var jobs = writers.enumerated().map { index, job in
             SteppedProcesses.Job(
                 "\(index + 1) \(job)", "\(job) \(path) \(Self.time.seconds)", mayBeKilled: isKilled && index == 0)
@@ -51,14 +52,13 @@ struct KeysetWalk: Sendable, CustomTestStringConvertible {
         let start = versions.last
         let endings = try processes.run(jobs, run) { _ in try versions.read() }
         try check(endings, versions, changeCount: versions.last - start)
-        try checkNextChange(path, versions, folder)
+        try checkNextChange(path, &versions, folder)
     }
 
     private func check(
         _ endings: [String: SteppedProcesses.Ending], _ versions: KeysetVersions, changeCount: Int64
     ) throws {
         var made: Int64 = 0
-        var refused = 0
         for (name, ending) in endings {
             guard case .done(let result) = ending else { continue }
             if name == "watcher" {
@@ -67,9 +67,7 @@ struct KeysetWalk: Sendable, CustomTestStringConvertible {
                     seen.count == checkCount + 1 && seen == seen.sorted() && seen.allSatisfy(versions.all.contains),
                     "the watcher took \(result) of \(versions.all)")
             } else if result.hasPrefix("error:") {
-                refused += 1
-                let isExpected = isCreation && (result.contains("exists") || result.contains("not empty"))
-                try BrokenInvariant.require(isExpected, "\(name): \(result)")
+                try BrokenInvariant.require(isCreation && result.contains("exists"), "\(name): \(result)")
             } else {
                 made += result.isEmpty ? 0 : 1
                 let kids = result.split(separator: " ").map(String.init)
@@ -91,29 +89,19 @@ struct KeysetWalk: Sendable, CustomTestStringConvertible {
         return Int64(writers.count { $0 != "rotate" })...Int64(writers.count)
     }
 
-    /// The next change finishes or discards what a killed one left.
-    private func checkNextChange(_ path: String, _ versions: KeysetVersions, _ folder: TemporaryFolder) throws {
-        let store = KeysetStore(path)
-        let actor = Actor(name: "next", reason: nil)
+    /// The next change removes what a killed one left, and the history has all lines then.
+    private func checkNextChange(_ path: String, _ versions: inout KeysetVersions, _ folder: TemporaryFolder) throws {
+        let storage = FileStorage(histories: versions.histories, servedFolder: nil) { _, _ in nil }
+        let host = KeystoreHost(storage, name: "stepped", who: "next", clock: Self.time)
         if versions.all.isEmpty {
-            try store.create(
-                KeyRecord.generate(.shared, backend: DefaultBackend.shared), .standard, .plaintext, nil, at: Self.time,
-                by: actor)
+            _ = try host.create(path, .shared)
         } else {
-            let known = versions.kids
-            let change = try store.change(at: Self.time, by: actor, .none) { try $0.add(activatesAt: nil) }
-            try BrokenInvariant.require(
-                change.metadata.sequence == versions.last + 1
-                    && Set(change.metadata.timeline.keys.map(\.kid.description)).isSuperset(of: known),
-                "the next change lost a key or used seq \(change.metadata.sequence) after \(versions.last)")
+            try host.change(path, .rotated) { try $0.add(activatesAt: nil) }
         }
-        let checks = try store.verify(.none, at: Self.time).checks
-        try BrokenInvariant.require(
-            checks.allSatisfy { $0.outcome == .ok }, "\(checks.filter { $0.outcome != .ok }.map(\.message))")
-        try BrokenInvariant.require(
-            try folder.names(in: "push") == ["audit.jsonl", "keyset.json"], "\(try folder.names(in: "push"))")
-        let others = try folder.names().filter { $0 != "push" }
-        try BrokenInvariant.require(others.isEmpty || !versions.all.isEmpty, "\(others) is left")
+        try versions.read()
+        try BrokenInvariant.require(versions.seen == versions.last, "the history has line \(versions.seen ?? 0)")
+        let names = (try folder.names(in: "Keys"), try folder.names(in: "seen").count)
+        try BrokenInvariant.require(names == (["push.keyset"], 2), "\(names) are left")
     }
 }
 
@@ -122,35 +110,50 @@ struct KeysetVersions {
     private let path: String
     private let time: UnixTime
     private var text: [UInt8] = []
+    private var log: KeysetLog?
+    /// The numbers of the last lines.
     private(set) var all: [Int64] = []
-    private(set) var kids: Set<String> = []
+    /// The last line of the history.
+    private(set) var seen: Int64?
 
-    init(_ path: String, _ time: UnixTime) { (self.path, self.time) = (path, time) }
+    init(_ path: String, _ time: UnixTime) { (self.path, self.time) = (path + KeysetLocation.suffix, time) }
 
     var last: Int64 { all.last ?? 0 }
+    var kids: Set<String> { Set(log?.state.keys.map(\.kid.description) ?? []) }
+    var histories: HistoryFolder { HistoryFolder(FileSystem.parent(of: FileSystem.parent(of: path)) + "/seen") }
 
-    /// Reads the file, and requires that it is the last version or the one after it.
+    /// Reads the file, and requires that it is the last version or the next one, and that the history isn't ahead.
     mutating func read() throws {
-        guard let text = try? FileSystem.readFile(path + "/" + KeysetFolder.keysetName), text != self.text else {
-            return try BrokenInvariant.require(
-                all.isEmpty || FileSystem.exists(path + "/" + KeysetFolder.keysetName), "keyset.json is gone")
+        try readFile()
+        guard let log, let history = try histories.history(of: log.state.id)?.log else { return }
+        let number = history.state.head.number
+        try BrokenInvariant.require(
+            log.extends(history) && number >= seen ?? 0,
+            "the history went from line \(seen ?? 0) to \(number) of \(last)")
+        seen = number
+    }
+
+    private mutating func readFile() throws {
+        guard let text = try? FileSystem.readFile(path), text != self.text else {
+            return try BrokenInvariant.require(all.isEmpty || FileSystem.exists(path), "the keyset is gone")
         }
         self.text = text
-        let timeline: KeyTimeline
-        let sequence: Int64
+        let next: KeysetLog
         do {
-            let file = try KeysetFile(text, path: path)
-            (timeline, sequence) = (file.metadata.timeline, file.metadata.sequence)
-            _ = try file.unlocked(.none)
+            let rows = try KeysetRows(text)
+            _ = try rows.unlocked(nil)
+            next = rows.log
         } catch {
-            throw BrokenInvariant(description: "keyset.json isn't whole after seq \(last): \(error)")
+            throw BrokenInvariant(description: "the keyset isn't whole after line \(last): \(error)")
         }
-        try BrokenInvariant.require(sequence == last + 1 || all.isEmpty, "seq \(last) is followed by \(sequence)")
-        let found = Set(timeline.keys.map(\.kid.description))
-        try BrokenInvariant.require(found.isSuperset(of: kids), "keys of seq \(last) are missing in seq \(sequence)")
+        let number = next.state.head.number
+        try BrokenInvariant.require(
+            log.map { next.extends($0) && number == last + 1 } ?? true,
+            "line \(last) is followed by another line \(number)")
+        let timeline = next.state.timeline
         let primaries = timeline.keys.filter { timeline.state(of: $0.kid, at: time) == .primary }
-        try BrokenInvariant.require(primaries.count == 1, "seq \(sequence) has \(primaries.count) primary keys")
-        all.append(sequence)
-        kids = found
+        try BrokenInvariant.require(primaries.count == 1, "line \(number) has \(primaries.count) primary keys")
+        all.append(number)
+        log = next
     }
 }

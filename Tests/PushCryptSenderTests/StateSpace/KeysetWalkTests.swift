@@ -1,3 +1,4 @@
+import PushCryptCore
 import PushCryptTestSupport
 import Testing
 
@@ -18,24 +19,24 @@ struct KeysetWalkTests {
     ]
 
     @Test(
-        "keyset.json is always one whole version, no seq is used twice, no key is lost, and the watcher never goes back",
+        "the file is always one whole version that goes on from the last, and history and watcher never go back",
         arguments: walks)
     func keyset(_ walk: KeysetWalk, long: Interleavings.Extent, short: Int) throws {
         let extent = LongTests.value(long, short: .preemptions(short))
         let processes = SteppedProcesses()
-        let before = try Operator()
+        let before = try KeysetFiles(.shared)
         let count = try Interleavings(extent).walk { try walk.run($0, processes, before) }
         print("keyset, \(walk.testDescription): \(count); \(extent)")
     }
 
-    @Test("two changes that write the file without the lock are found using a seq twice or losing a key")
+    @Test("two changes that write the file without the lock are found writing the same line twice")
     func brokenChange() throws {
         let processes = SteppedProcesses()
-        let before = try Operator()
+        let before = try KeysetFiles(.shared)
         let walk = KeysetWalk(writers: ["add-unlocked", "add-unlocked"])
         let violation = try #require(
             try Interleavings.simplestViolation { try walk.run($0, processes, before) })
-        #expect("\(violation.cause)".contains("seq 2 is followed by 2"), "\(violation)")
-        #expect(violation.steps.filter { $0.label == "rename-to keyset.json" }.count == 2, "\(violation)")
+        #expect("\(violation.cause)".contains("line 2 is followed by another line 2"), "\(violation)")
+        #expect(violation.steps.filter { $0.label == "rename-to push.keyset" }.count == 2, "\(violation)")
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptPrimitives
 import PushCryptTestSupport
@@ -69,23 +70,21 @@ import Testing
     }
 
     /// A file comes from another party. A recipient's private key in it is a mistake, and a published sender key can't sign.
-    @Test("a file whose keys can't seal is refused at the start") func filesThatCannotSeal() throws {
-        let place = try Operator(.recipient, psk: true)
-        let now: @Sendable () -> UnixTime = { Operator.start }
-        expectKeyError(.wrongKind) { try KeysetWatcher(file: place.filePath, clock: now) }
-        expectKeyError(.pskMissing) { try KeysetWatcher(file: place.path + "/public.jwks.json", clock: now) }
-        let senders = try Operator(.sender)
-        expectKeyError(.wrongKind) { try KeysetWatcher(file: senders.path + "/public.jwks.json", clock: now) }
-        #expect(try KeysetWatcher(file: senders.filePath, clock: now).senderKey().kid == senders.keyset().keyIDs[0])
-    }
-
-    @Test("a published JWK set gives its primary, also after a rotation") func aPublishedFile() throws {
-        let place = try Operator(.recipient)
-        let watch = try Watch(KeysetPlace(file: place.path + "/public.jwks.json"), clock: place.clock)
-        #expect(try place.open(watch.seal()) == Watch.payload)
-        let kid = try place.rotate()
-        #expect(watch.check() == .taken(sequence: 2))
-        #expect(try watch.watcher.recipient().kid == kid)
+    @Test("a JWK set whose keys can't seal is refused at the start; a published one gives its primary")
+    func sets() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/keys.json"
+        func watch(_ keyset: Keyset) throws -> Watch {
+            try FileSystem.replace(path, with: keyset.jwkSet(withHistory: true))
+            return try Watch(KeysetPlace(file: path))
+        }
+        let (recipients, senders) = (try KeysetFiles(.recipient, psk: true).keyset, try KeysetFiles(.sender).keyset)
+        expectKeyError(.wrongKind) { try watch(recipients) }
+        expectKeyError(.pskMissing) { try watch(recipients.publicKeyset(keepingPSK: false)) }
+        expectKeyError(.wrongKind) { try watch(senders.publicKeyset(keepingPSK: false)) }
+        #expect(try watch(senders).watcher.senderKey().kid == senders.keyIDs[0])
+        let push = try watch(recipients.publicKeyset(keepingPSK: true)).seal()
+        #expect(try Operator.open(push, with: recipients, at: Operator.start) == Watch.payload)
     }
 
     private func expectWrongKind(_ body: () throws -> some Any) { expectKeyError(.wrongKind, body) }

@@ -32,7 +32,7 @@ import Testing
     private func makeWatcher(_ place: Operator, _ trace: Trace, every interval: Duration?) throws -> KeysetWatcher {
         let handle = trace.handle()
         return try KeysetWatcher(
-            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false), interval,
+            WatchedKeyset(place: KeysetPlace(file: place.path), secret: nil, allowsDemoKeys: false), interval,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { place.clock.now },
             observe: { handle.add($0) })
     }
@@ -68,7 +68,7 @@ import Testing
         // Another watcher with the same interval shows that the stopped one had time for many checks.
         let other = Outcomes()
         let witness = try KeysetWatcher(
-            WatchedKeyset(place: KeysetPlace(folder: place.path), secret: nil, allowsDemoKeys: false),
+            WatchedKeyset(place: KeysetPlace(file: place.path), secret: nil, allowsDemoKeys: false),
             .milliseconds(10),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { place.clock.now },
             observe: { other.add($0) })
@@ -85,9 +85,10 @@ import Testing
 
     @Test("a watcher without a valid keyset never starts") func neverBegunWithoutAKeyset() throws {
         let place = try Operator()
-        let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(folder: place.path + "/none") }
+        let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(file: place.folder.path + "/none") }
         #expect(error?.code == .notFound)
         try place.write(Array("{".utf8))
-        #expect(throws: KeyError.self) { try KeysetWatcher(folder: place.path) }
+        let damage = #expect(throws: KeystoreError.self) { try KeysetWatcher(file: place.path) }
+        #expect(damage?.code == .damaged)
     }
 }

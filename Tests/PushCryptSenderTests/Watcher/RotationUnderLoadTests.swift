@@ -3,14 +3,13 @@ import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptSender
 
-/// Two threads seal while the keystore's own code rotates the keyset. PUSHCRYPT_LONG_TESTS runs 100,000 seals with 50
+/// Two threads seal while an operator rotates the keyset. PUSHCRYPT_LONG_TESTS runs 100,000 seals with 50
 /// rotations for shared keys and 4,000 seals with 20 rotations for each other kind.
 @Suite("KeysetWatcher under load", .serialized) struct RotationUnderLoadTests {
     struct Load: Sendable, CustomTestStringConvertible {
@@ -42,7 +41,7 @@ import Testing
         let place = try Operator(load.kind, type: load.type)
         let watch = try Watch(place, every: .milliseconds(10))
         let recipients = try Operator()
-        let fixed = try recipients.keyset().recipient(at: Operator.start)
+        let fixed = try recipients.keyset.recipient(at: Operator.start)
         let workers = (0..<2).map { worker in
             SealingWorker(count: load.sealCount / 2, pauses: load.rotationCount) { index in
                 let signs = load.kind == .sender
@@ -74,8 +73,8 @@ import Testing
     ) throws {
         let signs = load.kind == .sender
         let opener = try Opener(
-            topic: Watch.topic, keyring: KeysetKeyring(signs ? recipients.keyset() : place.keyset()),
-            senders: signs ? .pinned(TrustedSenders(place.keyset())) : .unsigned)
+            topic: Watch.topic, keyring: KeysetKeyring(signs ? recipients.keyset : place.keyset),
+            senders: signs ? .pinned(TrustedSenders(place.keyset)) : .unsigned)
         let time = place.clock.now
         let tallies = Locked([Tally]())
         DispatchQueue.concurrentPerform(iterations: pushes.count) { worker in
@@ -119,18 +118,18 @@ extension Operator {
     /// Makes one of three changes: a key that seals after half an hour, a key that seals at once, or a key that is retired
     /// before it sealed. The clock advances by an hour or less.
     ///
-    /// - Returns: the keyset's new sequence number.
+    /// - Returns: the number of the keyset's last line.
     func rotate(_ turn: Int) throws -> Int64 {
         switch turn % 3 {
         case 0:
-            _ = try add(activatesAt: clock.now + 1_800)
+            try add(activatesAt: clock.now + 1_800)
             clock.now = clock.now + 1_800
         case 1: try rotate()
         default:
             let kid = try add(activatesAt: clock.now + 86_400)
-            try change { try $0.retire(kid) }
+            try change { try $0.setting(.retiresAt, of: kid, to: clock.now, .rotated) }
         }
         clock.now = clock.now + 1_800
-        return try keyset().sequence
+        return files.log.state.head.number
     }
 }

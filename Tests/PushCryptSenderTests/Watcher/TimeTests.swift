@@ -9,7 +9,7 @@ import Testing
 @Suite("KeysetWatcher chooses keys by time") struct TimeTests {
     @Test("the next key seals from its activation on without a new file") func theNextKeySealsFromItsTimeOn() throws {
         let place = try Operator()
-        let first = try place.keyset().keyIDs[0]
+        let first = place.files.kids[0]
         let lead: Int64 = 7 * 86_400
         let second = try place.add(activatesAt: place.clock.now + lead)
         let watch = try Watch(place)
@@ -25,7 +25,7 @@ import Testing
 
     @Test("the next sender key signs from its activation on") func senderKeysToo() throws {
         let place = try Operator(.sender)
-        let first = try place.keyset().keyIDs[0]
+        let first = place.files.kids[0]
         let second = try place.add(activatesAt: place.clock.now + 100)
         let watch = try Watch(place)
         #expect(try watch.watcher.senderKey().kid == first)
@@ -38,7 +38,7 @@ import Testing
         let place = try Operator()
         let clock = TestClock(Operator.start - 3_600)
         let kid = try place.rotate()
-        let watch = try Watch(KeysetPlace(folder: place.path), clock: clock)
+        let watch = try Watch(KeysetPlace(file: place.path), clock: clock)
         #expect(try watch.watcher.recipient().kid == kid)
     }
 
@@ -46,7 +46,7 @@ import Testing
     func slowClock() throws {
         let place = try Operator()
         let clock = TestClock(Operator.start - 601)
-        let watch = try Watch(KeysetPlace(folder: place.path), clock: clock)
+        let watch = try Watch(KeysetPlace(file: place.path), clock: clock)
         #expect(watch.errors.count == 1)
         #expect(watch.errors.first?["reason"]?.contains("before the last change") == true)
         #expect(watch.watcher.status.clockObjection != nil && watch.watcher.status.isHealthy)
@@ -60,11 +60,7 @@ import Testing
 
     @Test("a time without a sealing key ends when the next key activates") func aTimeWithoutAKeyEnds() throws {
         let place = try Operator()
-        let gap = try place.edited { stored in
-            stored.metadata.timeline.keys[0].lifecycle.retiresAt = Operator.start + 10
-            stored.metadata.timeline.keys[0].lifecycle.expiresAt = Operator.start + 10_000_000
-        }
-        try place.write(gap)
+        try place.change { try $0.setting(.retiresAt, of: $0.kids[0], to: Operator.start + 10, .rotated) }
         let watch = try Watch(place)
         #expect(try watch.watcher.recipient().suite == .shared)
         place.clock.now = Operator.start + 10
@@ -74,7 +70,7 @@ import Testing
         }
         // A new file with another key that seals.
         let kid = try place.add(activatesAt: place.clock.now)
-        #expect(watch.check() == .taken(sequence: 2))
+        #expect(watch.check() == .taken(sequence: 3))
         #expect(try watch.watcher.recipient().kid == kid)
     }
 
@@ -82,11 +78,7 @@ import Testing
     @Test("a keyset whose keys seal later is taken when they do") func aKeysetThatSealsLaterIsTakenLater() throws {
         let place = try Operator()
         let watch = try Watch(place)
-        let text = try place.edited { stored in
-            stored.metadata.sequence = 2
-            stored.metadata.timeline.keys[0].lifecycle.activatesAt = Operator.start + 60
-        }
-        try place.write(text)
+        try place.change { try $0.setting(.activatesAt, of: $0.kids[0], to: Operator.start + 60, .rotated) }
         #expect(watch.check()?.reason?.contains("none of the 1 keys seals") == true)
         place.clock.now = Operator.start + 60
         #expect(watch.tick() == .taken(sequence: 2))

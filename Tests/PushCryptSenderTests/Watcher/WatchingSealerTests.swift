@@ -1,6 +1,5 @@
 import PushCryptCore
 import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
@@ -25,7 +24,7 @@ import Testing
         let place = try Operator(.sender)
         let watch = try Watch(place)
         let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
-        let first = try #require(place.keyset().keyIDs.first)
+        let first = try #require(place.files.kids.first)
         #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == first)
         let second = try place.rotate()
         _ = watch.check()
@@ -40,10 +39,10 @@ import Testing
         let (requests, continuation) = AsyncStream.makeStream(of: SealRequest<Int>.self)
         var outcomes = BatchSealer(sealer).seal(requests).makeAsyncIterator()
         continuation.yield(try Requests.request(.simple, 0))
-        let first = try #require(place.keyset().keyIDs.first)
+        let first = try #require(place.files.kids.first)
         #expect(try signer(of: try #require(try await outcomes.next()).result.get()) == first)
-        place.clock.now = place.clock.now + 1
-        let second = try #require(try place.change { try $0.revoke(first) })
+        try place.rotate()
+        let second = try place.change { try $0.setting(.revokedAt, of: first, to: place.clock.now) }.kids[1]
         _ = watch.check()
         continuation.yield(try Requests.request(.simple, 1))
         #expect(try signer(of: try #require(try await outcomes.next()).result.get()) == second)
@@ -54,14 +53,9 @@ import Testing
         let place = try Operator(.sender)
         let watch = try Watch(place)
         let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
-        let kid = try #require(place.keyset().keyIDs.first)
-        try place.write(
-            place.edited { stored in
-                stored.metadata.sequence += 1
-                for index in stored.metadata.timeline.keys.indices {
-                    stored.metadata.timeline.keys[index].lifecycle.revokedAt = Operator.start
-                }
-            })
+        let kid = try #require(place.files.kids.first)
+        // Also if the time is to come, because a clock was wrong.
+        try place.change { try $0.setting(.revokedAt, of: kid, to: Operator.start + 999) }
         #expect(watch.check() == .taken(sequence: 2))
         expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
         #expect(watch.errors.map { $0["previousPrimary"] } == [kid.description])
@@ -79,15 +73,11 @@ import Testing
         let watch = try Watch(place)
         let (sealer, recipient) = (try sealer(watch), try Channel.simple.recipient())
         place.clock.now = Operator.start + 100
-        try place.write(
-            place.edited { stored in
-                stored.metadata.sequence += 1
-                for index in stored.metadata.timeline.keys.indices {
-                    let isSecond = stored.metadata.timeline.keys[index].kid == second
-                    stored.metadata.timeline.keys[index].lifecycle.revokedAt = isSecond ? place.clock.now : nil
-                    if !isSecond { stored.metadata.timeline.keys[index].lifecycle.retiresAt = Operator.start + 50 }
-                }
-            })
+        let first = place.files.kids[0]
+        try place.change { files in
+            try files.setting(.revokedAt, of: second, to: place.clock.now)
+                .setting(.retiresAt, of: first, to: Operator.start + 50, .rotated)
+        }
         _ = watch.check()
         expectSenderError(.noKeySeals) { try sealer.seal(Self.payload, to: recipient) }
     }
@@ -95,14 +85,14 @@ import Testing
     @Test("a sealer with a keyset signs each message with the primary of its time") func keyset() throws {
         let place = try Operator(.sender)
         let second = try place.add(activatesAt: Operator.start + 100)
-        let (keyset, now) = (try place.keyset(), Locked(Operator.start))
+        let (keyset, now) = (try place.keyset, Locked(Operator.start))
         let first = try #require(keyset.keyIDs.first { $0 != second })
         let sealer = try Sealer(topic: Watch.topic, signer: .keyset(keyset), clock: { now.withLock { $0 } })
         let recipient = try Channel.simple.recipient()
         #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == first)
         now.withLock { $0 = Operator.start + 100 }
         #expect(try signer(of: sealer.seal(Self.payload, to: recipient)) == second)
-        let other = try Operator(.shared).keyset()
+        let other = try Operator(.shared).keyset
         #expect(throws: KeyError.self) { try Sealer(topic: Watch.topic, signer: .keyset(other)) }
     }
 
@@ -160,14 +150,14 @@ import Testing
         let before = watch.watcher.status
         #expect(before.sequence == 1 && before.isHealthy && before.checkedAt == place.clock.now)
         #expect(before.primary == watch.watcher.current.keyIDs[0] && before.activatedAt == Operator.start)
-        let good = try place.text()
         place.clock.now = place.clock.now + 60
         try place.write(Array("{".utf8))
         _ = watch.check()
         let after = watch.watcher.status
-        #expect(after.refusal?.contains("JSON") == true && !after.isHealthy && after.checkedAt == place.clock.now)
+        #expect(
+            after.refusal?.contains("push.keyset") == true && !after.isHealthy && after.checkedAt == place.clock.now)
         #expect(after.primary == before.primary)
-        try place.write(good)
+        try place.write(place.files.file)
         _ = watch.check()
         #expect(watch.watcher.status.isHealthy)
     }

@@ -8,12 +8,12 @@ import CPushCryptSteppedCalls
 ///                                badge, and retracts the message OTHER if it is given
 /// syncs FOLDER CLOCK ID@IAT…     the same; ends with the number of calls that waited for the disk
 /// claim-unlocked FILE ID         the same in a file without a lock: a race that the tests must find
-/// add FOLDER CLOCK               adds a key that waits to be promoted
-/// revoke FOLDER CLOCK            revokes the primary, which makes its successor
-/// rotate FOLDER CLOCK            carries out the due steps of the plan
-/// create FOLDER CLOCK            makes a keyset
-/// add-unlocked FOLDER CLOCK      adds a key without the lock: a race that the tests must find
-/// watch FOLDER CLOCK COUNT       watches a keyset and checks it so many times
+/// add KEYSET CLOCK               adds a key that waits to be promoted
+/// revoke KEYSET CLOCK            revokes the primary, which makes its successor
+/// rotate KEYSET CLOCK            carries out the due steps of the plan
+/// create KEYSET CLOCK            makes a keyset
+/// add-unlocked KEYSET CLOCK      adds a key without the lock: a race that the tests must find
+/// watch KEYSET CLOCK COUNT       watches a keyset and checks it so many times
 /// ```
 @main
 enum SteppedProcess {

@@ -1,10 +1,11 @@
 """The command lines: every command and option, with valid and invalid values."""
 
 import os
+import shutil
 from dataclasses import dataclass, field
 from typing import Callable, Optional, Union
 
-from fixtures import NOW, PAYLOADS, PROFILES, START, TOPIC
+from fixtures import NOW, PAYLOADS, PROFILES, SETTINGS, START, TOPIC
 
 LATER = "2026-07-01T00:00:00Z"
 
@@ -23,8 +24,8 @@ class Case:
 def all_cases(kids):
     found = []
     for group in [help_texts, usage, seals, opens, inspects, batches, reseals, blobs, creates, lists, changes, policies,
-                  imports, exports, secrets, rotations, logs, verifications, examinations, rehearsals, coverages,
-                  recipients, broken_keysets, numbers]:
+                  imports, exports, secrets, rotations, places, logs, rehearsals, coverages, recipients, broken_keysets,
+                  numbers]:
         for name, arguments, *more in group(kids):
             options = more[0] if more else {}
             found.append(Case(f"{group.__name__}/{name}", arguments, **options))
@@ -35,23 +36,23 @@ COMMANDS = {
     "demo": [], "seal": ["--to", "p256.jwk", "--topic", TOPIC], "open": ["--keys", "Keys/p256", "--topic", TOPIC],
     "inspect": [], "reseal": ["--keys", "Keys/shared", "--topic", TOPIC, "--errors", "errors.jsonl"],
     "blob seal": ["--reference", "new.ref"], "blob open": ["--reference", "attachment.ref", "--output", "new.png"],
-    "keys create": ["Keys/new", "--kind", "sender"], "keys list": ["Keys/rotated"], "keys show": ["Keys/shared", "KID"],
-    "keys policy": ["Keys/shared"], "keys add": ["Keys/shared"], "keys promote": ["Keys/shared", "KID"],
-    "keys retire": ["Keys/shared", "KID"], "keys revoke": ["Keys/shared", "KID"], "keys destroy": ["Keys/shared", "KID"],
-    "keys prune": ["Keys/rotated"], "keys import": ["Keys/new", "--from", "sender.private.jwk"],
-    "keys export": ["Keys/p256"], "keys passwd": ["Keys/enc-p256"], "keys log": ["Keys/rotated"],
-    "keys verify": ["Keys/rotated"], "keys doctor": ["Keys"], "keys rehearse": ["Keys/shared", "--fleet", "fleet.json"],
-    "keys coverage": ["Keys/gated", "--reports", "reports.jsonl"], "rotate": ["Keys/shared"],
+    "keys create": ["Keys/new", "--kind", "sender"], "keys list": ["Keys/rotated"], "keys policy": ["Keys/shared"],
+    "keys destroy": ["Keys/shared", "KID"], "keys import": ["Keys/new", "sender.private.jwk"],
+    "keys export": ["Keys/p256"], "keys log": ["Keys/rotated"], "keys secret add": ["Keys/enc-p256", "--name", "more"],
+    "keys secret set": ["Keys/enc-p256"], "keys secret remove": ["Keys/enc-p256", "--name", "passphrase"],
+    "keys secret list": ["Keys/enc-p256"], "keys rehearse": ["Keys/shared", "--fleet", "fleet.json"],
+    "keys coverage": ["Keys/gated", "--reports", "reports.jsonl"], "init": ["--topic", TOPIC], "rotate": ["Keys/shared"],
+    "publish": ["Keys/sender"], "revoke": ["Keys/shared", "KID"], "restore": ["Keys/shared"], "status": [],
     "recipients check": ["recipients.db"], "recipients import": ["recipients.jsonl", "--into", "new.db"],
 }
 
 
 # These commands have no --at.
-WITHOUT_TIME = {"demo", "blob seal", "blob open", "keys rehearse", "recipients check", "recipients import"}
+WITHOUT_TIME = {"demo", "blob seal", "blob open", "keys log", "keys secret list", "keys rehearse", "recipients check", "recipients import"}
 
 
 def help_texts(kids):
-    for command in ["", "keys", "blob", "recipients", *COMMANDS]:
+    for command in ["", "keys", "keys secret", "blob", "recipients", *COMMANDS]:
         yield f"{command or 'pushcrypt'} --help", [*command.split(), "--help"]
         yield f"help {command}", ["help", *command.split()]
         yield f"{command or 'pushcrypt'} --version", [*command.split(), "--version"]
@@ -194,7 +195,7 @@ def reseals(kids):
     base = ["reseal", "--topic", TOPIC, "--errors", "e.jsonl"]
     for keys in ["Keys/rotated", "Keys/shared", "Keys/p256", "shared.jwk", "missing"]:
         for lines in ["queue/rotated.jsonl", "queue/shared.jsonl", "queue/device.jsonl", "mixed.jsonl", "empty.json"]:
-            yield f"{lines} with {keys}", [*base, "--keys", keys, "--at", "2026-06-20T00:00:00Z"], {"stdin": lines}
+            yield f"{lines} with {keys}", [*base, "--keys", keys, "--at", "2026-07-10T00:00:00Z"], {"stdin": lines}
     yield "signed", [*base, "--keys", "Keys/rotated", "--sign-with", "Keys/sender"], {"stdin": "queue/rotated.jsonl"}
 
 
@@ -222,14 +223,13 @@ def creates(kids):
     base = ["keys", "create"]
     for kind in ["recipient", "sender", "shared", "master", ""]:
         for name, options in {
-            "plain": ["--insecure-plaintext"], "json": ["--insecure-plaintext", "--json"], "no secret": [],
+            "plain": ["--insecure-plaintext"], "no secret": [],
             "x25519": ["--suite", "x25519", "--insecure-plaintext"], "psk": ["--psk", "--insecure-plaintext"],
             "bad suite": ["--suite", "x448", "--insecure-plaintext"], "secret unused": [
                 "--insecure-plaintext", "--passphrase-file", "pass"],
             "policy": ["--rotate-every", "30d", "--publish-lead", "3d", "--overlap", "31d", "--keep", "3",
                        "--insecure-plaintext"],
             "coverage": ["--require-coverage", "95%", "--insecure-plaintext"],
-            "reason": ["--reason", "because", "--insecure-plaintext"],
         }.items():
             yield f"{kind or 'no kind'}, {name}", [*base, "Keys/new", "--kind", kind, "--at", NOW, *options]
     for place in ["Keys/shared", "missing/new", "Keys/../Keys/new", "new", "/", "", "Keys/a b", "inner.json",
@@ -249,7 +249,7 @@ def creates(kids):
 def lists(kids):
     for place in ["Keys", "Keys/rotated", "Keys/rotated-p256", "Keys/enc-rotated", "Keys/p256", "Keys/psk", "Keys/gated",
                   "Keys/wrapped", "p256.jwk", "shared.jwk", "sender.set.json", "psk.registration", "device.jwk",
-                  "missing", "inner.json", "Broken", "Broken/empty"]:
+                  "missing", "inner.json", "Broken", "Twice"]:
         for at in [START, NOW, "2026-06-25T00:00:00Z", "2030-01-01T00:00:00Z"]:
             yield f"{place} at {at}", ["keys", "list", place, "--at", at]
             yield f"{place} at {at}, JSON", ["keys", "list", place, "--json", "--at", at]
@@ -259,35 +259,28 @@ def lists(kids):
         for name in ["rotated", "rotated-p256", "enc-rotated"]:
             for at in [NOW, "2026-06-26T12:00:00Z", "2027-01-01T00:00:00Z"]:
                 kid = kids[f"{name}.{number}"]
-                yield f"show {name} {number} at {at}", ["keys", "show", f"Keys/{name}", "--at", at, "--", kid]
-                yield f"show {name} {number} at {at}, JSON", [
-                    "keys", "show", f"Keys/{name}", "--json", "--at", at, "--", kid]
+                yield f"{name} {number} at {at}", ["keys", "list", f"Keys/{name}", "--at", at, "--", kid]
+                yield f"{name} {number} at {at}, JSON", [
+                    "keys", "list", f"Keys/{name}", "--json", "--at", at, "--", kid]
     for kid in ["AAAAAAAAAAA", "short", ""]:
-        yield f"show {kid}", ["keys", "show", "Keys/shared", kid]
+        yield f"kid {kid}", ["keys", "list", "Keys/shared", kid]
 
 
 def changes(kids):
     times = {"now": NOW, "early": "2026-01-02T00:00:00Z", "late": LATER, "far": "2031-01-01T00:00:00Z",
              "before": "2025-01-01T00:00:00Z"}
-    for name in ["shared", "rotated", "gated", "p256"]:
+    for name in ["shared", "rotated", "gated", "p256", "sender"]:
         for label, at in times.items():
-            base = [f"Keys/{name}", "--at", at]
-            newest = kids.get(f"{name}.2", kids[name])
-            yield f"add {name} {label}", ["keys", "add", *base, "--json"]
-            yield f"add {name} {label}, forced", ["keys", "add", *base, "--force"]
-            yield f"add {name} {label}, at", ["keys", "add", *base, "--activates-at", "2026-09-01T00:00:00Z"]
-            yield f"prune {name} {label}", ["keys", "prune", *base, "--yes"]
-            yield f"prune {name} {label}, unasked", ["keys", "prune", *base]
-            yield f"prune {name} {label}, clock", ["keys", "prune", *base, "--yes", "--confirm-clock", "--json"]
-            for verb in ["promote", "retire", "revoke", "destroy"]:
-                yield f"{verb} {name} {label}", ["keys", verb, *base, "--yes", "--", newest]
-                yield f"{verb} {name} {label}, forced", ["keys", verb, *base, "--force", "--json", "--", newest]
-    for verb in ["promote", "retire", "revoke", "destroy"]:
-        yield f"{verb} an unknown key", ["keys", verb, "Keys/shared", "AAAAAAAAAAA", "--yes"]
-        yield f"{verb} a revoked key", ["keys", verb, "Keys/rotated", "--yes", "--at", LATER, "--", kids["rotated.0"]]
-    yield "revoke and promote", [
-        "keys", "revoke", "Keys/rotated", "--promote", kids["rotated.2"], "--yes", "--at", "2026-06-26T10:00:00Z", "--",
-        kids["rotated.1"]]
+            oldest, newest = kids.get(f"{name}.1", kids[name]), kids.get(f"{name}.2", kids[name])
+            for verb in [["revoke"], ["keys", "destroy"]]:
+                for options in [["--yes"], ["--dry-run"], []]:
+                    for key, kid in {"oldest": oldest, "newest": newest}.items():
+                        yield f"{verb[-1]} {key} of {name} {label} {' '.join(options)}", [
+                            *verb, f"Keys/{name}", "--at", at, *options, "--", kid]
+    for verb in [["revoke"], ["keys", "destroy"]]:
+        yield f"{verb[-1]} an unknown key", [*verb, "Keys/shared", "AAAAAAAAAAA", "--yes"]
+        yield f"{verb[-1]} a revoked key", [*verb, "Keys/rotated", "--yes", "--at", LATER, "--", kids["rotated.0"]]
+    yield "revoke, JSON", ["revoke", "Keys/shared", "--yes", "--json", "--at", NOW, "--", kids["shared"]]
 
 
 def policies(kids):
@@ -309,55 +302,59 @@ def policies(kids):
 def imports(kids):
     for name in ["p256", "x25519", "psk", "sender"]:
         for form in ["private.jwk", "private.pem", "private.der", "private.raw", "encrypted.pem", "jwk", "pem", "set.json"]:
-            base = ["keys", "import", "Keys/new", "--from", f"{name}.{form}", "--at", NOW]
+            base = ["keys", "import", "Keys/new", f"{name}.{form}", "--at", NOW]
             yield f"{name}.{form}", [*base, "--insecure-plaintext"]
             kind = "sender" if name == "sender" else "recipient"
             yield f"{name}.{form} as {kind}", [*base, "--insecure-plaintext", "--kind", kind]
             yield f"{name}.{form} with a passphrase", [
-                *base, "--insecure-plaintext", "--key-passphrase-file", "pass", "--json"]
+                *base, "--insecure-plaintext", "--key-passphrase-file", "pass"]
             yield f"{name}.{form} into a keyset", [
-                "keys", "import", "Keys/rotated-p256", "--from", f"{name}.{form}", "--at", LATER]
+                "keys", "import", "Keys/rotated-p256", f"{name}.{form}", "--at", LATER]
     for file in ["shared.jwk", "device.jwk", "off-curve.jwk", "inner.json", "empty.json", "missing", "picture.png"]:
-        yield file, ["keys", "import", "Keys/new", "--from", file, "--insecure-plaintext", "--at", NOW]
-    yield "its own key", ["keys", "import", "Keys/p256", "--from", "p256.private.jwk", "--at", NOW]
+        yield file, ["keys", "import", "Keys/new", file, "--insecure-plaintext", "--at", NOW]
+    yield "its own key", ["keys", "import", "Keys/p256", "p256.private.jwk", "--at", NOW]
 
 
 def exports(kids):
     for name in ["p256", "x25519", "psk", "sender", "shared", "rotated", "enc-p256"]:
         secret = ["--passphrase-file", "pass"] if name.startswith("enc") else []
         for label, options in {
-            "set": [], "set JSON": ["--json"], "registration": ["--registration"], "device": ["--device", "phone-1"],
+            "set": [], "registration": ["--registration"], "device": ["--device", "phone-1"],
             "jwk": ["--format", "jwk"], "pem": ["--format", "pem"], "der": ["--format", "der"], "raw": ["--format", "raw"],
-            "pem JSON": ["--format", "pem", "--json"], "der JSON": ["--format", "der", "--json"],
             "private": ["--private"], "private jwk": ["--private", "--format", "jwk", "--insecure-plaintext"],
             "private pem": ["--private", "--format", "pem", "--export-passphrase-file", "pass"],
-            "kid": ["--kid", kids[name]], "unknown kid": ["--kid", "AAAAAAAAAAA"], "bad format": ["--format", "xml"],
+            "kid": ["--", kids[name]], "unknown kid": ["AAAAAAAAAAA"], "bad format": ["--format", "xml"],
         }.items():
-            yield f"{name}, {label}", ["keys", "export", f"Keys/{name}", *options, *secret, "--at", NOW], {"is_data": True}
+            yield f"{name}, {label}", ["keys", "export", f"Keys/{name}", *secret, "--at", NOW, *options], {"is_data": True}
 
 
 def secrets(kids):
-    yield "passwd to a passphrase", ["keys", "passwd", "Keys/enc-p256", "--passphrase-file", "pass",
-                                     "--new-passphrase-file", "pass2", "--at", NOW]
-    yield "passwd to a command", ["keys", "passwd", "Keys/enc-p256", "--passphrase-file", "pass",
-                                  "--new-wrap-command", "./wrap.sh", "--at", NOW, "--json"]
-    yield "passwd to plain text", ["keys", "passwd", "Keys/enc-p256", "--passphrase-file", "pass",
-                                   "--insecure-plaintext", "--at", NOW]
-    yield "passwd of a plain one", ["keys", "passwd", "Keys/p256", "--new-passphrase-file", "pass", "--at", NOW]
-    yield "passwd, wrong", ["keys", "passwd", "Keys/enc-p256", "--passphrase-file", "pass2",
-                            "--new-passphrase-file", "pass", "--at", NOW]
-    yield "passwd, same", ["keys", "passwd", "Keys/enc-p256", "--passphrase-file", "pass",
-                           "--new-passphrase-file", "pass", "--at", NOW]
-    for command in [["keys", "add"], ["keys", "verify"], ["keys", "export"], ["keys", "log", "--verify"], ["rotate"],
-                    ["keys", "policy", "--keep", "3"]]:
-        for label, options in {
-            "right": ["--passphrase-file", "pass"], "wrong": ["--passphrase-file", "pass2"], "none": [],
-            "command": ["--wrap-command", "./wrap.sh"], "loose": ["--passphrase-file", "loose-pass"],
-        }.items():
-            for name in ["enc-sender", "sender", "wrapped"]:
-                yield f"{' '.join(command)} of {name}, {label}", [
-                    *command[:2 if command[0] == "keys" else 1], f"Keys/{name}",
-                    *command[2 if command[0] == "keys" else 1:], *options, "--at", LATER]
+    right, new = ["--passphrase-file", "pass"], ["--new-passphrase-file", "pass2"]
+    for label, arguments in {
+        "set a passphrase": ["set", "Keys/enc-p256", *right, *new],
+        "set a command": ["set", "Keys/enc-p256", *right, "--new-wrap-command", "./wrap.sh"],
+        "set plain text": ["set", "Keys/enc-p256", *right, "--insecure-plaintext"],
+        "encrypt plain keys": ["set", "Keys/p256", *new], "set with a wrong one": ["set", "Keys/enc-p256", *new, *new],
+        "set the same": ["set", "Keys/enc-p256", *right, "--new-passphrase-file", "pass"],
+        "add": ["add", "Keys/enc-p256", "--name", "safe", *right, *new],
+        "add a name twice": ["add", "Keys/enc-p256", "--name", "passphrase", *right, *new],
+        "add a failing command": ["add", "Keys/enc-p256", "--name", "kms", *right, "--new-wrap-command", "./failing.sh"],
+        "remove the last": ["remove", "Keys/enc-p256", "--name", "passphrase", *right],
+        "remove another": ["remove", "Keys/enc-p256", "--name", "none", *right],
+    }.items():
+        yield label, ["keys", "secret", *arguments, "--at", NOW]
+    for name in ["enc-p256", "p256", "wrapped", "missing"]:
+        yield f"list {name}", ["keys", "secret", "list", f"Keys/{name}"]
+        yield f"list {name}, JSON", ["keys", "secret", "list", f"Keys/{name}", "--json"]
+    for label, options in {
+        "right": right, "wrong": ["--passphrase-file", "pass2"], "none": [], "command": ["--wrap-command", "./wrap.sh"],
+        "loose": ["--passphrase-file", "loose-pass"],
+    }.items():
+        for name in ["enc-sender", "sender", "wrapped"]:
+            place = f"Keys/{name}"
+            yield f"log of {name}, {label}", ["keys", "log", place, *options]
+            for command in [["rotate", place], ["keys", "export", place], ["keys", "policy", place, "--keep", "3"]]:
+                yield f"{' '.join(command[:2])} of {name}, {label}", [*command, *options, "--at", LATER]
 
 
 def rotations(kids):
@@ -365,44 +362,60 @@ def rotations(kids):
         for at in ["2026-01-05T00:00:00Z", "2026-03-24T23:59:59Z", "2026-03-25T00:00:00Z", NOW, LATER,
                    "2026-12-01T00:00:00Z", "2029-01-01T00:00:00Z", "2025-06-01T00:00:00Z"]:
             base = ["rotate", f"Keys/{name}", "--at", at]
-            yield f"{name} at {at}", [*base, "--yes"]
-            yield f"{name} at {at}, JSON", [*base, "--yes", "--json"]
-            yield f"{name} at {at}, dry", [*base, "--dry-run"]
-            yield f"{name} at {at}, dry, JSON", [*base, "--dry-run", "--json"]
-            yield f"{name} at {at}, now", [*base, "--now", "--yes"]
-            yield f"{name} at {at}, clock", [*base, "--yes", "--confirm-clock"]
-    yield "all", ["rotate", "--all", "Keys", "--yes", "--at", LATER]
-    yield "all, dry, JSON", ["rotate", "--all", "--dry-run", "--json", "--at", LATER]
-    yield "several", ["rotate", "Keys/shared", "Keys/p256", "Keys/missing", "--yes", "--at", LATER]
-    yield "emergency", ["rotate", "Keys/shared", "--emergency", "--revoke", kids["shared"], "--yes", "--at", NOW]
-    yield "emergency, JSON", ["rotate", "Keys/sender", "--emergency", "--yes", "--json", "--at", NOW,
-                              f"--revoke={kids['sender']}"]
-    yield "emergency without a key", ["rotate", "Keys/shared", "--emergency", "--yes", "--at", NOW]
-    yield "emergency, another key", ["rotate", "Keys/shared", "--emergency", "--revoke", "AAAAAAAAAAA", "--yes"]
-    yield "with reports", ["rotate", "Keys/gated", "--reports", "reports.jsonl", "--yes", "--at", NOW]
-    yield "nothing named", ["rotate", "--yes"]
+            for options in [[], ["--json"], ["--dry-run"], ["--dry-run", "--json"], ["--now"], ["--now", "--at-once"],
+                            ["--confirm-clock"]]:
+                yield f"{name} at {at} {' '.join(options)}", [*base, *options]
+    yield "several", ["rotate", "Keys/shared", "Keys/p256", "Keys/missing", "--at", LATER]
+    yield "with reports", ["rotate", "Keys/gated", "--reports", "reports.jsonl", "--at", NOW]
+    yield "nothing named", ["rotate"]
+
+
+def places(kids):
+    """Keystores with settings: publication, mishaps and their examination."""
+    senders, served = "Place/keystore/senders", "Place/publish-to"
+
+    def old_copy(folder):
+        shutil.copy(f"{folder}/old.keyset", f"{folder}/{senders}.keyset")
+
+    def other_host(folder):
+        shutil.copy(f"{folder}/Other/keystore/senders.keyset", f"{folder}/{senders}.keyset")
+
+    def lost_keyset(folder):
+        os.remove(f"{folder}/{senders}.keyset")
+
+    def lost_history(folder):
+        shutil.rmtree(f"{folder}/Place/history")
+
+    def junk_served(folder):
+        for name in os.listdir(f"{folder}/{served}"):
+            with open(f"{folder}/{served}/{name}", "w") as file:
+                file.write("junk")
+
+    def renamed(folder):
+        os.rename(f"{folder}/{senders}.keyset", f"{folder}/Place/keystore/renamed.keyset")
+
+    mishaps = [None, old_copy, other_host, lost_keyset, lost_history, junk_served, renamed]
+    for prepare in mishaps:
+        for at in ["2026-03-28T00:00:00Z", LATER, "2025-06-01T00:00:00Z", "2029-01-01T00:00:00Z"]:
+            for command in [
+                ["rotate"], ["rotate", "--dry-run", "--json"], ["publish"], ["publish", "--json"], ["restore"],
+                ["restore", "--over", "--json"], ["restore", "--clock-is-right"], ["restore", "old.keyset"],
+                ["restore", "Other/keystore/senders.keyset", "--over"], ["status"], ["status", "--json", "--long"],
+                ["status", "--prometheus", "new.prom"], ["keys", "list"], ["keys", "export", senders, "--pins"],
+                ["publish", "--unsigned", "new.log", senders],
+            ]:
+                name = prepare.__name__ if prepare else "in order"
+                yield f"{name}: {' '.join(command)} at {at}", [*command, "--at", at], {
+                    "environment": SETTINGS, "prepare": prepare}
+    yield "codes", ["status", "--codes"]
+    yield "no settings", ["status", "--at", NOW]
+    yield "init again", ["init", "--topic", TOPIC, "--settings", "Place/settings", "--yes", "--at", NOW]
 
 
 def logs(kids):
     for name in ["rotated", "shared", "enc-sender", "wrapped", "missing"]:
-        for label, options in {"shown": [], "JSON": ["--json"], "verified": ["--verify"],
-                               "verified, JSON": ["--verify", "--json"],
-                               "begun again": ["--start-new", "--yes", "--reason", "why"],
-                               "begun without a reason": ["--start-new", "--yes"]}.items():
-            yield f"{name}, {label}", ["keys", "log", f"Keys/{name}", *options, "--at", LATER]
-
-
-def verifications(kids):
-    for name in ["rotated", "p256", "psk", "enc-sender", "wrapped", "missing"]:
-        for options in [[], ["--json"], ["--passphrase-file", "pass"]]:
-            yield f"{name} {' '.join(options)}", ["keys", "verify", f"Keys/{name}", *options, "--at", LATER]
-
-
-def examinations(kids):
-    for place in ["Keys", "Keys/rotated", "Keys/p256", "Keys/enc-sender", "Broken", "missing", "inner.json"]:
-        for at in [NOW, LATER, "2029-01-01T00:00:00Z"]:
-            yield f"{place} at {at}", ["keys", "doctor", place, "--at", at]
-            yield f"{place} at {at}, JSON", ["keys", "doctor", place, "--json", "--at", at]
+        for options in [[], ["--json"]]:
+            yield f"{name} {' '.join(options)}", ["keys", "log", f"Keys/{name}", *options]
 
 
 def rehearsals(kids):
@@ -437,19 +450,16 @@ def recipients(kids):
 
 
 def broken_keysets(kids):
-    for name in ["cut", "flipped", "garbage", "no-public", "no-log", "cut-log", "loose", "loose-file", "other-public",
-                 "unfinished", "link", "empty"]:
-        place = f"Broken/{name}"
+    names = ["cut", "half", "flipped", "no-material", "no-line", "garbage", "later", "other-keys", "loose", "link", "folder"]
+    for place in [f"Broken/{name}" for name in names] + ["Twice/one", "Open/shared"]:
+        yield f"{place}, log", ["keys", "log", place]
         for label, arguments in {
-            "list": ["keys", "list", place], "verify": ["keys", "verify", place],
-            "verify JSON": ["keys", "verify", place, "--json"], "doctor": ["keys", "doctor", place],
-            "rotate": ["rotate", place, "--yes"], "dry": ["rotate", place, "--dry-run"], "log": ["keys", "log", place],
-            "log verify": ["keys", "log", place, "--verify"], "add": ["keys", "add", place],
-            "begin": ["keys", "log", place, "--start-new", "--yes", "--reason", "r"],
-            "export": ["keys", "export", place], "policy": ["keys", "policy", place, "--keep", "4"],
-            "open": ["open", "--keys", place, "--topic", TOPIC], "seal": ["seal", "--to", place, "--topic", TOPIC],
+            "list": ["keys", "list", place], "rotate": ["rotate", place], "dry": ["rotate", place, "--dry-run"],
+            "now": ["rotate", "--now", place], "restore": ["restore", place], "export": ["keys", "export", place],
+            "policy": ["keys", "policy", place, "--keep", "4"], "open": ["open", "--keys", place, "--topic", TOPIC],
+            "seal": ["seal", "--to", place, "--topic", TOPIC],
         }.items():
-            yield f"{name}, {label}", [*arguments, "--at", LATER], {"stdin": "text.json"}
+            yield f"{place}, {label}", [*arguments, "--at", LATER], {"stdin": "text.json"}
 
 
 def numbers(kids):

@@ -40,7 +40,7 @@ SENTENCE = re.compile(
     rb'"(message|advice|why|because|problem|blockedBy|safe|text|verdict|next)" ?: ?"(?:\\.|[^"\\])*"')
 ENVIRONMENT = {
     "PATH": os.environ["PATH"], "HOME": "/nonexistent", "TZ": "UTC", "LC_ALL": "C.UTF-8", "COLUMNS": "100",
-    "NO_COLOR": "1", "TERM": "dumb",
+    "NO_COLOR": "1", "TERM": "dumb", "PUSHCRYPT_WRITER": "host",
 }
 
 

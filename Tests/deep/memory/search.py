@@ -44,7 +44,7 @@ def secrets(folder):
     """The secrets in the plain keysets: name and bytes."""
     found = {"passphrase": PASSPHRASE}
     for name in ["ios", "master", "push"]:
-        key = json.loads((folder / "Keys" / name / "keyset.json").read_text())["keys"][0]
+        key = json.loads((folder / "Keys" / f"{name}.keyset").read_text().splitlines()[-1])["keys"][0]
         for member in ["d", "k", "psk"]:
             if member in key:
                 found[f"{name} {member}"] = decode(key[member])
@@ -168,11 +168,11 @@ def search_calls(built, folder, wanted, report):
     report.control("written", counts(calls(built, folder, ["keys", "export", "Plain/master", "--device", "phone-1"], {}),
                                      wanted), ["device key"])
     for arguments, environment in [
-        (["keys", "add", "Keys/ios", "--force"], passphrase),
+        (["rotate", "--now", "--at-once", "Keys/ios"], passphrase),
         (["rotate", "--now", "Keys/push"], passphrase),
-        (["keys", "passwd", "Keys/master", "--new-wrap-command", "sh kms"], passphrase),
-        (["rotate", "--now", "Keys/master", *wrap], {}),
-        (["keys", "verify", "Keys/master", *wrap], {}),
+        (["keys", "secret", "set", "Keys/master", "--new-wrap-command", "sh kms"], passphrase),
+        (["rotate", "--now", "--at-once", "Keys/master", *wrap], {}),
+        (["keys", "log", "Keys/master", *wrap], {}),
     ]:
         lines = calls(built, folder, arguments, environment)
         report.closed(" ".join(arguments[:3]) + ", calls", counts(lines, wanted))
@@ -196,6 +196,7 @@ def main():
             subprocess.run([built / "pushcrypt", *arguments], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
         os.umask(0o077)
+        (folder / "Keys").mkdir()
         for keyset, options in {
             "ios": ["--kind", "recipient", "--psk"], "master": ["--kind", "shared"], "push": ["--kind", "sender"],
         }.items():
@@ -203,7 +204,7 @@ def main():
         wanted = secrets(folder)
         shutil.copytree(folder / "Keys", folder / "Plain")
         for keyset in ["ios", "master", "push"]:
-            run("keys", "passwd", f"Keys/{keyset}", "--new-passphrase-file", "passphrase")
+            run("keys", "secret", "set", f"Keys/{keyset}", "--new-passphrase-file", "passphrase")
         search_library(built, folder, wanted, report)
         topic = ["--topic", "com.example.app"]
         inner = b'{"aps":{"alert":"Results"}}'
@@ -217,7 +218,7 @@ def main():
             search(
                 "open", "--keys", f"{keys}/ios", "--trust", f"{keys}/push", *topic, payload=sealed, stop="write",
                 needed=["ios d", "ios psk"])
-            search("keys", "add", f"{keys}/ios", stop="fsync", needed=["ios d", "ios psk"])
+            search("rotate", "--now", "--at-once", f"{keys}/ios", stop="fsync", needed=["ios d", "ios psk"])
             search("rotate", "--now", f"{keys}/master", stop="fsync", needed=["master k"])
         search_calls(built, folder, wanted, report)
     print("failed" if report.failed else "passed")

@@ -14,7 +14,7 @@ struct FirstPush: AsyncParsableCommand {
     @Option(help: "The app's registration record: a file.") var registration: String
     @Option(help: "The device token in hexadecimal digits.") var deviceToken: String
     @Option(help: "The app's bundle identifier.") var topic: String
-    @Option(help: "The folder of the signing keyset; without it the push is unsigned.") var signingKeys: String?
+    @Option(help: "The signing keyset, Keys/NAME.keyset; without it the push is unsigned.") var signingKeys: String?
     @Option(help: "The .p8 file from Apple's developer site.") var apnsKey: String
     @Option(help: "The id of this key.") var apnsKeyID: String
     @Option(help: "The id of your team.") var teamID: String
@@ -24,7 +24,7 @@ struct FirstPush: AsyncParsableCommand {
     @Option(help: "The text.") var body: String
 
     func run() async throws {
-        let signer = try signingKeys.map { Signer.keyset(try Keyset(folder: $0)) }
+        let signer = try signingKeys.map { Signer.keyset(try Keyset(file: $0)) }
         let sealer = try Sealer(topic: topic, signer: signer)
         let key = try String(contentsOfFile: apnsKey, encoding: .utf8)
         let token = try await ProviderToken(key: key, keyID: apnsKeyID, teamID: teamID)

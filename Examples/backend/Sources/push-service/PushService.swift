@@ -14,10 +14,9 @@ import PushCryptSender
     @Option(help: "The app's bundle identifier.") var topic: String
     @Option(help: "The host of this service's address, as the app knows it.") var registrationHost: String
     @Option(help: "The database's file.") var database: String
-    @Option(
-        help: "The keyset that signs: a folder as in Keys/backend, or a file, also one that is mounted as a secret.")
-    var signingKeys: String
+    @Option(help: "The keyset that signs, Keys/NAME.keyset, or a mounted secret.") var signingKeys: String
     @Option(help: "The file with the keyset's passphrase.") var passphraseFile: String?
+    @Option(help: "A folder with what this host has seen of keysets: an older copy is refused.") var history: String?
     @Option(help: "The signed set of sender keys that apps fetch; it needs --pins.") var senders: String?
     @Option(help: "What the app bundles to verify this set, sender-pins.json.") var pins: String?
     @Option(help: "The key from Apple's developer site, a .p8 file.") var providerKey: String
@@ -112,22 +111,14 @@ import PushCryptSender
             try OptionFile("passphrase-file", path).naming { try KeysetSecret.passphraseFile(path) }
         }
         return try OptionFile("signing-keys", signingKeys).naming {
-            // Kubernetes mounts a secret as links, which a keyset's folder must not have.
-            var isFolder: ObjCBool = false
-            let isFile =
-                FileManager.default.fileExists(atPath: signingKeys, isDirectory: &isFolder) && !isFolder.boolValue
-            let kind =
-                try isFile
-                ? Keyset(file: signingKeys, secret: secret).kind : Keyset(folder: signingKeys, secret: secret).kind
+            let kind = try Keyset(file: signingKeys, history: history, secret: secret).kind
             guard kind == .sender else {
                 throw KeyError(
                     .wrongKind,
                     "this is a keyset of \(kind.rawValue) keys; a keyset of sender keys is needed: pushcrypt keys create --kind sender"
                 )
             }
-            return try isFile
-                ? KeysetWatcher(file: signingKeys, secret: secret, logger: logger)
-                : KeysetWatcher(folder: signingKeys, secret: secret, logger: logger)
+            return try KeysetWatcher(file: signingKeys, history: history, secret: secret, logger: logger)
         }
     }
 

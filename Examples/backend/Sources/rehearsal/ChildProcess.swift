@@ -72,11 +72,13 @@ final class ChildProcess: @unchecked Sendable {
 
     /// Runs a program to its end.
     ///
+    /// - Parameter variables: are added to its environment.
     /// - Returns: its stdout.
     /// - Throws: `RehearsalError` if its status isn't 0.
     @discardableResult
-    static func output(of path: String, _ arguments: [String]) throws -> Data {
+    static func output(of path: String, _ arguments: [String], _ variables: [String: String]) throws -> Data {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice

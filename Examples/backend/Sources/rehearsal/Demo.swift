@@ -77,7 +77,7 @@ struct Demo: AsyncParsableCommand {
             return ids
         }
         let next = try await promoteNextKey(scene, phone, after: { signers.kids.count > 1 })
-        print("  pushcrypt keys promote: key \(next) signs now in place of \(old); the service loads it by itself")
+        print("  pushcrypt rotate --now --at-once: \(next) signs in place of \(old); the service loads it by itself")
         let sequence = try scene.senderSequence()
         try await wait("the service doesn't load the promoted key") {
             try await backend.metric("push_signing_keyset_seq") == sequence
@@ -116,14 +116,12 @@ struct Demo: AsyncParsableCommand {
     private func promoteNextKey(
         _ scene: Scene, _ phone: Phone, after condition: () -> Bool
     ) async throws -> String {
-        let keyset = "\(scene.folder)/Keys/senders"
-        try await scene.pushcrypt("keys", "add", keyset)
-        try await scene.publishSenders()
+        try await scene.pushcrypt("rotate", "-q", "--now", "senders")
         try await phone.fetchSenders()
-        print("  pushcrypt keys add: the next key is published, and the phone has fetched it")
+        print("  pushcrypt rotate --now: the next key is published, and the phone has fetched it")
         let next = try await scene.senderKey("pending")
         try await wait("no push of the flow arrives", until: condition)
-        try await scene.pushcrypt("keys", "promote", keyset, next, "--force")
+        try await scene.pushcrypt("rotate", "-q", "--now", "--at-once", "senders")
         return next
     }
 

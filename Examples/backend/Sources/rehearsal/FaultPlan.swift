@@ -102,21 +102,16 @@ final class FaultPlan: Sendable {
     }
 
     private func rotate() async throws -> String {
-        let keyset = "\(scene.folder)/Keys/senders"
-        try await scene.pushcrypt("keys", "add", keyset)
-        try await scene.publishSenders()
+        try await scene.pushcrypt("rotate", "-q", "--now", "senders")
         for phone in phones { try await phone.fetchSenders() }
-        let next = try await scene.senderKey("pending")
-        try await scene.pushcrypt("keys", "promote", keyset, next, "--force")
+        try await scene.pushcrypt("rotate", "-q", "--now", "--at-once", "senders")
         return "the signing key is rotated"
     }
 
     /// Revokes the signing key and publishes the set, which all phones fetch at once.
     private func revoke() async throws -> String {
-        let keyset = "\(scene.folder)/Keys/senders"
         let stolen = try await scene.senderKey("primary")
-        try await scene.pushcrypt("rotate", keyset, "--emergency", "--revoke", stolen, "--yes")
-        try await scene.publishSenders()
+        try await scene.pushcrypt("revoke", "-q", "--yes", "senders", "--", stolen)
         for phone in phones { try await phone.fetchSenders() }
         return "the signing key is revoked: devices refuse what it has signed"
     }

@@ -74,21 +74,25 @@ final class Scene: Sendable {
 
     // MARK: Keys, with the real tool
 
+    /// Makes the keysets `senders` and `app`, the settings, and the set of sender keys that the service serves.
     private func makeKeys() async throws {
-        try await pushcrypt("keys", "create", "\(folder)/Keys/senders", "--kind", "sender", "--insecure-plaintext")
-        try await pushcrypt("keys", "create", "\(folder)/Publisher/app", "--kind", "publisher", "--insecure-plaintext")
-        try await pushcrypt("keys", "policy", "\(folder)/Keys/senders", "--publish-topic", Self.topic)
-        let pins = try await pushcrypt(
-            "keys", "export", "\(folder)/Publisher/app", "--pins-for", "\(folder)/Keys/senders")
-        try pins.write(to: URL(fileURLWithPath: "\(folder)/sender-pins.json"))
-        try await publishSenders()
+        try await pushcrypt(
+            "init", "--topic", Self.topic, "--insecure-plaintext", "--yes", "--keystore", "\(folder)/Keys",
+            "--publisher-keystore", "\(folder)/Publisher", "--history", "\(folder)/history", "--publish-to",
+            "\(folder)/www", "--pins", "\(folder)/sender-pins.json")
+        try await pushcrypt("rotate")
     }
 
-    /// Signs the set of sender keys, and replaces the file that the service serves.
-    func publishSenders() async throws {
-        let set = try await pushcrypt(
-            "keys", "export", "\(folder)/Keys/senders", "--signed-by", "\(folder)/Publisher/app")
-        try set.write(to: URL(fileURLWithPath: "\(folder)/senders.json"), options: .atomic)
+    private struct Pins: Decodable {
+        let set: String
+        let epoch: Int
+    }
+
+    /// The signed set of sender keys. Its address derives from the app's pins.
+    private func senderSet() throws -> String {
+        let pins = try JSONDecoder().decode(
+            Pins.self, from: Data(contentsOf: URL(fileURLWithPath: "\(folder)/sender-pins.json")))
+        return "\(folder)/www/\(pins.set).\(pins.epoch).json"
     }
 
     private struct ListedKey: Decodable {
@@ -98,7 +102,7 @@ final class Scene: Sendable {
 
     /// Returns the signing key with a state of its lifecycle.
     func senderKey(_ state: String) async throws -> String {
-        let json = try await pushcrypt("keys", "list", "\(folder)/Keys/senders", "--json")
+        let json = try await pushcrypt("keys", "list", "senders", "--json")
         guard let key = try JSONDecoder().decode([ListedKey].self, from: json).first(where: { $0.state == state })
         else {
             throw RehearsalError("the keyset has no \(state) key")
@@ -106,15 +110,13 @@ final class Scene: Sendable {
         return key.kid
     }
 
-    private struct KeysetFile: Decodable {
-        struct Lifecycle: Decodable { let seq: Int }
-        let pushcrypt: Lifecycle
-    }
+    private struct Line: Decodable { let n: Int }
 
-    /// The number of the keyset's last change.
+    /// The number of the keyset's last line, after which only the row with the keys follows.
     func senderSequence() throws -> Int {
-        let json = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/Keys/senders/keyset.json"))
-        return try JSONDecoder().decode(KeysetFile.self, from: json).pushcrypt.seq
+        let rows = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/Keys/senders.keyset")).split(separator: 10)
+        guard let line = rows.dropLast().last else { throw RehearsalError("the keyset is empty") }
+        return try JSONDecoder().decode(Line.self, from: line).n
     }
 
     /// The publishers that the app pins.
@@ -127,11 +129,11 @@ final class Scene: Sendable {
     /// Runs the tool, and returns its stdout.
     @discardableResult
     func pushcrypt(_ arguments: String...) async throws -> Data {
-        let path = tools.pushcrypt
+        let (path, variables) = (tools.pushcrypt, ["PUSHCRYPT_SETTINGS": "\(folder)/pushcrypt.json"])
         return try await withCheckedThrowingContinuation { continuation in
             // Not on the concurrency runtime's threads, which the phones need.
             Thread.detachNewThread {
-                continuation.resume(with: Result { try ChildProcess.output(of: path, arguments) })
+                continuation.resume(with: Result { try ChildProcess.output(of: path, arguments, variables) })
             }
         }
     }
@@ -151,9 +153,8 @@ final class Scene: Sendable {
             tools.service,
             [
                 "--topic", Self.topic, "--registration-host", Self.host, "--database", "\(folder)/pushes.sqlite",
-                "--signing-keys",
-                "\(folder)/Keys/senders",
-                "--senders", "\(folder)/senders.json", "--pins", "\(folder)/sender-pins.json", "--provider-key",
+                "--signing-keys", "\(folder)/Keys/senders.keyset", "--history", "\(folder)/history",
+                "--senders", senderSet(), "--pins", "\(folder)/sender-pins.json", "--provider-key",
                 "\(folder)/provider.p8",
                 "--provider-key-id", Self.providerKeyID, "--team-id", Self.teamID,
                 "--user-token-key", "\(folder)/user.key", "--service-tokens", "\(folder)/service.tokens",

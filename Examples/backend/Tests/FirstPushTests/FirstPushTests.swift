@@ -15,7 +15,7 @@ import Testing
     @Test("the text of a signed push is on the phone's screen")
     func screen() async throws {
         try await RunningStandIn.with { apns in
-            let keys = try SigningKeys()
+            let keys = SigningKeys()
             let phone = try await TestDevice(
                 topic: Self.topic, senders: .pinned(try TrustedSenders(json: keys.publicKey)))
             apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
@@ -37,7 +37,7 @@ import Testing
             let phone = try await TestDevice(topic: Self.topic)
             apns.standIn.add(token: "bb22", topic: Self.topic)
             let refusal = await #expect(throws: PushSender.Refusal.self) {
-                try await send(to: phone, signedBy: try SigningKeys(), apns)
+                try await send(to: phone, signedBy: SigningKeys(), apns)
             }
             #expect(refusal?.status == 400 && refusal?.answer == #"{"reason":"BadDeviceToken"}"#)
             #expect(apns.accepted.isEmpty)
@@ -56,7 +56,7 @@ import Testing
         }
         let program = try FirstPush.parse([
             "--registration", file("registration.json", phone.registration), "--device-token", Self.deviceToken,
-            "--topic", Self.topic, "--signing-keys", keys.folder,
+            "--topic", Self.topic, "--signing-keys", keys.path,
             "--apns-key", file("apns.p8", Data(apns.providerKeyPEM.utf8)), "--apns-key-id", RunningStandIn.keyID,
             "--team-id", RunningStandIn.teamID, "--server", apns.base,
             "--trust", file("apns.pem", Data(apns.certificatePEM.utf8)),

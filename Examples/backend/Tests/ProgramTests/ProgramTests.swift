@@ -93,14 +93,14 @@ import Testing
     @Test("a publisher's keyset as signing keys is refused, and the message says which kind is needed")
     func publisherKeyset() throws {
         var program = try PushService.parse(Self.service)
-        let publisher = try SigningKeys(isPublisher: true)
-        program.signingKeys = publisher.folder
+        let publisher = SigningKeys(isPublisher: true)
+        program.signingKeys = publisher.path
         let error = #expect(throws: ConfigurationError.self) { try program.keysetWatcher(Logger(label: "tests")) }
-        #expect(error?.option == "signing-keys \(publisher.folder)")
+        #expect(error?.option == "signing-keys \(publisher.path)")
         #expect(
             error?.reason.hasPrefix("this is a keyset of publisher keys; a keyset of sender keys is needed") == true)
-        let sender = try SigningKeys()
-        program.signingKeys = sender.folder
+        let sender = SigningKeys()
+        program.signingKeys = sender.path
         _ = try program.keysetWatcher(Logger(label: "tests"))
     }
 
@@ -126,26 +126,26 @@ import Testing
         #expect(standard.placeholder == .standard && standard.padding == .multiple(of: 128) && standard.exposed == [])
     }
 
-    @Test("the keyset of a secret that is mounted as links is accepted, and an exchanged link loads the next keyset")
+    @Test("a secret that is mounted as links is accepted, and an exchanged link loads the next keys")
     func mountedKeyset() throws {
-        let keys = try SigningKeys()
+        let keys = SigningKeys()
         let mount = try TemporaryFolder()
         let data = "\(mount.path)/..data"
         func link(to version: String) throws {
             let folder = "\(mount.path)/\(version)"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            try FileManager.default.copyItem(atPath: "\(keys.folder)/keyset.json", toPath: "\(folder)/keyset.json")
+            try FileManager.default.copyItem(atPath: keys.path, toPath: "\(folder)/senders")
             try? FileManager.default.removeItem(atPath: data)
             try FileManager.default.createSymbolicLink(atPath: data, withDestinationPath: version)
         }
         try link(to: "..1")
-        let path = "\(mount.path)/keyset.json"
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "..data/keyset.json")
+        let path = "\(mount.path)/senders"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "..data/senders")
         var program = try PushService.parse(Self.service)
         program.signingKeys = path
         let watcher = try program.keysetWatcher(Logger(label: "tests"))
         #expect(watcher.status.sequence == 1)
-        try keys.add()
+        keys.add()
         try link(to: "..2")
         watcher.checkNow()
         #expect(watcher.status.sequence == 2 && watcher.status.isHealthy)

@@ -13,14 +13,14 @@ import Testing
     private func start(
         _ change: (inout BackendService.Configuration) -> Void = { _ in }
     ) throws -> BackendService {
-        let keys = try SigningKeys()
+        let keys = SigningKeys()
         var configuration = BackendService.Configuration(
             topic: Sending.topic, registrationHost: "push.example.com",
             providerKey: try ProviderKey(pem: P256.Signing.PrivateKey().pemRepresentation), providerKeyID: "",
             teamID: "")
         change(&configuration)
         return try BackendService(
-            configuration, store: TestStore().store, signingKeys: KeysetWatcher(folder: keys.folder),
+            configuration, store: TestStore().store, signingKeys: KeysetWatcher(file: keys.path),
             userTokens: UserToken(key: Data(repeating: 7, count: 32)),
             serviceTokens: ServiceTokens(["a-token-of-another-part-of-the-backend"]), senderSet: nil,
             metrics: PrometheusMetrics(), logger: Logger(label: "tests"))
@@ -104,12 +104,12 @@ import Testing
 
     @Test("a host is checked also while no key signs")
     func noSigningKey() throws {
-        let keys = try SigningKeys()
-        let watcher = try KeysetWatcher(folder: keys.folder)
+        let keys = SigningKeys()
+        let watcher = try KeysetWatcher(file: keys.path)
         let sealer = try PushSealer(topic: Sending.topic, signingKeys: watcher) {
             Int64(Date().timeIntervalSince1970 * 1_000)
         }
-        try keys.revoke()
+        keys.revoke()
         watcher.checkNow()
         try sealer.check(host: "push.example.com")
         #expect(throws: SenderError.self) { try sealer.check(host: "push.example.com:443") }

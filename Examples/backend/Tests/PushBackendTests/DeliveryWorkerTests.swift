@@ -219,7 +219,7 @@ import Testing
     func revokedKey() async throws {
         try await Sending.with { sending in
             let message = try await sending.accept("Hello")
-            try sending.keys.revoke()
+            sending.keys.revoke()
             sending.signingKeys.checkNow()
             #expect(!sending.worker.sealer.signingKeyStatus.isHealthy)
             let delivery = try #require(try await sending.claim())
@@ -228,7 +228,7 @@ import Testing
             #expect(!sending.worker.gate.isOpen(at: opensAt - 1))
             #expect(sending.apns.accepted.isEmpty)
             #expect(try await sending.test.store.report(on: message.id)?.queued == 1)
-            try sending.keys.add()
+            sending.keys.add()
             sending.signingKeys.checkNow()
             #expect(sending.worker.sealer.signingKeyStatus.isHealthy)
             sending.clock.advance(by: 100)

@@ -19,7 +19,7 @@ struct RequestLimitTests {
     private func answer(
         to text: String, until end: String, _ change: (inout RequestLimits) -> Void
     ) async throws -> String {
-        let keys = try SigningKeys()
+        let keys = SigningKeys()
         var configuration = BackendService.Configuration(
             topic: Sending.topic, registrationHost: "push.example.com",
             providerKey: try ProviderKey(pem: P256.Signing.PrivateKey().pemRepresentation), providerKeyID: "",
@@ -27,7 +27,7 @@ struct RequestLimitTests {
         configuration.port = 0
         change(&configuration.limits)
         let service = try BackendService(
-            configuration, store: TestStore().store, signingKeys: KeysetWatcher(folder: keys.folder),
+            configuration, store: TestStore().store, signingKeys: KeysetWatcher(file: keys.path),
             userTokens: UserToken(key: Data(repeating: 7, count: 32)), serviceTokens: ServiceTokens([Self.token]),
             senderSet: nil, metrics: PrometheusMetrics(), logger: CapturedLog().logger)
         let client = try APNsClient.httpClient()

@@ -17,7 +17,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        keys = try SigningKeys()
+        keys = SigningKeys()
         end = clock.withLockedValue { $0 } + 3_600
         try folder.write(publisher.pins, to: "pins.json")
     }

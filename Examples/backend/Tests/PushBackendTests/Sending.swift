@@ -50,8 +50,8 @@ struct Sending {
         let clock = TestClock()
         self.clock = clock
         test = try TestStore(options)
-        keys = try SigningKeys()
-        signingKeys = try KeysetWatcher(folder: keys.folder)
+        keys = SigningKeys()
+        signingKeys = try KeysetWatcher(file: keys.path)
         phone = try await TestDevice(topic: Self.topic, senders: .pinned(TrustedSenders(json: keys.publicKey)))
         apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
         let kid = try Registration(json: phone.registration, requiring: []).kid.description

@@ -38,7 +38,7 @@ import Testing
 
     @Test("a payload is accepted while no key signs")
     func noSigningKey() async throws {
-        try api.keys.revoke()
+        api.keys.revoke()
         api.signingKeys.checkNow()
         let text = String(repeating: "x", count: 2_400)
         #expect(try await api.send(#"{"aps":{"alert":"\#(text)"}}"#).status == 202)
@@ -95,7 +95,7 @@ import Testing
 
     @Test("health is degraded while no key signs")
     func degraded() async throws {
-        try api.keys.revoke()
+        api.keys.revoke()
         api.signingKeys.checkNow()
         let health = try await api.call(.get, "/health", by: .anonymous)
         #expect(health.text("status") == "degraded" && health.text("signingKeys") == "unhealthy")

@@ -48,8 +48,8 @@ struct TestAPI {
         milliseconds: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
     ) throws {
         self.test = try test ?? TestStore()
-        keys = try SigningKeys()
-        signingKeys = try KeysetWatcher(folder: keys.folder)
+        keys = SigningKeys()
+        signingKeys = try KeysetWatcher(file: keys.path)
         userTokens = try UserToken(key: Data(repeating: 7, count: 32))
         router = BackendAPI(
             store: self.test.store,

@@ -1,7 +1,7 @@
 import Crypto
 public import Foundation
 
-/// A publisher of sender keys: it signs sets as `pushcrypt keys export --signed-by` does.
+/// A publisher of sender keys: it signs sets as `pushcrypt publish` does.
 public struct Publisher: Sendable {
     private static let set = Data(repeating: 7, count: 16).base64URL
     private let key = Curve25519.Signing.PrivateKey()

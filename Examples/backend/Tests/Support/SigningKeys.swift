@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A keyset of Ed25519 keys that sign, in a folder of its own as `pushcrypt keys create` makes it.
+/// A JWK set of Ed25519 keys that sign, in a file of its own.
 public final class SigningKeys: Sendable {
     private struct Key {
         let key = Curve25519.Signing.PrivateKey()
@@ -23,21 +23,19 @@ public final class SigningKeys: Sendable {
         }
     }
 
-    /// The folder, which is removed with the object.
-    public let folder: String
+    /// The file, which is removed with the object.
+    public let path: String
     private let isPublisher: Bool
     private let keys = NIOLockedValueBox<(all: [Key], sequence: Int)>(([Key()], 1))
 
     /// Makes a key that signs from now on: pushes, or the sets of a publisher.
-    public init(isPublisher: Bool = false) throws {
+    public init(isPublisher: Bool = false) {
         self.isPublisher = isPublisher
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("Keys." + UUID().uuidString).path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try write()
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("Keys." + UUID().uuidString).path
+        write()
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     /// The public half of the first key, which an app trusts.
     public var publicKey: [UInt8] {
@@ -48,18 +46,18 @@ public final class SigningKeys: Sendable {
     public var kid: String { keys.withLockedValue { $0.all[0].kid } }
 
     /// Revokes the first key.
-    public func revoke() throws {
+    public func revoke() {
         keys.withLockedValue { $0.all[0].isRevoked = true }
-        try write()
+        write()
     }
 
     /// Adds a key that signs from now on.
-    public func add() throws {
+    public func add() {
         keys.withLockedValue { $0.all.append(Key()) }
-        try write()
+        write()
     }
 
-    private func write() throws {
+    private func write() {
         let text = keys.withLockedValue { keys in
             defer { keys.sequence += 1 }
             return """
@@ -68,7 +66,6 @@ public final class SigningKeys: Sendable {
                 "keys":{\(keys.all.map(\.lifecycle).joined(separator: ","))}}}
                 """
         }
-        let path = "\(folder)/keyset.json"
         try? FileManager.default.removeItem(atPath: path)
         _ = FileManager.default.createFile(
             atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])

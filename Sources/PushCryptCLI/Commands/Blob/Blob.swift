@@ -9,6 +9,8 @@ struct Blob: ParsableCommand {
         commandName: "blob",
         abstract: "Seal and open blobs: attachments and long payloads, which a push refers to.",
         subcommands: [BlobSeal.self, BlobOpen.self])
+
+    func run() throws { throw ValidationError("Name a command of blob.") }
 }
 
 struct BlobSeal: ParsableCommand {

@@ -38,8 +38,8 @@ private struct DemoOutput {
 
     init(_ terminal: TerminalText) throws {
         self.terminal = terminal
-        recipients = try Keyset(json: Array(DemoKeys.recipientJSON.utf8))
-        senders = try Keyset(json: Array(DemoKeys.senderJSON.utf8))
+        recipients = try DemoKeys.recipient.keyset()
+        senders = try DemoKeys.sender.keyset()
         let recipient = try recipients.publicKeyset(keepingPSK: true).recipient(at: .now)
         sealed = try Self.seal(to: recipient, signer: try senders.senderKey(at: .now))
     }

@@ -122,7 +122,7 @@ enum AppFaults {
     }
 
     /// Names of files alone don't show which target has the entitlements.
-    private static func severity(_ app: AppFolder) -> Finding.Severity {
+    private static func severity(_ app: AppFolder) -> Fault.Severity {
         let (own, service) = (app.appEntitlements, app.serviceEntitlements)
         let isComplete = !own.isEmpty && !service.isEmpty
         return (isComplete ? own + service : app.entitlements).contains(where: \.isGuessed) ? .warning : .error

@@ -104,7 +104,7 @@ extension DeviceFaults {
         }
     }
 
-    private static func severity(_ stages: [DeviceReport.StageCounter], _ evidence: Evidence) -> Finding.Severity {
+    private static func severity(_ stages: [DeviceReport.StageCounter], _ evidence: Evidence) -> Fault.Severity {
         stages.contains { evidence.concernsThisPush($0.counter) } ? .error : .warning
     }
 

@@ -11,7 +11,24 @@ enum Symptom: Hashable {
 
 /// Something that keeps a push from being shown as it should be.
 struct Fault: Encodable {
-    let severity: Finding.Severity
+    enum Severity: String, Encodable, CaseIterable {
+        /// No push is shown as it should be, or the keys or the request are refused.
+        case error
+        /// Some pushes aren't, or soon none will be.
+        case warning
+        /// Nothing has to be done.
+        case note
+
+        var style: TerminalText.Style {
+            switch self {
+            case .error: .bad
+            case .warning: .warning
+            case .note: .faint
+            }
+        }
+    }
+
+    let severity: Severity
     /// A stable name, for scripts and for docs/diagnose.md.
     let name: String
     let cause: String
@@ -37,7 +54,7 @@ struct Fault: Encodable {
     }
 
     init(
-        _ severity: Finding.Severity, _ name: String, _ cause: String, _ evidence: [String], do advice: String,
+        _ severity: Severity, _ name: String, _ cause: String, _ evidence: [String], do advice: String,
         hides: [String] = [], explains: [Symptom] = [], symptom: Symptom? = nil
     ) {
         (self.severity, self.name, self.cause, self.evidence) = (severity, name, cause, evidence)
@@ -76,6 +93,6 @@ enum Diagnosis {
             for case .failure(let failure) in fault.explains { fault.evidence += evidence.seen(failure) }
             return fault
         }
-        return Finding.Severity.allCases.flatMap { severity in shown.filter { $0.severity == severity } }
+        return Fault.Severity.allCases.flatMap { severity in shown.filter { $0.severity == severity } }
     }
 }

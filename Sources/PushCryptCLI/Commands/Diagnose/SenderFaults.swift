@@ -65,8 +65,8 @@ enum SenderFaults {
             "The app refuses the published set of sender keys\(reasons[error.code].map { ": " + $0 } ?? "").",
             ["trust: \(error.reason)"],
             do:
-                "Publish the set again with `pushcrypt keys publish --signed-by`, for the app's bundle identifier and "
-                + "with the publisher and epoch that the app's bundle pins.",
+                "Publish the set for the app's bundle identifier (`pushcrypt keys policy --topic`), with the publisher and epoch "
+                + "that the app's bundle pins.",
             explains: [.failure(.unknownKey), .failure(.keyExpired)])
     }
 

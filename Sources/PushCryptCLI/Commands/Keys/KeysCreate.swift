@@ -1,22 +1,23 @@
 import ArgumentParser
 import PushCryptCore
 import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptPrimitives
 
 struct KeysCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create a keyset with one primary key; prints its kid.",
         discussion: """
-            The private keys are encrypted with a passphrase or by a command that wraps data keys. Without an option \
-            or environment variable that names one, you type a passphrase on the terminal. A new passphrase is one line of \
-            at least 8 characters without control characters. The policy determines when `pushcrypt rotate` adds and \
-            erases keys. Publisher keys have no policy.
+            The private keys are encrypted with the secret of the settings, or with a passphrase or a command that wraps keys. \
+            Without one you type a passphrase on the terminal. A new passphrase is one line of at least 8 characters without \
+            control characters.
 
-            Example: pushcrypt keys create Keys/backend --kind sender --rotate-every 90d
+            The policy says when `pushcrypt rotate` adds and erases keys. Without its options a key seals for 90d, is published \
+            7d before, and opens for at least 30d after it; 2 keys can open. Publisher keys have no policy.
+
+            Example: pushcrypt keys create Keys/backend --kind sender --rotate-every 180d
             """)
 
-    @Argument(help: .init("The new keyset's folder.", "Keys/NAME")) var path: String
+    @Argument(help: .init("The new keyset; its folder is the keystore.", "Keys/NAME")) var path: String
     @Option(
         help: .init(
             "The kind of the keys: devices open with recipient keys, the backend signs with sender keys, both sides have "
@@ -32,7 +33,8 @@ struct KeysCreate: ParsableCommand {
     @Flag(name: .customLong("insecure-plaintext"), help: "Write the private keys unencrypted.")
     var allowsPlaintext = false
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
-    @OptionGroup var change: ChangeOptions
+    @OptionGroup var keystores: KeystoreOptions
+    @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -41,19 +43,16 @@ struct KeysCreate: ParsableCommand {
             throw ValidationError("--suite and --psk need --kind recipient.")
         }
         guard kind != .publisher || policyOptions.isEmpty else {
-            throw ValidationError(
-                "Publisher keys have no policy, because they change with an app update: --kind publisher can't be combined "
-                    + "with \(PolicyOptions.Member.allCases.map(\.option).listed(with: "or")).")
+            throw ValidationError("Publisher keys have no policy, because they change with an app update.")
         }
     }
 
     func run() throws {
-        let policy = try policyOptions.policy(over: .standard, of: path)
-        policyOptions.noteIdleOverlap(policy)
-        let store = KeysetStore(path)
-        try store.requireNewName()
-        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
+        let policy =
+            policyOptions.isEmpty ? nil : try policyOptions.policy(over: .standard, of: path)
+        if let policy { policyOptions.noteIdleOverlap(policy) }
+        let keysets = try HostKeysets(keystores, at: times.time, secrets)
         let record = try KeyRecord.generate(kind, type: suite ?? .p256, psk: psk, backend: DefaultBackend.shared)
-        try change.create(store, record, policy, protection, secret, secrets, as: .created)
+        try keysets.create(keysets.location(path), record, policy, allowsPlaintext: allowsPlaintext)
     }
 }

@@ -7,67 +7,46 @@ struct KeysDestroy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "destroy", abstract: "Erase a key's material for good; its id can't be used again.",
         discussion: """
-            Without --force a key is refused that may still open a push, and every publisher key. The primary key is refused \
-            even with --force. In a publisher keyset it is refused only if it is the only key that isn't destroyed; \
-            otherwise the oldest other key becomes the primary.
+            Says what will be lost, and asks. The primary key is refused, and the only key of a publisher. `pushcrypt rotate` \
+            erases keys that no push needs any more; this is for a key that must go earlier. Publishes, and runs the program \
+            `after` of the settings.
+
+            Exit status: as publish; 10 with --dry-run.
 
             Example: pushcrypt keys destroy Keys/backend qi99zniTdWc
             """)
 
-    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
-    @OptionGroup var key: KeyIDArgument
-    @OptionGroup var confirmation: ConfirmationOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var options: ChangeOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
-
-    func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets, expected.state)
-        try change.checkClock()
-        let kid = try key.kid(in: change, mustBeWhole: confirmation.skipsQuestion)
-        let nothing = ["no push that is still on its way needs the key"]
-        try change.make("destroying key \(kid) for good:", orNothing: nothing, confirmation.confirm) {
-            try $0.destroy(kid, force: confirmation.force)
-        }
-        guard try change.metadata().kind == .publisher else { return }
-        StandardStreams.writeNote(
-            "publish every set again that the key has signed: until then a served set doesn't show that the key was destroyed"
-        )
-    }
-}
-
-struct KeysPrune: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "prune", abstract: "Erase the material of every key that no push needs any more.",
-        discussion: "Example: pushcrypt keys prune Keys/backend")
-
-    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "KEYSET")) var path: String
+    @Argument(
+        help: .init(
+            "The key's id; its first 4 or more characters if the command asks. An id that begins with a dash follows --.",
+            "KID"))
+    var key: KeyIDPrefix
+    @Flag(name: .customLong("dry-run"), help: "Print what would be lost and change nothing.") var isDryRun = false
     @OptionGroup var agreement: AgreementOptions
+    @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var clock: ClockOptions
-    @OptionGroup var options: ChangeOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets, expected.state)
-        let kids = Self.prunable(try change.metadata(), at: change.time)
-        guard !kids.isEmpty else {
-            try change.make { _ in }
-            return
-        }
-        try change.checkClock()
-        try agreement.confirm("keys prune erases for good:", kids.map { "key \($0), which opens nothing any more" })
-        try change.make { editor in
-            for kid in Self.prunable(editor.metadata, at: editor.now) { try editor.destroy(kid, force: false) }
-        }
-    }
-
-    private static func prunable(_ keyset: KeysetMetadata, at time: UnixTime) -> [KeyID] {
-        keyset.plan(at: time, confirmsClock: true).due.compactMap { step in
-            if case .destroy(let kid) = step.action { kid } else { nil }
+        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let location = keysets.location(path)
+        try keysets.change(location) { host, state in
+            let kid = try key.kid(
+                among: state.keys.map(\.kid), of: location.path, mustBeWhole: agreement.isAgreed && !isDryRun)
+            var draft = try KeysetDraft(state, at: host.time(for: host.lock(location.path)))
+            var losses = try draft.destroying(kid)
+            guard !isDryRun else {
+                var outcome = KeysetOutcome(location)
+                outcome.due = ["would destroy key \(kid)"] + losses
+                try outcome.print(asJSON: false)
+                throw ExitCode(outcome.status)
+            }
+            if losses.isEmpty { losses = ["no push that is still on its way needs the key"] }
+            try agreement.confirm("destroying key \(kid) of \(location) for good:", losses)
+            return try host.destroy(location.path, kid)
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
@@ -8,77 +9,53 @@ struct KeysExport: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Print keys of a keyset: by default its public JWK set.",
         discussion: """
-            With --format, --kid or --private it prints one key: the primary key, or the key of --kid. It prints the public \
-            key or, with --private, the private key or shared secret. A private PEM or DER is encrypted with a passphrase \
-            from --export-passphrase-file or the terminal. To print a private key unencrypted, add \
-            --insecure-plaintext. Use umask 077 for files with secrets. Keys/NAME/public.jwks.json contains the same public \
-            set. Sets and JWKs are always JSON. With --json the other formats are printed as an object with kid, format, \
-            private and value; a DER is in base64.
+            With KID, --format or --private it prints one key: the primary key, or that of KID. It prints the public key or, with \
+            --private, the private key or shared secret. A private PEM or DER is encrypted with a passphrase from \
+            --export-passphrase-file or the terminal. To print a private key unencrypted, add --insecure-plaintext. Use umask 077 \
+            for files with secrets.
 
-            With --devices it prints one line for each device: {"device": ID, "keyset": SET}, where SET is what --device \
-            prints. A line of FILE that is no device id is skipped and reported; the exit status is then 65.
-
-            With --signed-by it prints the signed set of a sender keyset, which depends only on the two keysets. With \
-            --pins-for it prints what an app bundles to verify that set; the exported keyset is then the publisher's. \
-            --publisher-passphrase-file, -fd and --publisher-wrap-command name the publisher keyset's secret if the two \
-            keysets have different ones.
+            With --pins it prints what an app bundles to verify the signed sets of a sender keyset. The signed sets are written \
+            by `pushcrypt publish`.
 
             Example: pushcrypt keys export Keys/backend > sender-keys.json
             """)
 
-    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
+    @Argument(help: .init("The keyset.", "KEYSET")) var path: String
+    @Argument(
+        help: .init(
+            "The key: its id, or its first 4 or more characters. An id that begins with a dash follows --. (default: the primary)",
+            "KID"))
+    var kid: KeyIDPrefix?
+    @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
+    var format: ExportedKey.Form?
+    @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
+    @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
+    @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
+    var allowsPlaintext = false
     @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
     var registration = false
     @Option(
         parsing: .unconditional, help: .init("The keys of one device of a shared keyset, a secret of the device.", "ID")
     )
     var device: String?
-    @Option(
-        help: .init("The keys of many devices of a shared keyset: a file with one device id on a line.", "FILE|-"))
-    var devices: String?
-    @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
-    var format: ExportedKey.Form?
-    @Option(
-        parsing: .unconditional,
-        help: .init("The key: its id, or its first 4 or more characters. (default: the primary)", "KID"))
-    var kid: KeyIDPrefix?
-    @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
-    @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
-    @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
-    var allowsPlaintext = false
-    @Flag(help: "Print JSON in every format.") var json = false
-    @OptionGroup var timeOptions: TimeOptions
-    @Option(
-        help: .init("Print what an app bundles to verify the signed set of this sender keyset.", "Keys/NAME"))
-    var pinsFor: String?
-    @OptionGroup(title: "Signed sender sets") var publisher: PublisherOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @Flag(help: "What an app bundles to verify the signed sets of this sender keyset.") var pins = false
+    @Option(help: .init("The epoch of the pins, if the keyset has two.", "N")) var epoch: Int64?
+    @Option(help: .init("The publisher of the pins. (default: those of the settings)", "KEYSET")) var publisher: String?
+    @OptionGroup var keystores: KeystoreOptions
+    @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
+    private var isOneKey: Bool { format != nil || kid != nil || isPrivate }
+
     func validate() throws {
-        guard !(registration && device != nil) else {
-            throw ValidationError("--registration and --device can't be combined: they need different kinds of keys.")
-        }
-        let isOneKey = format != nil || kid != nil || isPrivate
-        guard devices == nil || !(isOneKey || registration || device != nil) else {
+        guard [isOneKey, registration, device != nil, pins].count(where: \.self) <= 1 else {
             throw ValidationError(
-                "--devices can't be combined with --registration, --device, --format, --kid or --private.")
+                "Use only one of --registration, --device, --pins, and the options of one key (KID, --format, --private)."
+            )
         }
-        guard !isOneKey || !(registration || device != nil) else {
-            throw ValidationError("--registration and --device can't be combined with --format, --kid or --private.")
-        }
-        let isSignedSet = publisher.signedBy != nil || pinsFor != nil
-        guard publisher.signedBy == nil || pinsFor == nil else {
-            throw ValidationError("Use only one of --signed-by and --pins-for.")
-        }
-        guard isSignedSet || !publisher.hasSecret else {
-            throw ValidationError("\(PublisherOptions.secretNames) need --signed-by or --pins-for.")
-        }
-        guard !isSignedSet || !(isOneKey || registration || device != nil || devices != nil || json) else {
-            throw ValidationError(
-                "--signed-by and --pins-for can't be combined with --registration, --device, --devices, --format, --kid, "
-                    + "--private or --json.")
+        guard pins || (epoch == nil && publisher == nil) else {
+            throw ValidationError("--epoch and --publisher need --pins.")
         }
         guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
             throw ValidationError("--export-passphrase-file and --insecure-plaintext need --private.")
@@ -86,73 +63,51 @@ struct KeysExport: ParsableCommand {
     }
 
     func run() throws {
-        if let devices {
-            return try DeviceExport(source().keyset, at: timeOptions.time).printAll(in: devices)
-        }
-        var bytes = try exported()
-        defer { wipe(&bytes) }
-        if format == .der, !json { try StandardStreams.write(bytes) } else { try StandardStreams.writeLine(bytes) }
+        let keysets = try HostKeysets(keystores, at: times.time, secrets)
+        let location = keysets.location(path)
+        do {
+            var bytes = try exported(location, keysets)
+            defer { wipe(&bytes) }
+            if format == .der { try StandardStreams.write(bytes) } else { try StandardStreams.writeLine(bytes) }
+        } catch { throw Failure(error, of: location.path) }
     }
 
-    private func exported() throws -> [UInt8] {
-        let expectation = (keyset: path, state: expected.state)
-        if let pinsFor {
-            return try publisher.withSet(of: pinsFor, by: path, secrets, expectation) { try $0.pins() }
-        }
-        if let signedBy = publisher.signedBy {
-            return try publisher.withSet(of: path, by: signedBy, secrets, expectation) {
-                try $0.document(epoch: publisher.epoch, at: timeOptions.time)
+    private func exported(_ location: KeysetLocation, _ keysets: HostKeysets) throws -> [UInt8] {
+        guard !pins else {
+            return try keysets.load(location).pins(epoch: epoch) { id in
+                let all = keysets.publishers(publisher)
+                let named = try publisher != nil ? all : all.filter { try keysets.state(of: $0).id == id }
+                return try named.first.map(keysets.load)
             }
         }
-        if format != nil || kid != nil || isPrivate { return try oneKey() }
         if let device = try DeviceID(option: device) {
-            return try DeviceExport(source().keyset, at: timeOptions.time).set(of: device)
+            let keyset = try Keyset(keysets.load(location))
+            try keyset.requireKind(.shared)
+            let opening = try keyset.filter { keyset.state(of: $0.record.kid, at: times.time)?.opens ?? false }
+            return try opening.device(device).jwkSet(withHistory: false)
         }
-        return try registration ? registrationRecord(source().keyset) : publicSet()
-    }
-
-    /// Derived from the private keys: an attacker could have replaced the public file.
-    private func publicSet() throws -> [UInt8] {
-        let keyset = try source().keyset
-        guard keyset.kind != .shared else {
-            throw Failure(
-                .usage, "a shared keyset has no public keys: use --device ID to export the keys of one device")
+        guard isPrivate || registration else {
+            let keyset = try keysets.host(of: location).publicKeys(location.path)
+            guard isOneKey else { return try keyset.jwkSet(withHistory: false) }
+            return try ExportedKey.publicKey(entry(of: keyset, location).record, as: format ?? .jwk)
         }
-        return try keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+        let keyset = try Keyset(keysets.load(location))
+        guard registration else { return try privateKey(entry(of: keyset, location)) }
+        try keyset.requireKind(.recipient)
+        let record = try keyset.sealingEntry(at: times.time).record.publicRecord(keepingPSK: true)
+        return try ExportedKey.privateKey(record, as: .jwk, passphrase: nil)
     }
 
-    private func source() throws -> KeySource {
-        try KeySource(path, secrets.source(of: path).expecting(expected.state))
-    }
-
-    private func registrationRecord(_ keyset: Keyset) throws -> [UInt8] {
-        guard keyset.kind == .recipient else {
-            throw Failure(.usage, "--registration needs recipient keys; these are \(keyset.kind.rawValue) keys")
+    private func entry(of keyset: Keyset, _ location: KeysetLocation) throws -> Keyset.Entry {
+        guard let kid = try kid?.kid(among: keyset.keyIDs, of: location.path) else {
+            return try keyset.sealingEntry(at: times.time)
         }
-        var record = [UInt8]()
-        record.reserveCapacity(KeyRecord.maximumJWKByteCount)
-        try keyset.sealingEntry(at: timeOptions.time).record.publicRecord(keepingPSK: true).appendJWK(to: &record)
-        return record
+        guard let entry = keyset.entry(kid) else { throw KeystoreRefusal.unknownKey(kid) }
+        return entry
     }
 
-    private func oneKey() throws -> [UInt8] {
-        let keyset = try source().keyset
-        let entry: Keyset.Entry
-        if let kid = try kid?.kid(among: keyset.keyIDs, of: path) {
-            guard let named = keyset.entry(kid) else { throw Failure(.noInput, "\(path): no key \(kid)") }
-            entry = named
-        } else {
-            entry = try keyset.sealingEntry(at: timeOptions.time)
-        }
-        var bytes = try exported(entry)
-        guard json, let format, format != .jwk else { return bytes }
-        defer { wipe(&bytes) }
-        return format.json(bytes, of: entry.record.kid, isPrivate: isPrivate)
-    }
-
-    private func exported(_ entry: Keyset.Entry) throws -> [UInt8] {
+    private func privateKey(_ entry: Keyset.Entry) throws -> [UInt8] {
         let form = format ?? .jwk
-        guard isPrivate else { return try ExportedKey.publicKey(entry.record, as: form) }
         if entry.demandsPSK, form != .jwk {
             StandardStreams.writeNote("key \(entry.record.kid) has a psk, which only a JWK contains")
         }
@@ -182,22 +137,4 @@ struct KeysExport: ParsableCommand {
     }
 }
 
-extension ExportedKey.Form: ExpressibleByArgument {
-    /// ```
-    /// {"kid": KID, "format": "pem" | "der" | "raw", "private": true | false, "value": the PEM's text or base64}
-    /// ```
-    /// The caller wipes the result.
-    fileprivate func json(_ bytes: [UInt8], of kid: KeyID, isPrivate: Bool) -> [UInt8] {
-        var value = self == .der ? Base64.encode(bytes.bytes) : bytes
-        defer { wipe(&value) }
-        var json = [UInt8]()
-        json.reserveCapacity(96 + 2 * value.count)
-        json += #"{"kid":"\#(kid)","format":"\#(rawValue)","private":\#(isPrivate),"value":""#.utf8
-        // PEM contains no character that JSON escapes except line feeds. JSONWriter would leave a copy unwiped.
-        for byte in value {
-            if byte == UInt8(ascii: "\n") { json += #"\n"#.utf8 } else { json.append(byte) }
-        }
-        json += #""}"#.utf8
-        return json
-    }
-}
+extension ExportedKey.Form: ExpressibleByArgument {}

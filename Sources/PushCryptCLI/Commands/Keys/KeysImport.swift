@@ -7,22 +7,19 @@ import PushCryptPrimitives
 
 struct KeysImport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Import a private or shared key into a keyset.",
+        commandName: "import", abstract: "Import a private or shared key into a keyset; prints its kid.",
         discussion: """
             The file is a JWK, a JWK set of one key, PEM or DER (PKCS#8, encrypted or not, or SEC 1), or one line of \
             base64 with the 32 bytes of a private key or a secret. A JWK of another tool may lack kid and alg, or have its \
-            own kid and the alg of such keys, ECDH-ES or A256GCM: both are computed. In a new keyset the key is primary. In an existing \
-            keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
+            own kid and the alg of such keys, ECDH-ES or A256GCM: both are computed. In a new keyset the key is primary. In an \
+            existing keyset it is the next key and seals after the policy's publishLead. A key that is or was in the keyset is \
             refused, even if it is revoked or destroyed.
 
-            Example: pushcrypt keys import Keys/backend --from signing-key.pem --key-passphrase-file passphrase
+            Example: pushcrypt keys import Keys/backend signing-key.pem --key-passphrase-file passphrase
             """)
 
-    @Argument(help: .init("The keyset, new or existing.", "Keys/NAME")) var path: String
-    @Option(
-        name: .customLong("from"),
-        help: .init("The file with the key: a JWK, PEM, DER or base64; - is stdin.", "FILE|-"))
-    var file: String
+    @Argument(help: .init("The keyset, new or existing.", "KEYSET")) var path: String
+    @Argument(help: .init("The file with the key: a JWK, PEM, DER or base64; - is stdin.", "FILE|-")) var file: String
     @Option(
         help: .init(
             "The kind of a key in base64; another file must contain this kind. An Ed25519 key in PEM or DER is a sender's unless this is publisher.",
@@ -35,10 +32,9 @@ struct KeysImport: ParsableCommand {
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
-    @OptionGroup(title: "Policy of a new keyset") var policyOptions: PolicyOptions
+    @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var clock: ClockOptions
-    @OptionGroup var change: ChangeOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -50,7 +46,15 @@ struct KeysImport: ParsableCommand {
 
     func run() throws {
         let record = try importedRecord()
-        if try KeysetFolder(path).exists { try add(record) } else { try create(record) }
+        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let location = keysets.location(path)
+        guard FileSystem.exists(location.path) else {
+            return try keysets.create(location, record, allowsPlaintext: allowsPlaintext)
+        }
+        guard !allowsPlaintext else {
+            throw Failure(.usage, "\(location) exists, and an import changes no secrets: omit --insecure-plaintext")
+        }
+        try keysets.change(location, kid: record.kid) { host, _ in try host.importKey(location.path, record) }
     }
 
     private func importedRecord() throws -> KeyRecord {
@@ -112,31 +116,5 @@ struct KeysImport: ParsableCommand {
         case .publisher?: .publisher
         default: nil
         }
-    }
-
-    private func add(_ record: KeyRecord) throws {
-        guard policyOptions.isEmpty, !allowsPlaintext else {
-            throw Failure(.usage, "\(path) exists; an import doesn't change its policy or its protection")
-        }
-        let change = try KeysetChange(path, change, clock, secrets, expected.state)
-        try change.checkClock()
-        try change.make { editor in
-            try editor.add(record, activatesAt: editor.metadata.nextActivation(at: editor.now), as: .imported)
-        }
-    }
-
-    private func create(_ record: KeyRecord) throws {
-        guard expected.state.isEmpty else {
-            throw Failure(.usage, "\(path) doesn't exist: --expect-seq and --expect-head are for an existing keyset")
-        }
-        guard record.kind != .publisher || policyOptions.isEmpty else {
-            throw Failure(.usage, "publisher keys have no policy: they change with an app update")
-        }
-        let store = KeysetStore(path)
-        try store.requireNewName()
-        let policy = try policyOptions.policy(over: .standard, of: path)
-        policyOptions.noteIdleOverlap(policy)
-        let (protection, secret) = try NewSecretOptions(options: secrets, allowsPlaintext: allowsPlaintext).protection()
-        try change.create(store, record, policy, protection, secret, secrets, as: .imported)
     }
 }

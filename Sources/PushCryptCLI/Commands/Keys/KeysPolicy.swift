@@ -1,108 +1,94 @@
 import ArgumentParser
 import PushCryptCore
+import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
 
 struct KeysPolicy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Show or change a keyset's rotation policy, signed set and writer.",
+        commandName: "policy", abstract: "Show or change a keyset's rotation policy, signed set and epochs.",
         discussion: """
-            Without a policy option it shows the policy, the signed set and the writer. A longer overlap also applies to keys that have already \
-            retired, a shorter one only to keys that retire later.
+            Without an option it shows them; what an option doesn't name stays. A longer overlap also applies to keys that have \
+            already retired, a shorter one only to keys that retire later.
 
-            The --publish options make the sender keys a set that `keys publish --signed-by` signs. Every change of the \
-            keyset issues the set again, and `rotate` does so when half of its validity has passed. Then publish it.
+            --topic and --valid-for say for which apps and how long sets of sender keys are signed. Apps pin an epoch, and the \
+            publisher keyset of the epoch signs its set. A new publisher needs a new epoch and an app update with new pins; when no \
+            app has the old ones, --end-epoch removes that epoch's file. A change publishes, and runs the program `after` of the \
+            settings.
 
-            Only one host changes a keyset, so that copies can't get different keys. The keyset records its name: \
-            PUSHCRYPT_WRITER, or a hash of the machine id. --writer this makes this host the one that changes it. First stop \
-            the other host, and copy the folder from it.
+            Exit status: as publish.
 
             Example: pushcrypt keys policy Keys/backend --rotate-every 180d --publish-lead 14d
             """)
 
-    @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
-    @Option(help: .init("The host that changes the keyset from now on: this one, or its name.", "this|NAME"))
-    var writer: String?
+    @Argument(help: .init("The keyset.", "KEYSET")) var path: String
     @OptionGroup(title: "Policy") var policyOptions: PolicyOptions
-    @OptionGroup(title: "Published set") var publicationOptions: PublicationOptions
-    @OptionGroup var agreement: AgreementOptions
+    @Option(help: .init("An app that the set is signed for; may be repeated. Replaces the former apps.", "TOPIC"))
+    var topic: [String] = []
+    @Option(help: .init("How long a signed set is valid: 14d to 90d.", "DURATION")) var validFor: DurationArgument?
+    @Option(help: .init("A new epoch, which the publisher of --publisher signs.", "N")) var epoch: Int64?
+    @Option(help: .init("The publisher keyset of --epoch, or its id if it is on another host.", "KEYSET|ID"))
+    var publisher: String?
+    @Option(help: .init("An epoch that no app needs any more.", "N")) var endEpoch: Int64?
+    @Flag(help: "Print JSON.") var json = false
+    @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var clock: ClockOptions
-    @OptionGroup var options: ChangeOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
-    private var showsOnly: Bool { policyOptions.isEmpty && publicationOptions.isEmpty && writer == nil }
-
     func validate() throws {
-        guard !showsOnly || options.execOnChange == nil else {
-            throw ValidationError(
-                "--exec-on-change needs a change, and without an option of the policy it is only shown.")
+        guard (epoch == nil) == (publisher == nil) else { throw ValidationError("Give both --epoch and --publisher.") }
+        guard epoch == nil || epoch != endEpoch else { throw ValidationError("An epoch can't begin and end at once.") }
+        guard epoch.map(UnixTime.protocolRange.contains) ?? true else {
+            throw ValidationError("An epoch is 0 to 2^53 - 1.")
         }
     }
 
     func run() throws {
-        let change = try KeysetChange(path, options, clock, secrets, expected.state)
-        if showsOnly { return try show(change.metadata()) }
-        if !policyOptions.isEmpty {
-            policyOptions.noteIdleOverlap(try policyOptions.policy(over: change.metadata().policy, of: path))
+        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let location = keysets.location(path)
+        guard !policyOptions.isEmpty || !topic.isEmpty || validFor != nil || epoch != nil || endEpoch != nil else {
+            do { return try show(keysets.state(of: location)) } catch { throw Failure(error, of: location.path) }
         }
-        let losses = try change.losses(edit)
-        if !losses.isEmpty { try agreement.confirm("changing the signed set of \(path):", losses) }
-        try confirmWriter()
-        let before = try change.metadata()
-        try change.make(edit)
-        if let writer { try noteTakeover(Writer.named(writer), before) }
-    }
-
-    /// Nothing in a whole copy shows that the former host has made changes after it.
-    private func noteTakeover(_ writer: String, _ before: KeysetMetadata) throws {
-        guard let former = before.writer, former != writer else { return }
-        let time = before.timeline.updatedAt.map { " of \($0)" } ?? ""
-        StandardStreams.writeNote(
-            "\(path): it continues from seq \(before.sequence)\(time). If \(former) has changed it since, these changes are lost: "
-                + "revoke again what was revoked there. `pushcrypt status --served` compares with the published set")
-    }
-
-    /// A name that isn't this host's may be misspelt, and then no host could change the keyset.
-    private func confirmWriter() throws {
-        guard let writer else { return }
-        let (name, own) = (try Writer.named(writer), try Writer.ofThisHost())
-        guard name != own else { return }
-        try agreement.confirm(
-            "changing the writer of \(path):",
-            [
-                "from now on only a host named \(name) changes this keyset; "
-                    + (own.map { "this is \($0)" } ?? "this host has no name")
-            ])
-    }
-
-    private func edit(_ editor: inout KeysetEditor) throws {
-        if !policyOptions.isEmpty { try editor.adopt(policyOptions.policy(over: editor.metadata.policy, of: path)) }
-        try publicationOptions.publish(&editor)
-        if let writer { try editor.handOver(to: Writer.named(writer)) }
-    }
-
-    private func show(_ metadata: KeysetMetadata) throws {
-        let (policy, publication) = (metadata.policy, metadata.publication)
-        let writer = metadata.writer.map { ("writer", $0, Self.meaningOfWriter) }
-        guard metadata.kind != .publisher else {
-            let json: JSONObject = ["exemption": RotationPlan.publishers]
-            return try StandardStreams.write(json.adding(ifKnown: ["writer": metadata.writer]), asJSON: options.json) {
-                RotationPlan.publishers + "\n" + Self.text([writer].compactMap(\.self), $0)
+        let topics = try topic.map { try Topic(option: $0, "--topic") }
+        let named = try publisher.map { try id(of: $0, keysets) }
+        try keysets.change(location, asJSON: json) { host, state in
+            for lost in (state.publication?.topics ?? []).filter({ !topics.isEmpty && !topics.contains($0) }) {
+                StandardStreams.writeNote("\(location): the app \(lost) accepts no further set")
+            }
+            if let endEpoch, state.epochs[endEpoch] != nil {
+                StandardStreams.writeNote("\(location): apps that pin epoch \(endEpoch) get no further set")
+            }
+            let policy = try policyOptions.policy(over: state.policy, of: location.path)
+            policyOptions.noteIdleOverlap(policy)
+            return try host.change(location.path, .policy) { draft in
+                // Another process may have changed it since.
+                if !policyOptions.isEmpty {
+                    try draft.adopt(policyOptions.policy(over: draft.state.policy, of: location.path))
+                }
+                try draft.publish(topics: topics.isEmpty ? nil : topics, validForInSeconds: validFor?.seconds)
+                if let epoch, let named { try draft.setEpoch(epoch, named) }
+                if let endEpoch { try draft.setEpoch(endEpoch, nil) }
             }
         }
-        if options.json {
-            var text = Array(policy.json.dropLast().utf8)
-            if let publication { text += ", \"publication\": \(publication.json)".utf8 }
-            if let writer = metadata.writer {
-                text += ", \"writer\": ".utf8
-                JSONWriter.appendString(writer, to: &text)
-            }
-            return try StandardStreams.write(JSONWriter.escapingInvisible(text + Array("}\n".utf8)))
+    }
+
+    private func id(of publisher: String, _ keysets: HostKeysets) throws -> KeysetID {
+        let location = keysets.location(publisher)
+        if !FileSystem.exists(location.path), let id = KeysetID(publisher.utf8) { return id }
+        let state = try keysets.load(location).state
+        guard state.kind == .publisher else {
+            throw Failure(.usage, "\(location) has \(state.kind.rawValue) keys: --publisher needs a publisher keyset")
         }
+        return state.id
+    }
+
+    private func show(_ state: KeysetState) throws {
+        let policy = state.policy
+        guard !json else { return try StandardStreams.write(Self.json(of: state)) }
         let opens = DurationText.human(policy.opensAfterRetiringInSeconds)
-        let rows = [
+        let ofKeys = [
             ("rotate every", DurationText.human(policy.rotateEveryInSeconds), "how long a key seals"),
             ("publish lead", DurationText.human(policy.publishLeadInSeconds), "published before it seals"),
             ("overlap", DurationText.human(policy.overlapInSeconds), "a retired key opens for \(opens)"),
@@ -112,36 +98,45 @@ struct KeysPolicy: ParsableCommand {
                 "the share of devices that must hold a key before it seals"
             ),
         ]
-        let published = publication.map { publication in
+        let signed = state.publication.map { publication in
             let topics = publication.topics.map(\.description).joined(separator: ", ")
             let validFor = DurationText.human(publication.validForInSeconds)
-            return [
-                ("signed set", validFor, "how long it is valid, for \(topics)"),
-                ("epoch", String(publication.epoch), "apps that pin it accept the signed set"),
-            ]
+            return ("signed set", validFor, "how long it is valid, for \(topics)")
         }
+        let epochs = state.epochs.sorted { $0.key < $1.key }.map { epoch, publisher in
+            ("epoch", String(epoch), "signed by the publisher \(publisher)")
+        }
+        let writer = state.writer.map { ("writer", $0, "the host that changes the keyset") }
+        let rows = (state.kind == .publisher ? [] : ofKeys) + [signed].compactMap(\.self) + epochs
         let terminal = TerminalText(isColourful: StandardStreams.isColourful)
-        try StandardStreams.write(Self.text(rows + (published ?? []) + [writer].compactMap(\.self), terminal))
-    }
-
-    private static let meaningOfWriter = "the host that changes the keyset"
-
-    private static func text(_ rows: [(String, String, String)], _ terminal: TerminalText) -> String {
-        rows.flatMap { name, value, meaning in
+        let lines = (rows + [writer].compactMap(\.self)).flatMap { name, value, meaning in
             terminal.wrapped(
                 name.padded(to: 14) + value.padded(to: 11) + " ", meaning, indent: 26,
                 width: StandardStreams.wrappingColumns)
-        }.map { $0 + "\n" }.joined()
+        }
+        let note = state.kind == .publisher ? RotationPlan.publishers + "\n" : ""
+        try StandardStreams.write(note + lines.map { $0 + "\n" }.joined())
+    }
+
+    /// The members of a line of the log, see docs/keyset-log.md.
+    private static func json(of state: KeysetState) -> [UInt8] {
+        var shown = KeysetChanges()
+        shown.policy = state.kind == .publisher ? nil : state.policy
+        (shown.publication, shown.epochs) = (state.publication, state.epochs.mapValues { .some($0) })
+        shown.writer = state.writer ?? ""
+        var members = [UInt8]()
+        shown.append(to: &members)
+        return JSONWriter.escapingInvisible(Array("{".utf8) + members.dropFirst() + Array("}\n".utf8))
     }
 }
 
 struct PolicyOptions: ParsableArguments {
-    @Option(help: .init("How long a key seals. (default: 90d)", "DURATION")) var rotateEvery: DurationArgument?
-    @Option(help: .init("How long a key is published before it seals. (default: 7d)", "DURATION"))
+    @Option(help: .init("How long a key seals.", "DURATION")) var rotateEvery: DurationArgument?
+    @Option(help: .init("How long a key is published before it seals.", "DURATION"))
     var publishLead: DurationArgument?
-    @Option(help: .init("How long a retired key opens, in effect at least 30 days. (default: 30d)", "DURATION"))
+    @Option(help: .init("How long a retired key opens, in effect at least 30 days.", "DURATION"))
     var overlap: DurationArgument?
-    @Option(help: .init("The minimum number of keys that can open. (default: 2)", "N")) var keep: Int?
+    @Option(help: .init("The minimum number of keys that can open.", "N")) var keep: Int?
 
     @Option(
         help: .init(

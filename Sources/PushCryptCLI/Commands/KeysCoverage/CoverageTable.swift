@@ -9,8 +9,7 @@ struct CoverageTable {
         let state: KeyState
         let newest: Int
         let coverage: ReportedCoverage
-        /// nil if the keyset doesn't record it.
-        let algorithm: KeyAlgorithm?
+        let algorithm: KeyAlgorithm
     }
 
     let summary: DeviceReports.Summary
@@ -22,18 +21,24 @@ struct CoverageTable {
     let required: RotationPolicy.Coverage?
     let time: UnixTime
 
-    init(_ reports: DeviceReports, _ keyset: KeysetMetadata, at time: UnixTime) {
-        let timeline = keyset.timeline
+    init(_ reports: DeviceReports, _ keyset: KeysetState, at time: UnixTime) {
+        let keys = keyset.keys.map { ($0.kid, $0.algorithm) }
+        self.init(reports, keys, keyset.timeline, keyset.policy.requiredCoverage, at: time)
+    }
+
+    init(
+        _ reports: DeviceReports, _ keys: [(KeyID, KeyAlgorithm)], _ timeline: KeyTimeline,
+        _ required: RotationPolicy.Coverage?, at time: UnixTime
+    ) {
         let summary = reports.summary(in: timeline, at: time)
         self.summary = summary
-        required = keyset.policy.requiredCoverage
+        self.required = required
         self.time = timeline.effective(time)
-        rows = timeline.keys.compactMap { key in
-            guard let state = timeline.state(of: key.kid, at: time), state.opens else { return nil }
+        rows = keys.compactMap { kid, algorithm in
+            guard let state = timeline.state(of: kid, at: time), state.opens else { return nil }
             return Row(
-                kid: key.kid, state: state, newest: summary.newest[key.kid] ?? 0,
-                coverage: summary.coverage(of: key.kid, in: timeline),
-                algorithm: keyset.traits[key.kid]?.suite)
+                kid: kid, state: state, newest: summary.newest[kid] ?? 0,
+                coverage: summary.coverage(of: kid, in: timeline), algorithm: algorithm)
         }
         let xWing = rows.filter { $0.algorithm == .xWing }.map(\.kid)
         holdingXWing = xWing.isEmpty ? nil : summary.holding(anyOf: xWing, in: timeline)
@@ -101,11 +106,9 @@ struct CoverageTable {
     private func json(_ row: Row) -> JSONObject {
         let json: JSONObject = [
             "kid": "\(row.kid)", "state": "\(row.state)", "newest": row.newest, "holding": row.coverage.holding,
-            "seen": row.coverage.seen,
+            "seen": row.coverage.seen, "suite": row.algorithm.rawValue,
         ]
-        return json.adding(ifKnown: [
-            "suite": row.algorithm?.rawValue, "isCovered": required.map(row.coverage.meets),
-        ])
+        return json.adding(ifKnown: ["isCovered": required.map(row.coverage.meets)])
     }
 }
 

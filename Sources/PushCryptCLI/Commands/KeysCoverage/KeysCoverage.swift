@@ -24,17 +24,18 @@ struct KeysCoverage: ParsableCommand {
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Option(help: .init("The devices' reports; - is stdin.", "FILE|-")) var reports: String
     @Flag(help: "Print JSON: one object.") var json = false
+    @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup var pictureOptions: PictureOptions
 
     func run() throws {
-        let keyset = try KeySource.metadata(of: path)
-        guard keyset.kind != .publisher else {
+        let keysets = try HostKeysets(keystore, at: timeOptions.time, SecretOptions.parse([]))
+        let state = try keysets.read(keysets.location(path)).state
+        guard state.kind != .publisher else {
             throw Failure(.usage, "\(path) contains publisher keys, which apps bundle and devices don't fetch")
         }
-        let table = CoverageTable(
-            try DeviceReports(file: reports), keyset, at: timeOptions.time)
+        let table = CoverageTable(try DeviceReports(file: reports), state, at: timeOptions.time)
         if let file = pictureOptions.file { try CoveragePicture(table, name: path).picture.write(to: file) }
         try StandardStreams.write(table.json, asJSON: json, text: table.text)
     }

@@ -37,6 +37,7 @@ struct KeysRehearse: AsyncParsableCommand {
     @OptionGroup(title: "Policy instead of the keyset's") var policyOptions: PolicyOptions
     @Flag(help: "Print JSON: one object.") var json = false
     @OptionGroup var pictureOptions: PictureOptions
+    @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
 
     func run() async throws {
@@ -47,16 +48,14 @@ struct KeysRehearse: AsyncParsableCommand {
 
     // Not in `run`: Swift 6.3's optimiser crashes on several throwing calls in one async function.
     private func read() throws -> (Fleet, RotationPolicy, suites: [KeyAlgorithm]) {
-        let metadata = try KeySource.metadata(of: path)
-        guard metadata.kind != .publisher else {
+        let keysets = try HostKeysets(keystore, at: .now, SecretOptions.parse([]))
+        let state = try keysets.read(keysets.location(path)).state
+        guard state.kind != .publisher else {
             throw Failure(.usage, "\(path): \(RotationPlan.publishers): there is no rotation to rehearse")
         }
-        let policy = try policyOptions.policy(over: metadata.policy, of: path)
+        let policy = try policyOptions.policy(over: state.policy, of: path)
         policyOptions.noteIdleOverlap(policy)
-        let used = Set(
-            metadata.timeline.keys.filter { $0.lifecycle.destroyedAt == nil }.compactMap {
-                metadata.traits[$0.kid]?.suite
-            })
+        let used = Set(state.keys.filter(\.hasMaterial).map(\.algorithm))
         return (try fleetOptions.read(), policy, KeyAlgorithm.allCases.filter(used.contains))
     }
 

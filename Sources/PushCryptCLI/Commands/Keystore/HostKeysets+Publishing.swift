@@ -11,10 +11,14 @@ struct KeysetOutcome {
     /// What is printed before each change.
     let name: String
     var id: KeysetID?
+    /// Of a new key. It stands alone on stdout, and the changes are notes.
+    var kid: KeyID?
     var changes: [String] = []
     /// What a dry run leaves.
     var due: [String] = []
     var failures: [Failure] = []
+    /// Whether the run of `rotate` is in the history.
+    var isRecorded = false
 
     init(_ location: KeysetLocation, named name: String? = nil) {
         self.location = location
@@ -33,7 +37,7 @@ struct KeysetOutcome {
     private static func severity(_ status: Int32) -> Int { [0, 10, 75, 69].firstIndex(of: status) ?? 4 }
 
     /// Prints one line per change, and the failures on stderr.
-    func print(asJSON: Bool) throws {
+    func print(asJSON: Bool, asNotes: Bool = false) throws {
         for failure in failures { StandardStreams.writeError(failure.message) }
         if asJSON {
             let json: JSONObject = [
@@ -42,8 +46,15 @@ struct KeysetOutcome {
             ]
             return try StandardStreams.writeJSON(json, [])
         }
-        for line in changes + due {
-            try StandardStreams.write(TerminalText.harmless("\(name): \(line)".utf8) + "\n")
+        if let kid { try StandardStreams.write("\(kid)\n") }
+        for line in (changes + due).map({ "\(name): \($0)" }) {
+            guard kid == nil, !asNotes else {
+                StandardStreams.writeNote(line)
+                continue
+            }
+            // One line per change, for scripts also if COLUMNS is set.
+            let width = StandardStreams.isTerminal ? StandardStreams.wrappingColumns : .max
+            try StandardStreams.write(TerminalText.wrap(lines: TerminalText.harmless(line.utf8), width: width) + "\n")
         }
     }
 }
@@ -55,19 +66,29 @@ extension HostKeysets {
     func publish(
         _ outcome: inout KeysetOutcome, by publisher: String? = nil, replacing: Bool = false, isUrgent: Bool = false
     ) {
+        guard servedFolder != nil else { return }
+        do {
+            let host = try host(of: outcome.location)
+            var keyset = try host.lock(outcome.location.path)
+            publish(&keyset, host, &outcome, by: publisher, replacing: replacing, isUrgent: isUrgent)
+        } catch { outcome.fail(error) }
+    }
+
+    /// The same for a keyset that is locked.
+    func publish(
+        _ keyset: inout LockedKeyset<LockedFiles>, _ host: KeystoreHost<FileStorage>, _ outcome: inout KeysetOutcome,
+        by publisher: String? = nil, replacing: Bool = false, isUrgent: Bool = false
+    ) {
         guard let servedFolder else { return }
         let path = outcome.location.path
         do {
-            let host = try host(of: outcome.location)
-            let publishers = try publishers(publisher).compactMap { location in
-                try self.host(of: location).storage.keyset(location.path).map { (location, $0.log) }
-            }
-            guard let log = try host.storage.keyset(path)?.log else { throw KeystoreRefusal.missing(path: path) }
-            guard try !host.isPublished(path, by: publishers.map(\.1)) else { return }
-            let named = Set(log.state.epochs.values)
-            let opened = try publishers.filter { named.contains($1.state.id) }
-                .map { location, _ in try load(location) }
-            for result in try host.publish(path, publishers: opened, replacing: replacing, isUrgent: isUrgent) {
+            let signers = try signers(of: keyset.state, at: outcome.location, publisher)
+            guard try !host.isPublished(keyset, by: signers.map(\.log)) else { return }
+            let opened = try signers.map { try load($0.location) }
+            let state = keyset.state
+            for result in try host.publish(
+                &keyset, publishers: opened, replacing: replacing, isUrgent: isUrgent)
+            {
                 let file = "\(servedFolder)/\(result.name)"
                 switch result.outcome {
                 case .written: outcome.changes.append("published \(file)")
@@ -75,7 +96,7 @@ extension HostKeysets {
                 case .unchanged: break
                 case .publisherElsewhere where publisher != nil:
                     outcome.fail(KeystoreRefusal.otherPublisher(epoch: result.epoch ?? 0))
-                case .publisherElsewhere: noteUnsigned(log.state, result.epoch, outcome.location)
+                case .publisherElsewhere: noteUnsigned(state, result.epoch, outcome.location)
                 case .refused(let refusal): outcome.fail(refusal)
                 case .failed(let error):
                     outcome.failures.append(Failure(.unavailable, Failure(error, of: path).message))
@@ -96,10 +117,25 @@ extension HostKeysets {
 
     /// Writes the keys of devices, if the settings name a list for this keyset.
     func publishDevices(_ outcome: inout KeysetOutcome) {
-        let location = outcome.location
-        guard has(location), let devices = settings?.devices[location.name] else { return }
+        guard devices(of: outcome.location) != nil else { return }
         do {
-            let files = try host(of: location).publishDevices(location.path, list: devices.list, to: devices.to)
+            let host = try host(of: outcome.location)
+            publishDevices(try host.lock(outcome.location.path), host, &outcome)
+        } catch { outcome.fail(error) }
+    }
+
+    /// The list and outbox of a shared keyset's devices; nil if the settings name none.
+    func devices(of location: KeysetLocation) -> Settings.Devices? {
+        has(location) ? settings?.devices[location.name] : nil
+    }
+
+    /// The same for a keyset that is locked.
+    func publishDevices(
+        _ keyset: LockedKeyset<LockedFiles>, _ host: KeystoreHost<FileStorage>, _ outcome: inout KeysetOutcome
+    ) {
+        guard let devices = devices(of: outcome.location) else { return }
+        do {
+            let files = try host.publishDevices(keyset, list: devices.list, to: devices.to)
             if files.written > 0 {
                 outcome.changes.append("wrote the keys of \(files.written) devices to \(devices.to)")
             }
@@ -138,12 +174,18 @@ extension HostKeysets {
         if changed.contains(where: { publishers(nil).contains($0.location) }) {
             for location in present().found where !changed.contains(where: { $0.location == location }) {
                 var outcome = KeysetOutcome(location)
-                publish(&outcome)
+                do {
+                    let host = try host(of: location)
+                    // Another host publishes what it changes.
+                    let writer = try host.storage.keyset(location.path)?.log.state.writer
+                    if writer == nil || writer == host.name { publish(&outcome) }
+                } catch { outcome.fail(error) }
                 if !outcome.changes.isEmpty || !outcome.failures.isEmpty { outcomes.append(outcome) }
             }
         }
         var statuses = outcomes.map(\.status)
-        for outcome in outcomes { try outcome.print(asJSON: asJSON) }
+        let hasKey = changed.contains { $0.kid != nil }
+        for outcome in outcomes { try outcome.print(asJSON: asJSON, asNotes: hasKey) }
         if let failure = runAfter() {
             StandardStreams.writeError(failure.message)
             statuses.append(failure.status.rawValue)

@@ -10,12 +10,12 @@ struct Init: ParsableCommand {
         commandName: "init",
         abstract: "Make keystores, keysets, passphrases, settings and the app's pins.",
         discussion: """
-            It changes nothing that exists, so an interrupted run is repeated. Without a KEYSET option it makes the sender keyset \
+            It changes nothing that exists, so an interrupted run is repeated, and a run with another name adds a keyset. Without a KEYSET option it makes the sender keyset \
             `senders` and its publisher `app`. On a terminal it shows what will be made, and asks.
 
-            Folders are those of the system for root, and below ~/pushcrypt for other users.
+            Folders are those of the system for root and for the user who owns /etc/pushcrypt, and below ~/pushcrypt for others.
 
-            Example: pushcrypt init --topic com.example.app --yes
+            Example: sudo -u pushcrypt pushcrypt init --topic com.example.app
             """)
 
     @Option(help: .init("The folder for the keysets.", "FOLDER")) var keystore: String?
@@ -29,23 +29,17 @@ struct Init: ParsableCommand {
     @Option(help: .init("The folder that a web server serves.", "FOLDER")) var publishTo: String?
     @Option(help: .init("The folder for what this host has seen of each keyset.", "FOLDER")) var history: String?
     @Option(name: .customLong("settings"), help: .init("The settings to write.", "FILE")) var settingsFile: String?
-    @Option(help: .init("The pins for the app's bundle. (default: sender-pins.json)", "FILE")) var pins: String?
-    @Flag(exclusivity: .exclusive) var protection: Protection = .encrypted
+    @Option(
+        help: .init(
+            "The app's pins. (default: beside the settings, sender-pins.json or NAME-pins.json)", "FILE"))
+    var pins: String?
+    @Flag(
+        name: .customLong("insecure-plaintext"),
+        help: "Don't encrypt the keys. Without it new passphrase files encrypt them.")
+    var allowsPlaintext = false
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
-
-    enum Protection: EnumerableFlag {
-        case encrypted, plaintext
-
-        static func name(for value: Protection) -> NameSpecification {
-            .customLong(value == .encrypted ? "encrypted" : "insecure-plaintext")
-        }
-
-        static func help(for value: Protection) -> ArgumentHelp? {
-            value == .encrypted ? "Encrypt with new passphrase files." : "Don't encrypt the keys."
-        }
-    }
 
     func run() throws {
         let terminal = StandardStreams.isInteractive ? Terminal() : nil
@@ -58,7 +52,7 @@ struct Init: ParsableCommand {
                 try settings.secret(for: $0, id: $1.log.state.id)
             }
             let host = try KeystoreHost(
-                storage, name: HostKeysets.writer(), who: HostKeysets.actor, clock: times.time)
+                storage, name: Writer.ofThisHost(), who: HostKeysets.actor, clock: times.time)
             let new = try setup.plan(host).filter(\.isNew).map(\.part.text)
             if !new.isEmpty, !agreement.isAgreed { try agreement.confirm("init makes:", new) }
             try report(setup, setup.run(host))
@@ -67,9 +61,11 @@ struct Init: ParsableCommand {
 
     private var signs: Bool { !sender.isEmpty || recipient.isEmpty && shared.isEmpty }
 
-    /// As root those of the system.
+    /// Also for the user whose folders the Debian package makes.
+    private static let usesSystem = FileSystem.ownUser == 0 || FileSystem.canChangeFolder("/etc/pushcrypt")
+
     private static func folder(_ system: String, _ own: String) throws -> String {
-        guard FileSystem.ownUser != 0 else { return system }
+        guard !usesSystem else { return system }
         guard let home = ProcessEnvironment.variable("HOME"), home.hasPrefix("/") else {
             throw Failure(.usage, "HOME isn't set: name all folders, see `pushcrypt init --help`")
         }
@@ -91,29 +87,30 @@ struct Init: ParsableCommand {
         let made =
             try keysets(senders, .sender) + keysets(recipient, .recipient) + keysets(shared, .shared)
         let settings = try Settings.absolute(settingsFile ?? Self.settings())
-        let standard = FileSystem.ownUser == 0 ? "/var/lib/pushcrypt" : nil
+        let standard = Self.usesSystem ? "/var/lib/pushcrypt" : nil
         guard let history = HistoryFolder.standard(given: history ?? standard)?.path else {
             throw Failure(.usage, "HOME isn't set: use --history FOLDER")
         }
         var setup = Setup(made, history: history, settings: settings)
         let folder = FileSystem.parent(of: settings)
-        if protection == .encrypted { setup.passphrase = "\(folder)/passphrase" }
+        if !allowsPlaintext { setup.passphrase = "\(folder)/passphrase" }
         if signs || !recipient.isEmpty { setup.served = try publishTo ?? Self.folder("/srv/www/push", "pushcrypt/www") }
         guard signs else { return setup }
         let publishers = try publisherKeystore ?? Self.folder("/srv/push/Publisher", "pushcrypt/Publisher")
         setup.publisher = KeysetLocation("\(publishers)/app")
-        if protection == .encrypted { setup.publisherPassphrase = "\(folder)/publisher-passphrase" }
+        if !allowsPlaintext { setup.publisherPassphrase = "\(folder)/publisher-passphrase" }
         if !topics.isEmpty {
             let validFor = validFor?.seconds ?? 60 * 86_400
             setup.publication = .init(topics: try topics.map { try Topic(option: $0) }, validForInSeconds: validFor)
         }
-        if senders.count == 1 { setup.pins = pins ?? "sender-pins.json" }
+        let name = senders == ["senders"] ? "sender" : senders[0]
+        if senders.count == 1 { setup.pins = pins ?? "\(folder)/\(name)-pins.json" }
         return setup
     }
 
     private static func settings() throws -> String {
         if let path = ProcessEnvironment.variable("PUSHCRYPT_SETTINGS") { return path }
-        guard FileSystem.ownUser != 0 else { return "/etc/pushcrypt/pushcrypt.json" }
+        guard !usesSystem else { return "/etc/pushcrypt/pushcrypt.json" }
         if let folder = ProcessEnvironment.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") {
             return "\(folder)/pushcrypt/pushcrypt.json"
         }
@@ -129,8 +126,11 @@ struct Init: ParsableCommand {
             lines.append("the app needs \(pins) in its bundle, and fetches https://HOST/\(id).\(Setup.epoch).json")
         }
         lines.append("cron: 17 * * * * pushcrypt rotate\(option)")
-        lines.append("or systemd: systemctl enable --now pushcrypt-rotate.timer")
-        let places = Set(setup.newSettings.keystores).sorted().map { ShellArgument.quoted($0) + "/*.keyset" }
+        lines.append("or systemd: systemctl enable --now pushcrypt-rotate.timer pushcrypt-status.timer")
+        let settings = try Settings(reading: setup.settings)
+        let unnamed = setup.newSettings.expected.filter { !settings.expected.contains($0) }
+        if !unnamed.isEmpty { lines.append("add to expected in \(setup.settings): \(unnamed.joined(separator: ", "))") }
+        let places = settings.keystores.map { ShellArgument.quoted($0) + "/*.keyset" }
         lines.append("backup, with the passphrases elsewhere: cp -p \(places.joined(separator: " ")) BACKUP/")
         try StandardStreams.write(TerminalText.harmless(lines: lines.joined(separator: "\n")) + "\n")
     }

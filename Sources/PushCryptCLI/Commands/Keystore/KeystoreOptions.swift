@@ -28,20 +28,29 @@ struct HostKeysets {
     private let givenHistory: HistoryFolder?
     /// nil if nothing is published.
     let servedFolder: String?
-    private let answer = Remembered<KeysetSecret>()
+    private let typed = TypedPassphrases()
     private let knownPublishers = Remembered<[KeysetLocation]>()
 
-    /// - Parameter served: in place of the settings' folder.
+    /// - Parameters:
+    ///   - options: nil for a command without them.
+    ///   - served: in place of the settings' folder.
     init(
-        _ options: KeystoreOptions, confirmsClock: Bool = false, at time: UnixTime, _ secrets: SecretOptions,
+        _ options: KeystoreOptions?, confirmsClock: Bool = false, at time: UnixTime, _ secrets: SecretOptions,
         servedFolder: String? = nil
     ) throws {
-        do { settings = try Settings.find(options.settingsFile) } catch { throw Failure(error, of: "the settings") }
+        let isNamed = options?.settingsFile != nil || ProcessEnvironment.has("PUSHCRYPT_SETTINGS")
+        do { settings = try Settings.find(options?.settingsFile) } catch let error as SettingsError
+            where error.code == .foreignOwner && !isNamed
+        {
+            // The caller's keysets can be elsewhere.
+            StandardStreams.writeNote("works without settings: " + Failure(error, of: "the settings").message)
+            settings = nil
+        } catch { throw Failure(error, of: "the settings") }
         self.time = time
         self.secrets = secrets
         self.servedFolder = servedFolder ?? settings?.publishTo
         self.confirmsClock = confirmsClock
-        givenHistory = options.history.map(HistoryFolder.init)
+        givenHistory = options?.history.map(HistoryFolder.init)
     }
 
     /// The account and, with sudo, the account that called it.
@@ -50,14 +59,6 @@ struct HostKeysets {
         let text = TerminalText.harmless((ProcessEnvironment.accountName + caller).utf8)
         // At most 256 bytes.
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
-    }
-
-    /// - Throws: `Failure` for a host without a name.
-    static func writer() throws -> String {
-        guard let name = try Writer.ofThisHost() else {
-            throw Failure(.config, "this host has no machine id and so no name in keysets: set \(Writer.variable)")
-        }
-        return name
     }
 
     /// A path, or the name of a keyset of the settings.
@@ -115,16 +116,30 @@ struct HostKeysets {
         return settings.expected.filter { !names.contains($0) }.map { KeysetLocation("\(keystore)/\($0)") }
     }
 
+    /// What this host has seen of a keyset; nil for nothing.
+    func histories(of location: KeysetLocation) -> HistoryFolder? {
+        has(location) ? HistoryFolder.standard(given: settings?.history) : givenHistory
+    }
+
     /// - Parameter source: whose secret opens the keyset; nil for its own.
     func host(
         of location: KeysetLocation, secretOf source: KeysetLocation? = nil
     ) throws -> KeystoreHost<FileStorage> {
-        let histories = has(location) ? HistoryFolder.standard(given: settings?.history) : givenHistory
-        let storage = FileStorage(histories: histories, servedFolder: servedFolder) { location, rows in
-            try secret(of: source ?? location, rows)
-        }
-        return try KeystoreHost(
-            storage, name: Self.writer(), who: Self.actor, clock: time, confirmsClock: confirmsClock)
+        try host(of: location) { try secret(of: source ?? $0, $1) }
+    }
+
+    func host(
+        of location: KeysetLocation, secret: @escaping (KeysetLocation, KeysetRows) throws -> KeysetSecret?
+    ) throws -> KeystoreHost<FileStorage> {
+        try KeystoreHost(
+            storage(of: location, secret: secret), name: Writer.ofThisHost(), who: Self.actor, clock: time,
+            confirmsClock: confirmsClock)
+    }
+
+    func storage(
+        of location: KeysetLocation, secret: @escaping (KeysetLocation, KeysetRows) throws -> KeysetSecret?
+    ) -> FileStorage {
+        FileStorage(histories: histories(of: location), servedFolder: servedFolder, secret: secret)
     }
 
     /// Reads a keyset that the command doesn't change, such as a publisher.
@@ -136,11 +151,41 @@ struct HostKeysets {
 
     func secret(of location: KeysetLocation, _ rows: KeysetRows) throws -> KeysetSecret? {
         guard !rows.log.state.isDemo else { return nil }
-        if let given = try secrets.given() { return given }
-        if let named = try settings?.secret(for: location, id: rows.log.state.id) { return named }
+        if let named = try namedSecret(of: location, rows.log.state.id) { return named }
         guard rows.isEncrypted, let terminal = Terminal() else { return nil }
         let name = TerminalText.harmless(location.path.utf8)
-        return try answer.value { try terminal.passphrase("Passphrase of \(name): ") }
+        return try typed.passphrase(of: rows.log.state.id) { try terminal.passphrase("Passphrase of \(name): ") }
+    }
+
+    /// The publishers of a keyset's epochs that are at hand. A publisher has a keystore of its own, so that of the keyset comes last.
+    ///
+    /// - Parameter given: the only one; nil for those of the settings.
+    func signers(
+        of state: KeysetState, at location: KeysetLocation, _ given: String? = nil
+    ) throws -> [(location: KeysetLocation, log: KeysetLog)] {
+        var wanted = Set(state.epochs.values)
+        guard !wanted.isEmpty || given == nil else { throw KeystoreRefusal.epochNeeded([]) }
+        guard !wanted.isEmpty else { return [] }
+        let own = FileSystem.resolvedPath(location.keystore)
+        let found = given.map { [self.location($0)] } ?? present().found
+        let isOwn = { (other: KeysetLocation) in FileSystem.resolvedPath(other.keystore) == own }
+        var signers: [(location: KeysetLocation, log: KeysetLog)] = []
+        for other in found.filter({ !isOwn($0) }) + found.filter(isOwn) where !wanted.isEmpty {
+            // A file that can't be read is an error where it is rotated, and signs nothing here.
+            let log =
+                given == nil ? (try? KeysetRows(at: other, .reading))?.log : try KeysetRows(at: other, .reading).log
+            if let log, wanted.remove(log.state.id) != nil { signers.append((other, log)) }
+        }
+        return signers
+    }
+
+    /// The secret that an option, the environment or the settings name.
+    func namedSecret(of location: KeysetLocation, _ id: KeysetID) throws -> KeysetSecret? {
+        if let given = try secrets.given()?.of(location, id) {
+            StandardStreams.writeDetail("\(location): its secret is that of \(secrets.name)")
+            return given
+        }
+        return has(location) ? try settings?.secret(for: location, id: id) : nil
     }
 
     func forgetPublishers() { knownPublishers.forget() }
@@ -152,5 +197,16 @@ struct HostKeysets {
         return knownPublishers.value {
             present().found.filter { (try? KeysetRows(at: $0, .reading))?.log.state.kind == .publisher }
         }
+    }
+}
+
+/// Each keyset is asked for once: a publisher and the keysets that it signs have different passphrases.
+private final class TypedPassphrases {
+    private var known: [KeysetID: KeysetSecret] = [:]
+
+    func passphrase(of id: KeysetID, _ ask: () throws -> KeysetSecret) rethrows -> KeysetSecret {
+        let passphrase = try known[id] ?? ask()
+        known[id] = passphrase
+        return passphrase
     }
 }

@@ -43,6 +43,10 @@ struct Publish: ParsableCommand {
         guard unsigned == nil || sign == nil else { throw ValidationError("--unsigned and --sign are for two hosts.") }
         guard sign == nil || paths.isEmpty else { throw ValidationError("--sign takes FILE and no KEYSET.") }
         guard sign == nil || folder != nil else { throw ValidationError("--sign needs --to FOLDER.") }
+        guard unsigned == nil || folder == nil && publisher == nil else {
+            throw ValidationError("--unsigned only writes its FILE, so it takes no --to and no --publisher.")
+        }
+        guard sign != nil || !agreement.isAgreed else { throw ValidationError("--yes needs --sign.") }
     }
 
     func run() throws {

@@ -33,7 +33,7 @@ struct Restore: ParsableCommand {
     func run() throws {
         let keysets = try HostKeysets(keystores, confirmsClock: true, at: times.time, secrets)
         guard keysets.settings != nil || !paths.isEmpty else {
-            throw ValidationError("Name a KEYSET and a FILE, or the settings.")
+            throw Failure(.usage, "there are no settings: name a KEYSET and a FILE")
         }
         let sources = try RestorationSources(paths, keysets)
         var outcomes = [KeysetOutcome]()
@@ -49,6 +49,12 @@ struct Restore: ParsableCommand {
             StandardStreams.writeNote("nothing is to be restored")
         }
         try keysets.finish(outcomes, asJSON: json)
+        // All is done that the last run of `rotate` couldn't do.
+        for outcome in outcomes {
+            let host = try keysets.host(of: outcome.location)
+            guard let id = outcome.id, try host.storage.history(of: id)?.lastStatus ?? 0 != 0 else { continue }
+            try host.recordRun(of: id, status: 0)
+        }
     }
 }
 
@@ -69,7 +75,10 @@ struct RestorationSources {
             } else if keysets.isMissing(argument) {
                 names.append(argument)
             } else {
-                do { try read(argument) } catch { throw Failure(error, of: argument) }
+                do { try read(argument) } catch let error as KeysetFileError {
+                    throw Failure(
+                        .dataError, "\(error.path) isn't a whole keyset and no history of a host: name another copy")
+                } catch { throw Failure(error, of: argument) }
             }
         }
         let kinds = Set(files.map(\.rows.log.state.kind) + histories.map(\.history.log.state.kind))
@@ -111,8 +120,8 @@ struct RestorationSources {
         }
     }
 
-    /// The keysets that no other command changes, and the missing ones. Of two files with one id, the one that can be changed,
-    /// else an expected one.
+    /// The keysets that no other command changes, and the missing ones. Of two files with one id, one that can be changed,
+    /// and of those an expected one.
     private static func needy(_ keysets: HostKeysets) -> [KeysetLocation] {
         typealias Present = (location: KeysetLocation, state: KeysetState?, isFine: Bool)
         let present = keysets.present().found.map { location -> Present in
@@ -124,7 +133,9 @@ struct RestorationSources {
         for keyset in present {
             let same = present.filter { $0.state != nil && $0.state?.id == keyset.state?.id }
             guard !keyset.isFine || same.count > 1 else { continue }
-            let best = same.first(where: \.isFine) ?? same.first { expected.contains($0.location.name) } ?? keyset
+            let fine = same.filter(\.isFine)
+            let choice = fine.isEmpty ? same : fine
+            let best = choice.first { expected.contains($0.location.name) } ?? fine.first ?? keyset
             if !targets.contains(best.location) { targets.append(best.location) }
         }
         return targets + keysets.missing()
@@ -134,7 +145,30 @@ struct RestorationSources {
         let host = try keysets.host(of: location)
         let keyset = try host.lock(location.path)
         _ = try (host.time(for: keyset), keyset.found.opened())
-        return true
+        return try !keysets.lacksNamedLine(keyset.log, at: location) && !keysets.isBehindServed(keyset.log, host)
+    }
+}
+
+extension HostKeysets {
+    /// Whether a served set of the keyset was made of lines that the log lacks.
+    fileprivate func isBehindServed(_ log: KeysetLog, _ host: KeystoreHost<FileStorage>) throws -> Bool {
+        let id = log.state.id
+        guard let servedFolder, FileSystem.isFolder(servedFolder) else { return false }
+        return try host.storage.servedNames().filter { $0.hasPrefix("\(id).") }.contains { name in
+            guard let set = try host.storage.served(name).flatMap(ServedDocument.init) else { return false }
+            return set.id == id && ServedDocument.name(id, set.epoch) == name && !log.extends(set.head)
+        }
+    }
+
+    /// The logs of the other keysets, which may name lines of this one.
+    fileprivate func logs(otherThan location: KeysetLocation) -> [KeysetLog] {
+        present().found.filter { $0 != location }.compactMap { (try? KeysetRows(at: $0, .reading))?.log }
+    }
+
+    /// Whether this is an old copy of a publisher: a set names a line that it lacks.
+    fileprivate func lacksNamedLine(_ log: KeysetLog, at location: KeysetLocation) -> Bool {
+        let points = logs(otherThan: location).compactMap { $0.state.publisherPoints[log.state.id] }
+        return points.contains { !log.extends($0) }
     }
 }
 
@@ -199,7 +233,8 @@ struct KeysetRestoration {
         keysets.forgetPublishers()
         guard let log = try host.storage.keyset(location.path)?.log else { return }
         // A restoration has given up those that a publisher has signed.
-        let replaces = try isBehindServed(log) && agrees("a served set, which no publisher has signed, is replaced")
+        let replaces =
+            try keysets.isBehindServed(log, host) && agrees("a served set, which no publisher has signed, is replaced")
         keysets.publish(&outcome, replacing: replaces)
         keysets.publishDevices(&outcome)
     }
@@ -211,17 +246,10 @@ struct KeysetRestoration {
             let found = Set(files.flatMap { $0.material.records.keys })
             return try logs.contains { !keyset.log.extends($0) }
                 || keyset.state.keys.contains { $0.isLost && found.contains($0.kid) }
-                || !keyset.files.others(of: keyset.state.id, than: location.path).isEmpty || isBehindServed(keyset.log)
+                || !keyset.files.others(of: keyset.state.id, than: location.path).isEmpty
+                || keysets.isBehindServed(keyset.log, host)
+                || keysets.lacksNamedLine(keyset.log, at: location)
         } catch is KeystoreRefusal { return true } catch is KeysetFileError { return true }
-    }
-
-    private func isBehindServed(_ log: KeysetLog) throws -> Bool {
-        let id = log.state.id
-        guard let folder = keysets.servedFolder, FileSystem.isFolder(folder) else { return false }
-        return try host.storage.servedNames().filter { $0.hasPrefix("\(id).") }.contains { name in
-            guard let set = try host.storage.served(name).flatMap(ServedDocument.init) else { return false }
-            return set.id == id && ServedDocument.name(id, set.epoch) == name && !log.extends(set.head)
-        }
     }
 
     private func confirmClock(_ last: UnixTime) throws {
@@ -246,14 +274,17 @@ struct KeysetRestoration {
                 "\(location): a person must agree to use these files: on a terminal, or with --over. Nothing was changed"
             )
         }
-        let others = keysets.present().found.filter { $0 != location }
         let publishers = try keysets.publishers(nil).filter { $0 != location }.map(keysets.load)
+        let present = keysets.present().found
         let restored = try host.restore(
             location.path, files, histories: histories, publishers: publishers,
-            others: others.compactMap { (try? KeysetRows(at: $0, .reading))?.log }
+            others: keysets.logs(otherThan: location)
         ) { agrees(text($0, logs, longest)) }
         outcome.changes.append("continues after line \(longest.state.head.number), of \(longest.state.at)")
         outcome.changes += restored.log.lines.suffix(1).flatMap(\.changes.keys).map(\.deed)
+        outcome.changes += present.filter { !FileSystem.exists($0.path) }.map {
+            "removed \($0), which was the same keyset"
+        }
         if let old = longest.state.writer, old != host.name {
             outcome.changes.append(
                 "\(host.name) changes it from now on, before it was \(old): stop `pushcrypt rotate` there")
@@ -284,7 +315,7 @@ struct KeysetRestoration {
             let common = zip(log.points, longest.points).prefix { $0 == $1 }.last?.0.number ?? 0
             return "two histories part after line \(common)\n  - this one continues: \(since(common, longest))"
                 + "\n  - this one is given up, but not its revocations: \(since(common, log))"
-        case .servedSet(let epoch):
+        case .servedSet(let epoch, _):
             return "the served set" + (epoch.map { " of epoch \($0)" } ?? "")
                 + " has lines that no file here has: its revocations are kept, the rest is given up"
         case .namedPoint(let point):

@@ -13,7 +13,7 @@ struct Revoke: ParsableCommand {
             Publishes, runs the program `after` of the settings, and prints what is left to do. Works under any clock. A second run \
             publishes again.
 
-            A key that didn't leak is replaced without a loss by `pushcrypt rotate --now KEYSET`.
+            A key that didn't leak is replaced by `pushcrypt rotate --now --at-once KEYSET`.
 
             Exit status: as publish; 10 with --dry-run.
 
@@ -72,16 +72,22 @@ struct Revoke: ParsableCommand {
     }
 
     private func losses(of kid: KeyID, _ state: KeysetState, _ time: UnixTime) throws -> [String] {
+        guard state.kind != .publisher else {
+            return [
+                "no new pins have it; it signs on for apps that pin it, until `pushcrypt keys destroy`",
+                "whoever has it can sign sets for these apps until they are updated",
+            ]
+        }
         var timeline = state.timeline
         let old = timeline.state(of: kid, at: time)
         var losses = try timeline.revoke(kid, at: time, state.policy)
         if losses.isEmpty { losses = ["no push is lost"] }
-        if old == .primary, state.kind != .publisher {
+        if old == .primary {
             let pending = timeline.keys(in: .pending, at: time).max { $0.rank < $1.rank }
             losses.append((pending.map { "key \($0.kid)" } ?? "a new key") + " becomes the primary one")
         }
         return losses + [
-            "if it didn't leak, `pushcrypt rotate --now \(ShellArgument.quoted(path))` replaces it without a loss"
+            "if it didn't leak, `pushcrypt rotate --now --at-once \(ShellArgument.quoted(path))` replaces it and revokes nothing"
         ]
     }
 
@@ -101,19 +107,16 @@ struct Revoke: ParsableCommand {
                 "left to do: let the app register again with the new key, and seal pushes in queues again.\(publishing)"
             ]
         case .shared:
-            let hasDevices = has(keysets, location)
             return [
-                hasDevices
+                keysets.devices(of: location) != nil
                     ? "left to do: bring the files of the outbox to the devices"
                     : "left to do: give every device its new keys: name devices.\(location.name) in the settings, then `pushcrypt rotate`",
                 "pushes that wait in queues must be sealed again",
             ]
         default:
-            return ["left to do: an app update with new pins, because apps trust the publishers of their bundle"]
+            return [
+                "left to do: `pushcrypt rotate --now \(keyset)` if no other key is there, then an app update with new pins"
+            ]
         }
-    }
-
-    private func has(_ keysets: HostKeysets, _ location: KeysetLocation) -> Bool {
-        keysets.has(location) && keysets.settings?.devices[location.name] != nil
     }
 }

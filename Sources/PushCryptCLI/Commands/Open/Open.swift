@@ -36,7 +36,7 @@ struct Open: ParsableCommand {
     @OptionGroup(title: "Batch") var batch: BatchOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var demoKeys: DemoKeyOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -54,7 +54,7 @@ struct Open: ParsableCommand {
     }
 
     var keyAccess: KeyAccess {
-        KeyAccess(secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, expected: expected.state)
+        KeyAccess(secrets: secrets, keystore: keystore, allowsDemoKeys: demoKeys.isAllowed)
     }
 
     func run() throws {

@@ -17,6 +17,8 @@ struct Recipients: ParsableCommand {
             """,
         subcommands: [RecipientsCheck.self, RecipientsImport.self]
     )
+
+    func run() throws { throw ValidationError("Name a command of recipients.") }
 }
 
 struct RecipientsImport: ParsableCommand {

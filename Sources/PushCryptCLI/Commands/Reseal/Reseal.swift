@@ -38,7 +38,7 @@ struct Reseal: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -50,8 +50,8 @@ struct Reseal: ParsableCommand {
 
     var keyAccess: KeyAccess {
         KeyAccess(
-            secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed,
-            expected: expected.state)
+            secrets: secrets, keystore: keystore, allowsDemoKeys: demoKeys.isAllowed,
+            confirmsClock: clock.isConfirmed)
     }
 
     func run() throws {

@@ -95,7 +95,7 @@ struct Seal: ParsableCommand {
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var demoKeys: DemoKeyOptions
-    @OptionGroup(title: "Restored copies") var expected: ExpectationOptions
+    @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
@@ -126,8 +126,8 @@ struct Seal: ParsableCommand {
 
     var keyAccess: KeyAccess {
         KeyAccess(
-            secrets: secrets, allowsDemoKeys: demoKeys.isAllowed, confirmsClock: clock.isConfirmed,
-            allowsLowerSuite: allowsLowerSuite, expected: expected.state)
+            secrets: secrets, keystore: keystore, allowsDemoKeys: demoKeys.isAllowed,
+            confirmsClock: clock.isConfirmed, allowsLowerSuite: allowsLowerSuite)
     }
 
     func run() throws {

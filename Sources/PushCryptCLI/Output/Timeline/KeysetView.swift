@@ -1,73 +1,65 @@
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
-import PushCryptKeystore
+import PushCryptPrimitives
 
-/// The part of a keyset that can be read without a secret.
+/// The part of a keyset or of a FILE that can be read without a secret. Nothing authenticates it.
 struct KeysetView {
+    /// Without the suffix of a keyset's file.
     let path: String
-    let metadata: KeysetMetadata
-    /// nil for a FILE, which has no policy and no audit log.
-    let folder: KeysetFolder?
+    let kind: KeyKind
+    /// nil for a FILE.
+    let log: KeysetLog?
     let clock: UnixTime
     /// The time of the states: the clock, but no earlier than the last change.
     let now: UnixTime
-    /// In the order of the file, in which keys were added.
+    /// In the order in which keys were added.
     let statuses: [KeyStatus]
-    /// The plan, in which what `rotate` would refuse is blocked. nil for a FILE, for the published demo keys, which are never
-    /// rotated, and for a keyset with a problem.
+    /// nil for a FILE, and for the published demo keys, which are never rotated.
     let plan: RotationPlan?
-    /// nil if no set is published.
-    let signedSet: PublicationStatus?
-    /// Why no command uses the keyset: it is an earlier copy. nil for other keysets.
-    let problem: String?
-    /// Why changes refuse the audit log; nil if they don't.
-    let logProblem: String?
+    /// The last signed set of each epoch, or that of a FILE.
+    let sets: [PublicationStatus]
 
-    /// - Parameter pins: a file with what the app bundles, for a FILE that is a signed sender set.
-    init(_ path: String, pins: String? = nil, at time: UnixTime) throws {
-        if let pins {
-            let signed = try SignedSetFile.read(path, pins: pins)
-            let (set, publication) = (signed.set, signed.set.publication)
-            // Another set or epoch, which the app refuses. An expired set is shown with a warning.
-            _ = try KeySource.naming(path) {
-                try SenderSetState(
-                    accepting: set, pins: signed.pins, topic: publication.topics[0], stored: nil,
-                    at: publication.issuedAt)
-            }
-            let status = PublicationStatus(set, at: time)
-            self.init(path, KeysetMetadata(set.keyset), isFile: true, signedSet: status, at: time)
-        } else {
-            let (metadata, problem) = try KeySource.notedMetadata(of: path)
-            let isFile = !FileSystem.isFolder(path)
-            let logProblem = try isFile || problem != nil ? nil : KeySource.logProblem(of: path, metadata)
-            self.init(path, metadata, isFile: isFile, problem: problem, logProblem: logProblem, at: time)
-        }
+    /// - Parameter plan: nil for published demo keys.
+    init(_ path: String, _ log: KeysetLog, plan: RotationPlan?, at time: UnixTime) throws {
+        let state = log.state
+        let sets = try state.epochs.keys.sorted().compactMap { try PublicationStatus(state, epoch: $0, at: time) }
+        self.init(
+            path, state.kind, state.keys.map { KeyStatus.Key($0, state.effective($0)) }, state.timeline, log: log,
+            plan: plan, sets: sets, at: time)
     }
 
-    init(
-        _ path: String, _ metadata: KeysetMetadata, isFile: Bool, signedSet: PublicationStatus? = nil,
-        problem: String? = nil, logProblem: String? = nil, at time: UnixTime
-    ) {
-        let timeline = metadata.timeline
-        folder = isFile ? nil : KeysetFolder(path)
-        self.path = folder?.path ?? path
-        self.metadata = metadata
-        clock = time
-        now = timeline.effective(time)
-        statuses = zip(timeline.keys, timeline.phases()).map {
-            KeyStatus($0, $1, metadata, isUsed: problem == nil, at: time)
+    /// - Parameter pins: a file with what the app bundles, for a FILE that is a signed sender set.
+    init(file path: String, pins: String?, at time: UnixTime) throws {
+        guard let pins else {
+            var bytes = try FileSystem.readFile(path)
+            defer { wipe(&bytes) }
+            self = try KeySource.naming(path) { try KeysetView(path, Keyset(json: bytes), at: time) }
+            return
         }
-        let isDemo = DemoKeys.covers(timeline.keys.map(\.kid))
-        var plan = isFile || isDemo || problem != nil ? nil : metadata.plan(at: time)
-        self.problem = problem
-        self.logProblem = logProblem
-        let refusal =
-            logProblem == nil
-            ? Writer.refusal(metadata.writer, own: try? Writer.ofThisHost()) : "the audit log is broken"
-        if let refusal { plan?.block(refusal) }
-        self.plan = plan
-        self.signedSet = signedSet ?? PublicationStatus(metadata, at: now)
+        let signed = try SignedSetFile.read(path, pins: pins)
+        let (set, publication) = (signed.set, signed.set.publication)
+        // Another set or epoch, which the app refuses. An expired set is shown with a warning.
+        _ = try KeySource.naming(path) {
+            try SenderSetState(
+                accepting: set, pins: signed.pins, topic: publication.topics[0], stored: nil, at: publication.issuedAt)
+        }
+        try self.init(path, set.keyset, sets: [PublicationStatus(set, at: time)], at: time)
+    }
+
+    private init(_ path: String, _ keyset: Keyset, sets: [PublicationStatus] = [], at time: UnixTime) throws {
+        let keys = try keyset.entries.map { try KeyStatus.Key($0) }
+        self.init(path, keyset.kind, keys, keyset.timeline, log: nil, plan: nil, sets: sets, at: time)
+    }
+
+    private init(
+        _ path: String, _ kind: KeyKind, _ keys: [KeyStatus.Key], _ timeline: KeyTimeline, log: KeysetLog?,
+        plan: RotationPlan?, sets: [PublicationStatus], at time: UnixTime
+    ) {
+        let phases = Dictionary(uniqueKeysWithValues: zip(timeline.keys.map(\.kid), timeline.phases()))
+        statuses = keys.map { KeyStatus($0, phases[$0.kid] ?? [], timeline, kind, at: time) }
+        (self.path, self.kind, self.log, self.plan, self.sets) = (path, kind, log, plan, sets)
+        (clock, now) = (time, timeline.effective(time))
     }
 
     var remaining: [KeyStatus] { statuses.filter { $0.state != .destroyed } }
@@ -75,12 +67,7 @@ struct KeysetView {
     var listed: [KeyStatus] { remaining + statuses.filter { $0.state == .destroyed } }
 
     /// nil if there is no plan, and for publisher keys.
-    var policy: RotationPolicy? { plan == nil || plan?.exemption != nil ? nil : metadata.policy }
-
-    /// Why the clock seems wrong, so that every step is blocked; nil if it doesn't.
-    var clockProblem: String? { plan?.clockObjection }
-
-    func status(_ kid: KeyID) -> KeyStatus? { statuses.first { $0.kid == kid } }
+    var policy: RotationPolicy? { plan == nil || plan?.exemption != nil ? nil : log?.state.policy }
 
     var primary: KeyStatus? { statuses.first { $0.state == .primary } }
 
@@ -97,34 +84,53 @@ struct KeysetView {
 }
 
 struct KeyStatus {
-    let kid: KeyID
-    let lifecycle: KeyLifecycle
-    let traits: KeysetMetadata.Traits?
+    struct Key {
+        let kid: KeyID
+        let lifecycle: KeyLifecycle
+        let algorithm: KeyAlgorithm
+        let demandsPSK: Bool
+        /// RFC 7638; nil for a shared key.
+        let thumbprint: [UInt8]?
+        /// Whether no file has its material.
+        let isLost: Bool
+
+        init(_ key: KeysetState.Key, _ lifecycle: KeyLifecycle) {
+            (kid, self.lifecycle, algorithm, demandsPSK) = (key.kid, lifecycle, key.algorithm, key.demandsPSK)
+            (thumbprint, isLost) = (key.jwk?.thumbprint, key.isLost)
+        }
+
+        init(_ entry: Keyset.Entry) throws {
+            (kid, lifecycle, algorithm) = (entry.record.kid, entry.lifecycle, entry.record.algorithm)
+            (demandsPSK, thumbprint, isLost) = (entry.demandsPSK, try PublicJWK(entry.record)?.thumbprint, false)
+        }
+    }
+
+    let key: Key
     let state: KeyState
     /// The past and future states as far as the times are known. For a key of unknown age, only those since it began to
-    /// seal.
+    /// seal. None for a lost key.
     let phases: [KeyPhase]
     let now: UnixTime
     private let isPublisher: Bool
-    /// Whether commands use the keyset.
-    private let isUsed: Bool
 
-    init(_ key: KeyTimeline.Key, _ phases: [KeyPhase], _ metadata: KeysetMetadata, isUsed: Bool, at time: UnixTime) {
-        self.isUsed = isUsed
-        kid = key.kid
-        lifecycle = key.lifecycle
-        traits = metadata.traits[key.kid]
-        state = metadata.timeline.state(of: key.kid, at: time) ?? .pending
-        isPublisher = metadata.kind == .publisher
-        let now = metadata.timeline.effective(time)
+    init(_ key: Key, _ phases: [KeyPhase], _ timeline: KeyTimeline, _ kind: KeyKind, at time: UnixTime) {
+        self.key = key
+        let now = timeline.effective(time)
         self.now = now
+        state = timeline.state(of: key.kid, at: time) ?? key.lifecycle.state(at: now)
+        isPublisher = kind == .publisher
         self.phases = phases.filter { $0.start != nil || $0.contains(now) }
     }
 
-    /// Whether the key seals or signs. Publisher keys sign beside each other.
-    var seals: Bool { isUsed && (isPublisher ? state.opens : state == .primary) }
+    var kid: KeyID { key.kid }
+    var lifecycle: KeyLifecycle { key.lifecycle }
+    /// The state, or that the key is lost.
+    var stateText: String { key.isLost ? "lost" : "\(state)" }
 
-    var opens: Bool { isUsed && state.opens }
+    /// Whether the key seals or signs. Publisher keys sign beside each other.
+    var seals: Bool { !key.isLost && (isPublisher ? state.opens : state == .primary) }
+
+    var opens: Bool { !key.isLost && state.opens }
 
     func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
 
@@ -138,6 +144,7 @@ struct KeyStatus {
 
     /// `retires in 12d`, `destroyed 3d ago`; nil without a known time.
     var nextText: String? {
+        if key.isLost { return "no file has it" }
         switch state {
         case .destroyed: return ended("destroyed", lifecycle.destroyedAt)
         case .revoked: return ended("revoked", lifecycle.revokedAt)

@@ -39,7 +39,7 @@ struct Timeline {
     }
 
     var leftOut: String? {
-        let count = view.statuses.count - statuses.count
+        let count = view.statuses.count { !$0.key.isLost } - statuses.count
         return count > 0 ? NumberText.counted(count, "key") + " destroyed earlier" : nil
     }
 

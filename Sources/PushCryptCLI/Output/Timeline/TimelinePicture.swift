@@ -6,11 +6,10 @@ import PushCryptKeysets
 struct TimelinePicture {
     private let title: String
     private let rows: [TimelineRows]
-    /// The keysets that no command uses, and why.
+    /// The keysets that can't be read, and why.
     private let problems: [(path: String, reason: String)]
     private let isKeystore: Bool
 
-    static let earlierCopy = "an earlier copy, which no command uses: run `pushcrypt keys doctor`"
     static let width = 960.0
     static let left = 28.0
     private static let firstTop = 68.0
@@ -20,7 +19,7 @@ struct TimelinePicture {
     init(_ view: KeysetView) {
         title = "Keys of \(Picture.shortened(view.path)) at \(view.now)"
         rows = [TimelineRows(Timeline(view), name: nil, top: Self.firstTop)]
-        problems = view.problem == nil ? [] : [(view.path, Self.earlierCopy)]
+        problems = []
         isKeystore = false
     }
 
@@ -39,7 +38,7 @@ struct TimelinePicture {
     }
 
     var picture: Picture {
-        let bottom = (rows.last?.bottom ?? Self.firstTop - Self.gap) + (isKeystore || !problems.isEmpty ? Self.gap : 0)
+        let bottom = (rows.last?.bottom ?? Self.firstTop - Self.gap) + (isKeystore ? Self.gap : 0)
         let lost = problems.enumerated().flatMap { index, problem in
             let top = bottom + 44 * Double(index)
             return [
@@ -151,7 +150,7 @@ private struct TimelineRows {
 
     private static func header(of timeline: Timeline) -> [Line] {
         let view = timeline.view
-        let kind = "\(view.metadata.kind.rawValue) keys"
+        let kind = "\(view.kind.rawValue) keys"
         guard let policy = view.policy, let plan = view.plan else { return [Line(text: kind, style: "muted")] }
         let lengths = [
             ("rotate every", policy.rotateEveryInSeconds), ("publish lead", policy.publishLeadInSeconds),

@@ -66,33 +66,33 @@ struct EncryptedPlace {
     /// A keyset with one key, made at `Workplace.now`.
     @discardableResult
     func create(_ path: String, _ kind: KeyKind, psk: Bool = false, isCommand: Bool = false) throws -> String {
-        let passphrase = Array(Self.passphrase.utf8)
-        let (protection, secret): (Protection, KeysetSecret) =
-            isCommand
-            ? (.command, .command("sh '\(place.folder.path)/kms'"))
-            : (.passphrase(Self.cheap), .passphrase(SecretBytes(copying: passphrase.bytes)))
-        return try place.make(path, kind, psk: psk, protection, secret, at: UnixTime(1_772_355_600))
+        let secret = isCommand ? command : Workplace.secret
+        let secrets = try KeysetSecrets(ofLog: [(SecretName("passphrase")!, secret)], Self.cheap)
+        return try place.make(path, kind, psk: psk, secrets: secrets, at: UnixTime(1_772_355_600))
     }
 
     static let cheap = try! ScryptParameters(n: 1_024, r: 8, p: 1)
 
-    /// scrypt's N in the file.
-    func cost(_ path: String) throws -> Int? {
-        try Payload.member("sealed.passphrase.n", of: place.read("\(path)/keyset.json")) as? Int
+    /// The last row of a keyset's file, with the keys.
+    func lastRow(_ path: String) throws -> Data {
+        try #require(try place.read("\(path).keyset").split(separator: UInt8(ascii: "\n")).last)
     }
 
-    func isInClear(_ path: String) throws -> Bool {
-        try Payload.member("keys", of: place.read("\(path)/keyset.json")) != nil
+    func isInClear(_ path: String) throws -> Bool { try Payload.member("keys", of: lastRow(path)) != nil }
+
+    /// The values of every `d`, `k` and `psk`.
+    func secrets(of path: String, isCommand: Bool = false) throws -> [String] {
+        let rows = try KeysetRows(at: KeysetLocation(place.folder.file(path).path), .reading)
+        let records = try rows.unlocked(isCommand ? command : Workplace.secret).records.values
+        return try records.flatMap { record in
+            var jwk = [UInt8]()
+            try record.appendJWK(to: &jwk)
+            let members = try JSONSerialization.jsonObject(with: Data(jwk)) as? [String: String] ?? [:]
+            return ["d", "k", "psk"].compactMap { members[$0] }
+        }
     }
 
-    /// The values of every `d`, `k` and `psk`, from a decrypted copy, which is removed.
-    func secrets(of path: String, _ source: Source = .file) throws -> [String] {
-        try #require(try place.shell("cp -R \(path) copy && chmod 700 copy").isSuccess)
-        defer { try? FileManager.default.removeItem(at: place.folder.file("copy")) }
-        let output = try run("keys passwd copy --insecure-plaintext --confirm-clock --at \(Workplace.now)", source)
-        try #require(output.isSuccess, "\(output)")
-        return try place.secrets(in: "copy/keyset.json")
-    }
+    private var command: KeysetSecret { .command("sh '\(place.folder.path)/kms'") }
 
     /// The bytes of every file below `path`.
     func everything(in path: String) throws -> String {

@@ -25,7 +25,7 @@ struct PromptTests {
     func roundTrip() throws {
         let terminal = try terminal(
             "\"$PUSHCRYPT\" keys create Keys/ios --kind sender && \"$PUSHCRYPT\" keys export Keys/ios")
-        for prompt in ["New passphrase: ", "The same again: ", "Passphrase of Keys/ios: "] {
+        for prompt in ["New passphrase: ", "The same again: ", "Passphrase of Keys/ios.keyset: "] {
             try terminal.wait(for: prompt)
             #expect(try terminal.localFlags() & tcflag_t(ECHO | ICANON | ISIG) == 0)
             try terminal.type(Self.passphrase + "\r")
@@ -37,44 +37,17 @@ struct PromptTests {
         #expect(output.isSuccess, "\(output)")
     }
 
-    @Test("a plain keyset that is put in place of the encrypted one after the question is refused by keys passwd")
+    @Test("a plain keyset that is put in place of the encrypted one after the question is refused")
     func exchanged() throws {
         try encrypted.create("Keys/ios", .sender)
         try place.create("Keys/other", "sender")
-        let terminal = try terminal("\"$PUSHCRYPT\" keys passwd Keys/ios")
-        try terminal.wait(for: "Passphrase of Keys/ios: ")
-        _ = try place.shell("rm -r Keys/ios && mv Keys/other Keys/ios")
-        let plain = try place.read("Keys/ios/keyset.json")
+        let terminal = try terminal("\"$PUSHCRYPT\" keys secret set Keys/ios --new-passphrase-file other")
+        try terminal.wait(for: "Passphrase of Keys/ios.keyset: ")
+        _ = try place.shell("mv Keys/other.keyset Keys/ios.keyset")
+        let plain = try place.read("Keys/ios.keyset")
         try terminal.type("correct horse\r")
-        for prompt in ["New passphrase: ", "The same again: "] {
-            try terminal.wait(for: prompt)
-            try terminal.type("another one\r")
-        }
         #expect(try terminal.exitStatus() == 65, "\(terminal.screen)")
-        #expect(try place.read("Keys/ios/keyset.json") == plain)
-    }
-
-    @Test("two different new passphrases are refused")
-    func different() throws {
-        let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")
-        for (prompt, text) in [("New passphrase: ", "one horse\n"), ("The same again: ", "One horse\n")] {
-            try terminal.wait(for: prompt)
-            try terminal.type(text)
-        }
-        #expect(try terminal.exitStatus() == 64)
-        #expect(terminal.screen.contains("the two passphrases differ; nothing was written"))
-        #expect(try !place.names().contains("Keys"))
-    }
-
-    @Test("a short new passphrase is refused before it is asked for again, and nothing is made")
-    func short() throws {
-        let terminal = try terminal("\"$PUSHCRYPT\" keys create Keys/ios --kind sender")
-        try terminal.wait(for: "New passphrase: ")
-        try terminal.type("horses7\n")
-        #expect(try terminal.exitStatus() == 64)
-        #expect(terminal.screen.contains("the new passphrase has fewer than 8 characters"), "\(terminal.screen)")
-        #expect(!terminal.screen.contains("The same again"))
-        #expect(try !place.names().contains("Keys"))
+        #expect(try place.read("Keys/ios.keyset") == plain)
     }
 
     /// Typed characters and the resulting passphrase: corrections, an erased line, a control character.
@@ -87,7 +60,7 @@ struct PromptTests {
     func corrections(_ typed: String) throws {
         try encrypted.create("Keys/ios", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios >exported")
-        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        try terminal.wait(for: "Passphrase of Keys/ios.keyset: ")
         try terminal.type(typed)
         #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
         #expect(try !place.read("exported").isEmpty)
@@ -121,7 +94,7 @@ struct PromptTests {
     func failures(_ typed: String, _ words: String) throws {
         try encrypted.create("Keys/ios", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios")
-        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        try terminal.wait(for: "Passphrase of Keys/ios.keyset: ")
         try terminal.type(typed)
         #expect(try terminal.exitStatus() == (typed == "wrong\n" ? 77 : 64))
         #expect(terminal.screen.contains(words), "\(terminal.screen)")
@@ -135,7 +108,7 @@ struct PromptTests {
         try place.write(Workplace.inner, to: "inner")
         let terminal = try terminal(
             "\"$PUSHCRYPT\" seal --bare --to Keys/ios --topic a.b --at \(Workplace.now) <inner >sealed")
-        try terminal.wait(for: "Passphrase of Keys/ios: ")
+        try terminal.wait(for: "Passphrase of Keys/ios")
         try terminal.type(EncryptedPlace.passphrase + "\n")
         #expect(try terminal.exitStatus() == 0)
         #expect(try Payload.string("pushcrypt.sealed", of: place.read("sealed")) != nil)
@@ -146,46 +119,24 @@ struct PromptTests {
         try encrypted.create("Keys/ios", .sender)
         let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/ios 2>words")
         #expect(try terminal.exitStatus() == 64)
-        #expect(String(decoding: try place.read("words"), as: UTF8.self).contains("Keys/ios is encrypted: use"))
+        #expect(String(decoding: try place.read("words"), as: UTF8.self).contains("Keys/ios.keyset is encrypted: "))
     }
 
-    @Test("keys passwd asks for the old passphrase, then twice for the new one")
-    func passwd() throws {
-        try encrypted.create("Keys/ios", .sender)
-        let terminal = try terminal("\"$PUSHCRYPT\" keys passwd Keys/ios --at \(Workplace.now)")
+    @Test("each keyset is asked for once, because a publisher has another passphrase; the new one is typed twice")
+    func each() throws {
+        for name in ["a", "b"] { try encrypted.create("Keys/\(name)", .sender) }
+        let terminal = try terminal(
+            "\"$PUSHCRYPT\" keys secret add Keys/a Keys/b --name safe --at \(Workplace.now)")
         for (prompt, text) in [
-            ("Passphrase of Keys/ios: ", EncryptedPlace.passphrase),
+            ("Passphrase of Keys/a.keyset: ", EncryptedPlace.passphrase),
             ("New passphrase: ", EncryptedPlace.otherPassphrase),
             ("The same again: ", EncryptedPlace.otherPassphrase),
+            ("Passphrase of Keys/b.keyset: ", EncryptedPlace.passphrase),
         ] {
             try terminal.wait(for: prompt)
             try terminal.type(text + "\n")
         }
         #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
-        #expect(!terminal.screen.contains("horse"))
-        #expect(try encrypted.runWithoutSecret("keys export Keys/ios --passphrase-file other").isSuccess)
-    }
-
-    /// One passphrase unlocks all keysets of a run.
-    @Test("rotate --all asks for the passphrase once")
-    func once() throws {
-        for name in ["a", "b", "c"] { try encrypted.create("Keys/\(name)", .sender) }
-        let terminal = try terminal("\"$PUSHCRYPT\" rotate --all --now --at \(Workplace.now)")
-        try terminal.wait(for: "Passphrase of ")
-        try terminal.type(EncryptedPlace.passphrase + "\n")
-        #expect(try terminal.exitStatus() == 0, "\(terminal.screen)")
-        #expect(terminal.screen.components(separatedBy: "Passphrase of").count == 2)
-    }
-
-    @Test("the prompt replaces control characters of a keyset's name")
-    func names() throws {
-        try encrypted.create("Keys/ab", .sender)
-        try place.move("Keys/ab", to: "Keys/a\u{1b}[2Jb")
-        let terminal = try terminal("\"$PUSHCRYPT\" keys export Keys/a*b")
-        try terminal.wait(for: "Passphrase of Keys/a\u{fffd}[2Jb: ")
-        try terminal.type("\u{4}")
-        #expect(try terminal.exitStatus() == 64)
-        #expect(!terminal.screen.contains("\u{1b}"))
     }
 
     /// The helper may ask for a PIN on the terminal: it is in the foreground process group.

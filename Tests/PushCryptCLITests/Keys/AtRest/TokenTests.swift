@@ -29,11 +29,11 @@ struct TokenTests {
             """, stdin: stdin)
     }
 
-    @Test("a keyset is created, rotated, used and verified with the token")
+    @Test("a keyset is created, rotated and used with the token")
     func use() throws {
         #expect(try run("keys create Keys/push --kind shared --at \(Workplace.newYear)").exit == 0)
         let rotated = try run("rotate Keys/push --at 2026-03-25T00:00:00Z")
-        #expect(rotated.text.contains("done     add key"), "\(rotated)")
+        #expect(rotated.exit == 0 && rotated.text.contains("added key"), "\(rotated)")
         let sealed = try run(
             "seal --to Keys/push --device d --topic \(Workplace.topic) --at 2026-03-25T00:00:00Z",
             stdin: Workplace.inner)
@@ -41,8 +41,7 @@ struct TokenTests {
             "open --keys Keys/push --device d --topic \(Workplace.topic) --at 2026-03-25T00:00:00Z",
             stdin: sealed.stdout)
         #expect(opened.isSuccess && opened.payload == Workplace.inner, "\(opened)")
-        #expect(try run("keys verify Keys/push --at 2026-03-25T00:00:00Z").isSuccess)
-        #expect(try String(decoding: place.read("Keys/push/keyset.json"), as: UTF8.self).contains("\"command\": true"))
+        #expect(try String(decoding: place.read("Keys/push.keyset"), as: UTF8.self).contains("\"command\":true"))
     }
 
     @Test(

@@ -43,7 +43,7 @@ struct OpenSSLToolTransferTests {
             set -e
             umask 077
             openssl \(command) >key
-            "$PUSHCRYPT" keys import Keys/a --from key --key-passphrase-file passphrase --insecure-plaintext >kid
+            "$PUSHCRYPT" keys import Keys/a key --key-passphrase-file passphrase --insecure-plaintext >kid
             "$PUSHCRYPT" keys export Keys/a --format pem >ours
             openssl pkey -in key -passin file:passphrase -pubout >theirs ||
                 openssl pkey -inform DER -in key -pubout >theirs
@@ -61,7 +61,7 @@ struct OpenSSLToolTransferTests {
     func others(_ command: String) throws {
         let place = try Workplace()
         let output = try place.shell(
-            #"openssl \#(command) >key 2>/dev/null; "$PUSHCRYPT" keys import Keys/a --from key --insecure-plaintext"#)
+            #"openssl \#(command) >key 2>/dev/null; "$PUSHCRYPT" keys import Keys/a key --insecure-plaintext"#)
         expectRefusal(output, 65, saying: "key")
         #expect(try !place.names().contains("Keys"))
     }

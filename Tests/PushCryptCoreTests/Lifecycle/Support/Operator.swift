@@ -50,8 +50,7 @@ struct Operator {
         switch number(0..<13) {
         case 0, 1: try add()
         case 2, 3: try promote()
-        case 4: try retire()
-        case 5, 6: try revoke()
+        case 4, 5, 6: try revoke()
         case 7, 8: try destroy()
         case 9: try keyset.adopt(.random(&keyset.random), at: clock)
         default: try rotate()
@@ -86,13 +85,6 @@ struct Operator {
         if state != .primary { witness.note("promoted key \(kid) is \(state)", clock) }
     }
 
-    private mutating func retire() throws {
-        let (policy, kid) = (keyset.policy, anyKey())
-        try keyset.change(at: clock) { timeline, now throws(LifecycleError) in
-            _ = try timeline.retire(kid, at: now, policy)
-        }
-    }
-
     /// Revokes the primary and adds or promotes its successor in the same step.
     private mutating func revoke() throws {
         let (policy, kid, new, clock) = (keyset.policy, anyKey(), keyset.newID(), clock)
@@ -125,9 +117,7 @@ struct Operator {
 
     private mutating func rotate() throws {
         let enough = chance(2)
-        let plan = RotationPlan(
-            keyset.timeline, keyset.policy, at: clock, beginsNow: chance(8), confirmsClock: chance(4)
-        ) { _ in
+        let plan = RotationPlan(keyset.timeline, keyset.policy, at: clock, beginsNow: chance(8)) { _ in
             RotationPlan.CoverageVerdict(isEnough: enough, explanation: "reports")
         }
         try keyset.carryOut(plan, at: clock)

@@ -64,7 +64,6 @@ struct SimulatedKeyset {
             case .add(let activatesAt): try timeline.add(kid, activatesAt: activatesAt, at: now, policy)
             case .promote: _ = try timeline.promote(kid, at: now, policy, force: false)
             case .destroy: _ = try timeline.destroy(kid, at: now, policy, force: false)
-            case .renew: break
             }
         }
     }

@@ -72,11 +72,6 @@ struct TimelineInDays {
     }
 
     @discardableResult
-    mutating func retire(_ kid: KeyID, on day: Int64) throws -> [String] {
-        try on(day) { timeline, now, policy throws(LifecycleError) in try timeline.retire(kid, at: now, policy) }
-    }
-
-    @discardableResult
     mutating func revoke(_ kid: KeyID, on day: Int64, addingNow new: KeyID? = nil) throws -> [String] {
         try on(day, givingUp: [kid]) { timeline, now, policy throws(LifecycleError) in
             let losses = try timeline.revoke(kid, at: now, policy)
@@ -102,7 +97,7 @@ struct TimelineInDays {
     func plan(
         on day: Int64, beginsNow: Bool = false, enough: Bool? = nil
     ) -> RotationPlan {
-        RotationPlan(timeline, policy, at: .days(day), beginsNow: beginsNow, confirmsClock: true) { _ in
+        RotationPlan(timeline, policy, at: .days(day), beginsNow: beginsNow) { _ in
             enough.map { RotationPlan.CoverageVerdict(isEnough: $0, explanation: "reports") }
         }
     }
@@ -126,7 +121,6 @@ extension RotationPlan.Step {
             case .add(let time?): "add \(dueAt.text): seals from \(time.text)"
             case .promote(let kid): "promote \(kid.description.first!) \(dueAt.text)"
             case .destroy(let kid): "destroy \(kid.description.first!) \(dueAt.text)"
-            case .renew: "renew \(dueAt.text)"
             }
         return what + (blockedBy == nil ? "" : " blocked")
     }

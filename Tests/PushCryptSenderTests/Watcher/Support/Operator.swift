@@ -1,100 +1,67 @@
-import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptFiles
 import PushCryptKeysets
-import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptSender
 
-/// A keyset of a keystore in its own folder, and the operator who changes it.
-struct Operator {
-    static let start = UnixTime(1_800_000_000)
-    private static let actor = Actor(name: "operator", reason: nil)
+/// A keyset's file in its own folder, and the operator who changes it.
+final class Operator: Sendable {
+    static let start = KeysetFiles.start
 
     let folder: TemporaryFolder
     let secret: KeysetSecret?
     let clock = TestClock(start)
+    /// The keyset before all changes.
+    let first: KeysetFiles
+    private let last: Locked<KeysetFiles>
 
     init(
-        _ kind: KeyKind = .shared, type: KeyPairType = .p256, psk: Bool = false,
-        under protection: Protection = .plaintext,
-        _ secret: KeysetSecret? = nil
+        _ kind: KeyKind = .shared, _ secret: KeysetSecret? = nil, type: KeyPairType = .p256, psk: Bool = false
     ) throws {
         folder = try TemporaryFolder()
         self.secret = secret
-        try KeysetStore(path).create(
-            KeyRecord.generate(kind, type: type, psk: psk, backend: DefaultBackend.shared), .standard, protection,
-            secret, at: Self.start, by: Self.actor)
+        first = try KeysetFiles(kind, secret, type: type, psk: psk)
+        last = Locked(first)
+        try write(files.file)
     }
 
-    var path: String { folder.path + "/Keys/push" }
-    var filePath: String { path + "/keyset.json" }
+    /// As a program names it.
+    var path: String { folder.path + "/push" }
+    var filePath: String { path + ".keyset" }
+    /// The keyset after the last change.
+    var files: KeysetFiles { last.withLock { $0 } }
+    var keyset: Keyset { get throws { try files.keyset } }
 
-    /// Changes the keyset as the command line does.
+    func write(_ text: [UInt8]) throws { try FileSystem.replace(filePath, with: text) }
+
+    /// Writes the keyset after a change. The clock isn't before its last line.
     @discardableResult
-    func change<Result>(_ body: (inout KeysetEditor) throws -> Result) throws -> Result {
-        try Self.change(KeysetStore(path), at: clock.now, secret, body)
+    func change(_ body: (KeysetFiles) throws -> KeysetFiles) throws -> KeysetFiles {
+        let next = try body(files)
+        last.withLock { $0 = next }
+        clock.now = max(clock.now, next.log.state.at)
+        try write(next.file)
+        return next
     }
 
     /// Adds a key that seals at once, a second later. The old key continues to open.
     @discardableResult
-    func rotate() throws -> KeyID {
-        clock.now = clock.now + 1
-        return try Self.rotate(KeysetStore(path), at: clock.now, secret)
-    }
+    func rotate() throws -> KeyID { try add(activatesAt: clock.now + 1) }
 
     /// Adds a key that seals from `activatesAt` on.
-    func add(activatesAt: UnixTime?) throws -> KeyID { try change { try $0.add(activatesAt: activatesAt) } }
-
-    private static func change<Result>(
-        _ store: KeysetStore, at time: UnixTime, _ secret: KeysetSecret?,
-        _ body: (inout KeysetEditor) throws -> Result
-    ) throws -> Result {
-        try store.change(at: time, by: actor, SecretSource(secret), body).result
-    }
-
     @discardableResult
-    private static func rotate(_ store: KeysetStore, at time: UnixTime, _ secret: KeysetSecret?) throws -> KeyID {
-        try change(store, at: time, secret) { editor in
-            let kid = try editor.add(activatesAt: nil)
-            try editor.promote(kid, force: true)
-            return kid
-        }
+    func add(activatesAt: UnixTime) throws -> KeyID {
+        let kids = try change { try $0.rotated(sealsAfter: activatesAt.seconds - $0.log.state.at.seconds - 1) }.kids
+        return kids[kids.count - 1]
     }
-
-    var copyPath: String { folder.path + "/copy" }
-
-    /// The keyset in another folder, rotated there a second later.
-    ///
-    /// - Returns: the folder's path.
-    func rotatedCopy() throws -> String {
-        clock.now = clock.now + 1
-        try FileManager.default.copyItem(atPath: path, toPath: copyPath)
-        try folder.setMode(0o700, of: "copy")
-        try Self.rotate(KeysetStore(copyPath), at: clock.now, secret)
-        return copyPath
-    }
-
-    func text() throws -> [UInt8] { try FileSystem.readFile(filePath) }
-
-    func write(_ text: [UInt8]) throws { try FileSystem.replace(filePath, with: text) }
-
-    /// The text of the keyset after a change that no command makes.
-    func edited(_ body: (inout StoredKeyset) throws -> Void) throws -> [UInt8] {
-        var stored = try KeysetFolder(path).file().unlocked(SecretSource(secret))
-        try body(&stored)
-        return try stored.fileText()
-    }
-
-    func keyset() throws -> Keyset { try Keyset(folder: path, secret: secret) }
 
     /// Opens a push with the keyset's keys at the clock's time.
     func open(_ push: SealedPush, device: DeviceID? = nil) throws -> String {
-        try Self.open(push, with: device.map { try keyset().device($0) } ?? keyset(), at: clock.now)
+        try Self.open(push, with: device.map { try keyset.device($0) } ?? keyset, at: clock.now)
     }
 
     static func open(_ push: SealedPush, with keys: Keyset, at time: UnixTime) throws -> String {

@@ -1,41 +1,30 @@
 import Foundation
 import PushCryptFiles
-import PushCryptKeysets
+import PushCryptTestSupport
 import Testing
 
 /// A way to replace a keyset with a rotated one.
 struct Replacement: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let perform: @Sendable (Operator) throws -> Void
+    /// - Parameter text: the file of the rotated keyset.
+    let perform: @Sendable (_ place: Operator, _ text: [UInt8]) throws -> Void
 
-    static let all: [Replacement] = [change, copiedFile, exchangedFolder, newFolder, writtenInPlace]
+    static let all: [Replacement] = [renamedFile, removedFile, writtenInPlace]
 
-    private static let change = Replacement(testDescription: "the keystore's own change") { try $0.rotate() }
-
-    private static let copiedFile = Replacement(testDescription: "a file renamed onto the old one") { place in
-        try rename(place.rotatedCopy() + "/keyset.json", to: place.filePath)
-        try rename(place.copyPath + "/audit.jsonl", to: place.path + "/audit.jsonl")
+    private static let renamedFile = Replacement(testDescription: "a file renamed onto the old one") { place, text in
+        try place.write(text)
     }
 
-    private static let exchangedFolder = Replacement(testDescription: "a folder renamed to the old name") { place in
-        let copy = try place.rotatedCopy()
-        try rename(place.path, to: place.path + ".old")
-        try rename(copy, to: place.path)
+    private static let removedFile = Replacement(testDescription: "a file removed and made again") { place, text in
+        try FileManager.default.removeItem(atPath: place.filePath)
+        try place.write(text)
     }
 
-    private static let newFolder = Replacement(testDescription: "a folder removed and made again") { place in
-        let copy = try place.rotatedCopy()
-        try FileManager.default.removeItem(atPath: place.path)
-        try Folder.makeIfMissing(place.path)
-        for name in ["audit.jsonl", "keyset.json"] { try rename(copy + "/" + name, to: place.path + "/" + name) }
-    }
-
-    private static let writtenInPlace = Replacement(testDescription: "a file overwritten in place") { place in
-        let copy = try place.rotatedCopy()
+    private static let writtenInPlace = Replacement(testDescription: "a file overwritten in place") { place, text in
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: place.filePath))
-        try file.write(contentsOf: FileSystem.readFile(copy + "/keyset.json"))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: text)
         try file.close()
-        try rename(copy + "/audit.jsonl", to: place.path + "/audit.jsonl")
     }
 
     static func rename(_ path: String, to other: String) throws {

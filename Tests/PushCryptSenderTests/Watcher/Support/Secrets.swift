@@ -7,8 +7,3 @@ extension KeysetSecret {
         return .passphrase(SecretBytes(copying: bytes.bytes))
     }
 }
-
-extension Protection {
-    /// A passphrase with cheap scrypt parameters.
-    static let cheap = Protection.passphrase(try! ScryptParameters(n: 16, r: 8, p: 1))
-}

@@ -2,107 +2,98 @@ import Foundation
 import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
+import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// A fault of a file that replaces a valid keyset with seq 2.
+/// A file that may not replace a keyset of recipients' keys with psk and two lines.
 struct Spoiling: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// A part of the refusal's text.
     let reason: String
-    var secret: KeysetSecret?
+    let isEncrypted: Bool
     let spoil: @Sendable (Operator) throws -> Void
     /// Repairs what writing a valid file doesn't.
     var repair: @Sendable (Operator) throws -> Void = { _ in }
 
-    var protection: Protection { secret == nil ? .plaintext : .cheap }
+    var secret: KeysetSecret? { isEncrypted ? .test("mine") : nil }
 
-    static let all = texts + others
+    static let all = logs + texts + others
+
+    /// Files whose log doesn't go on from line 2.
+    private static let logs: [Spoiling] = [
+        .init("an old copy", otherLog) { place in try place.first.file },
+        .init("a copy with another line 2", otherLog) { place in try place.first.rotated().file },
+        .init("a longer copy with another line 2", otherLog) { place in try place.first.rotated().rotated().file },
+        .init("another keyset", otherLog) { place in
+            try KeysetFiles(.recipient, place.secret, psk: true).rotated().rotated().file
+        },
+        .init("a keyset of another kind", otherLog) { place in
+            try KeysetFiles(.shared, place.secret).rotated().rotated().file
+        },
+        .init("a set of keys with a higher seq", otherLog, isEncrypted: false) { place in
+            var set = try place.files.rotated().keyset
+            (set.sequence, set.updatedAt) = (99, Operator.start + 99)
+            return try set.publicKeyset(keepingPSK: true).jwkSet(withHistory: true)
+        },
+        .init("the same log with another psk", "other keys with the same log", isEncrypted: false) { place in
+            let kid = place.files.kids[0]
+            var records = place.files.material.records
+            guard case .recipient(let publicKey, let privateKey, _)? = records[kid]?.material else { return [] }
+            let psk = SecretBytes(count: 32) { $0[0] = 1 }
+            records[kid] = try KeyRecord(
+                .recipient(publicKey: publicKey, privateKey: privateKey, psk: psk), backend: DefaultBackend.shared)
+            return try KeysetMaterial(records: records, secrets: nil, historyKey: nil).file(place.files.log)
+        },
+    ]
+
+    private static let otherLog = "doesn't go on from line 2 of the keyset"
 
     private static let texts: [Spoiling] = [
-        .init("an empty file", "not a JSON text") { _ in [] },
-        .init("a truncated file", "not a JSON text") { place in try Array(place.text().dropLast(200)) },
-        .init("a flipped bit", "doesn't match its digest") { place in
-            var text = try place.text()
-            let index = try #require(text.firstRange(of: Array(#""seq": 2"#.utf8))?.upperBound) - 1
-            text[index] ^= 1
+        .init("an empty file", "incomplete") { _ in [] },
+        .init("a file of which a half is written", "incomplete") { place in
+            let text = try place.files.rotated().file
+            return Array(text.prefix(text.count / 2))
+        },
+        .init("a flipped bit", "notAuthentic") { place in
+            var text = try place.files.rotated().file
+            let index = try #require(text.firstRange(of: Array("\"sealed\":".utf8))).upperBound
+            let key = try #require(text[index...].firstRange(of: Array("\"keys\":\"".utf8))).upperBound
+            text[key] = text[key] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
             return text
         },
-        .init("an older keyset", "went back from seq 2 to seq 1") { place in
-            try place.edited { $0.metadata.sequence = 1 }
-        },
-        .init("an older keyset with a higher seq", "went back from updatedAt 2027-01-15T08:00:01Z") { place in
-            try place.edited { stored in
-                stored.metadata.sequence = 9
-                stored.metadata.timeline.updatedAt = Operator.start - 1
-            }
-        },
-        .init("keys of another kind", "contains sender keys now and contained shared keys") { _ in
-            let other = try Operator(.sender)
-            for _ in 0..<3 { try other.rotate() }
-            return try other.text()
+        .init("a line that somebody without the secret appended", "notAuthentic") { place in
+            let (file, log) = (try place.files.file, place.files.log)
+            return try place.files.rotated().log.bytes + file[log.bytes.count...]
         },
         .init("no key that seals", "none of the 2 keys seals") { place in
-            try place.edited { stored in
-                stored.metadata.sequence += 1
-                for index in stored.metadata.timeline.keys.indices {
-                    stored.metadata.timeline.keys[index].lifecycle.retiresAt = Operator.start
+            try place.files.appending { changes in
+                changes.keys = place.files.kids.map { kid in
+                    var key = KeysetChanges.Key(kid)
+                    key.moments = [.retiresAt: Operator.start]
+                    return key
                 }
-            }
+            }.file
         },
-        .init("demo keys", "demo keys") { _ in Array(DemoKeys.sharedJSON.utf8) },
-        .init("an unknown sort of encryption", "sealed.v is missing or not the number of a version") {
-            place in
-            let text = String(decoding: try place.text(), as: UTF8.self)
-            return Array(withoutDigest(text.replacing(#""keys": ["#, with: #""sealed": ["#)).utf8)
+        .init("demo keys", "demo keys", isEncrypted: false) { _ in DemoKeys.recipient.file },
+        .init("keys under another passphrase", "the passphrase is wrong") { place in
+            try place.files.encrypted(.test("theirs")).file
         },
-        .init("keys under another passphrase", "the passphrase is wrong", under: .test("mine")) { place in
-            try place.edited { stored in
-                stored.metadata.sequence += 1
-                stored.secret = .test("theirs")
-            }
+        .init("a longer log with the keys in clear", "is not encrypted") { place in
+            try place.files.encrypted(nil).file
         },
-        .init("the same keys in plain text", "is not encrypted", under: .test("mine")) { place in
-            try place.edited { stored in
-                stored.metadata.sequence += 1
-                (stored.protection, stored.secret) = (.plaintext, nil)
-            }
-        },
-        .init("another keyset with the same seq", "has other content with the same seq 2") { _ in
-            let other = try Operator()
-            try other.rotate()
-            return try other.text()
-        },
-        .init("scrypt parameters out of bounds", "scrypt", under: .test("mine")) { place in
-            let text = String(decoding: try place.text(), as: UTF8.self)
-            return Array(withoutDigest(text.replacing(#""n": 16,"#, with: #""n": 17,"#)).utf8)
-        },
-        .init("keys that were moved to another keyset", "damaged or was changed", under: .test("mine")) { place in
-            let text = String(decoding: try place.text(), as: UTF8.self)
-            return Array(withoutDigest(text.replacing(#""seq": 2"#, with: #""seq": 3"#)).utf8)
-        },
+        .init("a private JWK", "is not encrypted") { _ in TestKeys.privateJWK("x25519") },
     ]
 
     private static let others: [Spoiling] = [
         .init(
-            testDescription: "a file that others can read", reason: "chmod 600",
-            spoil: { try $0.folder.setMode(0o640, of: "Keys/push/keyset.json") }),
+            testDescription: "a file that others can read", reason: "chmod", isEncrypted: true,
+            spoil: { try $0.files.rotated().write(to: $0.filePath, mode: 0o644) }),
         .init(
-            testDescription: "a folder that others can enter", reason: "chmod 700",
-            spoil: { try $0.folder.setMode(0o711, of: "Keys/push") },
-            repair: { try $0.folder.setMode(0o700, of: "Keys/push") }),
-        .init(
-            testDescription: "no file", reason: "No such file",
+            testDescription: "no file", reason: "No such file", isEncrypted: true,
             spoil: { try FileManager.default.removeItem(atPath: $0.filePath) }),
         .init(
-            testDescription: "a link", reason: "symbolic link",
-            spoil: { place in
-                try Replacement.rename(place.filePath, to: place.filePath + ".moved")
-                try FileManager.default.createSymbolicLink(
-                    atPath: place.filePath, withDestinationPath: place.filePath + ".moved")
-            }),
-        .init(
-            testDescription: "a folder", reason: "is not a file",
+            testDescription: "a folder", reason: "is not a file", isEncrypted: true,
             spoil: { place in
                 try FileManager.default.removeItem(atPath: place.filePath)
                 try Folder.makeIfMissing(place.filePath)
@@ -111,19 +102,20 @@ struct Spoiling: Sendable, CustomTestStringConvertible {
     ]
 
     private init(
-        testDescription: String, reason: String, spoil: @escaping @Sendable (Operator) throws -> Void,
+        testDescription: String, reason: String, isEncrypted: Bool,
+        spoil: @escaping @Sendable (Operator) throws -> Void,
         repair: @escaping @Sendable (Operator) throws -> Void = { _ in }
     ) {
-        (self.testDescription, self.reason, self.spoil, self.repair) = (testDescription, reason, spoil, repair)
+        (self.testDescription, self.reason, self.isEncrypted) = (testDescription, reason, isEncrypted)
+        (self.spoil, self.repair) = (spoil, repair)
     }
 
     private init(
-        _ description: String, _ reason: String, under secret: KeysetSecret? = nil,
+        _ description: String, _ reason: String, isEncrypted: Bool = true,
         text: @escaping @Sendable (Operator) throws -> [UInt8]
     ) {
-        self.init(testDescription: description, reason: reason) { place in try place.write(text(place)) }
-        self.secret = secret
+        self.init(testDescription: description, reason: reason, isEncrypted: isEncrypted) { place in
+            try place.write(text(place))
+        }
     }
-
-    private static func withoutDigest(_ text: String) -> String { text.replacing(/,\s+"digest".*"/, with: "") }
 }

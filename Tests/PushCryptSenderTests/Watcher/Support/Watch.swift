@@ -15,7 +15,7 @@ struct Watch {
 
     /// - Parameter interval: nil if the test requests every check.
     init(_ place: Operator, every interval: Duration? = nil) throws {
-        try self.init(KeysetPlace(folder: place.path), place.secret, every: interval, clock: place.clock)
+        try self.init(KeysetPlace(file: place.path), place.secret, every: interval, clock: place.clock)
     }
 
     init(

@@ -6,11 +6,9 @@ import PushCryptPrimitives
 
 /// A keyset on disk, which a change must replace as a whole or leave as it was.
 final class ChangedKeyset {
-    private static let day: Int64 = 86_400
-    private static let actor = Actor(name: "faults", reason: nil)
     private let parent = FileManager.default.temporaryDirectory.appendingPathComponent("faults-" + UUID().uuidString)
-    private let store: KeysetStore
     private let before: [String: Data]
+    private var keyset: String { parent.path + "/Keys/app" }
 
     /// What is on disk after a change that failed.
     struct HalfWritten: Error {
@@ -20,86 +18,85 @@ final class ChangedKeyset {
 
     /// - Parameter type: of the keyset's only key; nil for a keyset that doesn't exist.
     init(_ type: KeyPairType?) throws {
-        try FileManager.default.createDirectory(
-            at: parent, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        store = KeysetStore(parent.path + "/app")
-        if let type { try Self.create(type, in: store) }
+        for name in ["Keys", "history"] {
+            try FileManager.default.createDirectory(
+                at: parent.appendingPathComponent(name), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        if let type {
+            _ = try Self.host(parent, at: Vectors.time).create(parent.path + "/Keys/app", .recipient, type: type)
+        }
         before = try Self.files(in: parent)
     }
 
     deinit { try? FileManager.default.removeItem(at: parent) }
 
     func create(_ type: KeyPairType) throws -> Bool {
-        try change(expecting: [type]) { try Self.create(type, in: store) }
+        try change(expecting: [type]) { try $0.create(keyset, .recipient, type: type).log }
     }
 
     /// Imports a key of Tests/Vectors.
     func importKey(_ jwk: [UInt8], _ types: [KeyPairType]) throws -> Bool {
-        try change(expecting: types) {
+        try change(expecting: types) { host in
             let imported = try ImportedKey.read(jwk, rawKind: nil, passphrase: nil)
-            _ = try store.change(at: Vectors.time, by: Self.actor, .none) {
-                try $0.add(imported.entries[0].record, activatesAt: Vectors.time + 7 * Self.day, as: .imported)
-            }
+            return try host.importKey(keyset, imported.entries[0].record).log
         }
     }
 
-    /// - Parameter type: of the new key; nil for that of the keyset.
-    func add(_ type: KeyPairType?, _ types: [KeyPairType]) throws -> Bool {
-        try change(expecting: types) {
-            _ = try store.change(at: Vectors.time, by: Self.actor, .none) {
-                try $0.add(activatesAt: Vectors.time + 7 * Self.day, suite: type)
-            }
-        }
+    func add(_ type: KeyPairType, _ types: [KeyPairType]) throws -> Bool {
+        try change(expecting: types) { try $0.rotate(keyset, beginsNow: true, suite: type) }
     }
 
     func rotate(_ types: [KeyPairType]) throws -> Bool {
-        let time = Vectors.time + 84 * Self.day
-        return try change(expecting: types) {
-            _ = try store.rotate(at: time, by: Self.actor, .none) { RotationPlan($0.timeline, $0.policy, at: time) }
-        }
+        try change(expecting: types, at: Vectors.time + 84 * 86_400) { try $0.rotate(keyset) }
     }
 
-    private static func create(_ type: KeyPairType, in store: KeysetStore) throws {
-        let record = try KeyRecord.generate(.recipient, type: type, psk: false, backend: DefaultBackend.shared)
-        try store.create(record, .standard, .plaintext, nil, at: Vectors.time, by: actor)
+    private static func host(_ parent: URL, at time: UnixTime) -> KeystoreHost<FileStorage> {
+        let histories = HistoryFolder(parent.path + "/history")
+        let storage = FileStorage(histories: histories, servedFolder: nil) { _, _ in nil }
+        return KeystoreHost(storage, name: "faults", who: "faults", clock: time)
     }
 
-    private func change(expecting types: [KeyPairType], _ body: () throws -> Void) throws -> Bool {
+    private func change(
+        expecting types: [KeyPairType], at time: UnixTime = Vectors.time,
+        _ body: (KeystoreHost<FileStorage>) throws -> KeysetLog
+    ) throws -> Bool {
         try restore()
+        let log: KeysetLog
         do {
-            try body()
+            log = try body(Self.host(parent, at: time))
         } catch {
             let files = try Self.files(in: parent)
             guard files == before else { throw HalfWritten(files: files.keys.sorted(), failure: error) }
             throw error
         }
-        let names: Set = ["app", "app/audit.jsonl", "app/keyset.json", "app/public.jwks.json"]
-        guard try Set(Self.files(in: parent).keys) == names else { return false }
-        let keyset = try Keyset(folder: path("app"))
-        return keyset.entries.map(\.record.algorithm) == types.map(KeyAlgorithm.init)
-            && keyset.entries.allSatisfy(\.record.isPrivateAsymmetric)
+        guard try Set(Self.files(in: parent).keys) == ["Keys/app.keyset", "history/\(log.state.id)"] else {
+            return false
+        }
+        let entries = try Keyset(file: keyset + ".keyset").entries
+        return entries.map(\.record.algorithm) == types.map(KeyAlgorithm.init)
+            && entries.allSatisfy(\.record.isPrivateAsymmetric)
     }
 
     private func restore() throws {
-        let files = FileManager.default
-        try? files.removeItem(atPath: path("app"))
-        guard !before.isEmpty else { return }
-        try files.createDirectory(
-            atPath: path("app"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        for (name, content) in before where name != "app" {
-            guard files.createFile(atPath: path(name), contents: content, attributes: [.posixPermissions: 0o600])
+        for name in try Self.files(in: parent).keys where before[name] == nil {
+            try FileManager.default.removeItem(atPath: "\(parent.path)/\(name)")
+        }
+        for (name, content) in before {
+            let path = "\(parent.path)/\(name)"
+            guard
+                FileManager.default.createFile(
+                    atPath: path, contents: content, attributes: [.posixPermissions: 0o600])
             else { throw CocoaError(.fileWriteUnknown) }
         }
     }
 
-    private func path(_ name: String) -> String { parent.path + "/" + name }
-
-    /// What the folder contains; no bytes for another folder.
+    /// The files except those of locks.
     private static func files(in folder: URL) throws -> [String: Data] {
-        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        return Dictionary(
-            uniqueKeysWithValues: names.map { name in
-                (name, (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data())
-            })
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where !name.hasSuffix("lock") {
+            files[name] = try? Data(contentsOf: folder.appendingPathComponent(name))
+        }
+        return files
     }
 }

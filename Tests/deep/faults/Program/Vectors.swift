@@ -117,19 +117,21 @@ enum EncryptedKeyset {
     private static let secret = KeysetSecret.passphrase(Vectors.secret("correct horse"))
 
     static func file() throws -> [UInt8] {
-        let kid = try Vectors.kid("x25519") ?? ""
-        let metadata = Array(
-            """
-            {"seq": 1, "kind": "recipient", "keys": {"\(kid)": {"activatesAt": "2026-01-01T00:00:00Z", "suite": "x25519"}}}
-            """.utf8)
-        let keys = try Array(#"{"keys":["#.utf8) + Vectors.jwk("x25519") + Array("]}".utf8)
-        let sealed = try SealedKeys.seal(
-            keys, metadata: metadata, secret: secret, parameters: ScryptParameters(n: 2, r: 1, p: 1))
-        return Array(#"{"sealed": "#.utf8) + sealed.json + Array(#", "pushcrypt": "#.utf8) + metadata + Array("}".utf8)
+        let record = try Vectors.entry("x25519").record
+        let secrets = try KeysetSecrets(
+            ofLog: [(SecretName("one")!, secret)], ScryptParameters(n: 2, r: 1, p: 1))
+        let material = KeysetMaterial(
+            records: [record.kid: record], secrets: secrets, historyKey: try .random())
+        var (changes, key) = (KeysetChanges(), KeysetChanges.Key(record.kid))
+        key.jwk = try PublicJWK(record)
+        key.moments = [.createdAt: Vectors.time, .activatesAt: Vectors.time]
+        (changes.keys, changes.secrets) = ([key], secrets.names)
+        return try material.file(
+            KeysetLog(creating: .random(), .recipient, at: Vectors.time, who: "faults", changes))
     }
 
     static func opens(_ file: [UInt8]) throws -> Bool {
-        let stored = try KeysetFile(file, path: "faults").unlocked(SecretSource(secret))
-        return try "\(stored.keyset().keyIDs[0])" == Vectors.kid("x25519")
+        let material = try KeysetRows(file).unlocked(secret)
+        return try material.records.keys.first?.description == Vectors.kid("x25519")
     }
 }

@@ -58,9 +58,9 @@ struct HeldKeys {
 
     init(folder: String) throws {
         secret = try KeysetSecret.passphraseFile(folder + "/passphrase")
-        recipient = try Keyset(folder: folder + "/Keys/ios", secret: secret)
-        master = try Keyset(folder: folder + "/Keys/master", secret: secret)
-        sender = try Keyset(folder: folder + "/Keys/push", secret: secret)
+        recipient = try Keyset(file: folder + "/Keys/ios", secret: secret)
+        master = try Keyset(file: folder + "/Keys/master", secret: secret)
+        sender = try Keyset(file: folder + "/Keys/push", secret: secret)
         device = try master.device(DeviceID("phone-1"))
     }
 

@@ -192,7 +192,7 @@ struct DeviceKeys {
 
     private mutating func keyset(_ key: Channel.Key, _ kid: KeyID?) throws -> Keyset {
         if let keyset = keysets[key.rawValue], kid.map(keyset.keyIDs.contains) ?? true { return keyset }
-        var keyset = try Keyset(folder: place.path(key.keyset))
+        var keyset = try Keyset(file: place.path(key.keyset))
         if key == .device { keyset = try keyset.device(DeviceID(SoakPlace.device)) }
         keysets[key.rawValue] = keyset
         return keyset
@@ -200,7 +200,7 @@ struct DeviceKeys {
 
     private mutating func trusted(_ skid: KeyID?) throws -> TrustedSenders {
         if let senders, skid.map(senders.ids.contains) ?? true { return senders.trusted }
-        let keyset = try Keyset(file: place.path("sender") + "/public.jwks.json")
+        let keyset = try Keyset(file: place.path("sender")).publicKeyset(keepingPSK: false)
         let trusted = try TrustedSenders(keyset)
         senders = (keyset.keyIDs, trusted)
         return trusted

@@ -12,7 +12,7 @@ struct Channel: Sendable, CustomStringConvertible {
         static let available = allCases.filter { Suite.xWing.isAvailable || !$0.isXWing }
 
         var isXWing: Bool { self == .xwing || self == .xwingPSK }
-        /// The keyset's folder.
+        /// The keyset's name.
         var keyset: String { self == .device ? "shared" : rawValue }
     }
 
@@ -24,7 +24,7 @@ struct Channel: Sendable, CustomStringConvertible {
     static let all = Key.available.flatMap { [Channel(key: $0, isSigned: false), Channel(key: $0, isSigned: true)] }
 }
 
-/// Keysets on disk that the tool made and rotates, watchers that follow them, and a clock that moves a day at a time.
+/// A keystore that the tool made and rotates, watchers that follow its keysets, and a clock that moves a day at a time.
 final class SoakPlace: @unchecked Sendable {
     // Unchecked: `days` is under the lock, and everything else is constant.
     static let topic = "com.example.app"
@@ -52,7 +52,10 @@ final class SoakPlace: @unchecked Sendable {
             [[suite, "recipient", "--suite", suite], [suite + "PSK", "recipient", "--suite", suite, "--psk"]]
         }
         let kinds = [["shared", "shared"], ["sender", "sender"]] + recipients
-        try FileManager.default.createDirectory(atPath: folder + "/Keys", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: folder + "/Keys", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let settings = Data(#"{"keystores": ["Keys"], "history": "seen"}"#.utf8)
+        try settings.write(to: URL(fileURLWithPath: folder + "/pushcrypt.json"))
         for kind in kinds {
             try run(
                 ["keys", "create", "Keys/" + kind[0], "--kind"] + kind[1...] + ["--insecure-plaintext"] + policy
@@ -63,12 +66,9 @@ final class SoakPlace: @unchecked Sendable {
             registrations[name] = try Recipient(jwk: record)
         }
         let clock: @Sendable () -> UnixTime = { [unowned self] in now }
-        for name in ["shared", "sender"] {
-            watchers[name] = try KeysetWatcher(folder: path(name), pollInterval: .milliseconds(200), clock: clock)
-        }
-        for name in Self.suites {
+        for name in ["shared", "sender"] + Self.suites {
             watchers[name] = try KeysetWatcher(
-                file: path(name) + "/public.jwks.json", pollInterval: .milliseconds(200), clock: clock)
+                file: path(name), history: folder + "/seen", pollInterval: .milliseconds(200), clock: clock)
         }
     }
 
@@ -91,12 +91,11 @@ final class SoakPlace: @unchecked Sendable {
         while !isDone.isSet {
             do {
                 lock.withLock { days += 1 }
-                let rotated = try run(["rotate", "--all", "Keys"] + at)
-                let text = String(decoding: rotated, as: UTF8.self)
-                tally.add(text.components(separatedBy: "  done ").count - 1, "rotations")
+                let rotated = try run(["rotate"] + at)
+                tally.add(rotated.count { $0 == UInt8(ascii: "\n") }, "rotations")
                 // The pending key must be known two days before it seals: here, before the clock moves on.
                 for (name, watcher) in watchers {
-                    let onDisk = try Keyset(file: path(name) + "/public.jwks.json", orFolder: path(name)).keyIDs
+                    let onDisk = try Keyset(file: path(name)).keyIDs
                     watcher.checkNow()
                     let keys = watcher.current.keyIDs
                     if keys != onDisk { tally.fail("\(name): the watcher has \(keys), the file \(onDisk)") }
@@ -138,6 +137,7 @@ final class SoakPlace: @unchecked Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: tool)
         process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin", "PUSHCRYPT_SETTINGS": folder + "/pushcrypt.json"]
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
         (process.standardInput, process.standardOutput) = (stdin, stdout)
         try process.run()
@@ -148,16 +148,5 @@ final class SoakPlace: @unchecked Sendable {
             throw ToolFailure(description: "\(arguments.joined(separator: " ")) exited \(process.terminationStatus)")
         }
         return try Data(contentsOf: URL(fileURLWithPath: outputPath))
-    }
-}
-
-extension Keyset {
-    /// Reads the published set, or the folder of a keyset that publishes none.
-    init(file: String, orFolder folder: String) throws {
-        if FileManager.default.fileExists(atPath: file) {
-            try self.init(file: file)
-        } else {
-            try self.init(folder: folder)
-        }
     }
 }

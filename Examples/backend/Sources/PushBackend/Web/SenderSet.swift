@@ -5,8 +5,7 @@ import NIOConcurrencyHelpers
 import PushCryptExtension
 import PushCryptSender
 
-/// The signed set of sender keys that apps fetch. `pushcrypt keys export --signed-by` writes the file on another host; this service
-/// only serves it.
+/// The signed set of sender keys that apps fetch. `pushcrypt publish` writes the file; this service only serves it.
 ///
 /// The service accepts the file as an app does, with the same pins and the same code: so it serves only what apps accept. It
 /// remembers the last accepted set in a folder, and refuses an older one, as apps do.

@@ -23,17 +23,21 @@ import hmac
 from dataclasses import dataclass, field, replace
 from typing import Any, Mapping
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
 from ._json import Obj, is_integer, parse, unb64
 from ._keys import Key, key_id, load_key
-from ._keyset_at_rest import DATA_KEY_AAD, KEYS_AAD, NAME, check_lock, decrypt, kek_of
-from ._log_line import Fault, KeyChange, members
+from ._log_line import NAME, Fault, KeyChange, members
 from ._xwing import PUBLIC_SIZE
 from .errors import Flaw, KeyRecordError
 from .keysets import kind_of
 
 VERSION = 1
-KEYSET_KEY_AAD = b"pushcrypt/1 keyset key"
+KEYSET_KEY_AAD, DATA_KEY_AAD = b"pushcrypt/1 keyset key", b"pushcrypt/1 data key"
+KEYS_AAD = b"pushcrypt/1 keyset\0"
 MAX_LOCKS, MAX_WRAPPED, ENC_OVERHEAD = 8, 4_096, 28
+MEMORY = 2**31 - 1  # more than any allowed parameters of scrypt need
 
 
 @dataclass(frozen=True)
@@ -163,8 +167,29 @@ def _lock(value: Any) -> Lock:
         if entry["command"] is not True or "passphrase" in entry or len(wrapped) > MAX_WRAPPED:
             raise Flaw("a secret isn't a passphrase or a command alone, or its key is too long")
         return Lock(entry["name"], None, wrapped)
-    lock = members(check_lock(entry), {"n", "r", "p", "salt", "check"})
-    return Lock(entry["name"], lock, unb64(entry["key"], 60, "key"))
+    return Lock(entry["name"], _scrypt_lock(entry), unb64(entry["key"], 60, "key"))
+
+
+def _scrypt_lock(entry: Obj) -> Obj:
+    """Checks the parameters before any work: n a power of two up to 2^20, r up to 32, p up to 16, at most 1 GiB."""
+    if "passphrase" not in entry:
+        raise Flaw("a secret is neither a passphrase nor a command")
+    lock = members(entry["passphrase"], {"n", "r", "p", "salt", "check"})
+    n, r = _integer(lock, "n", 2, 2**20), _integer(lock, "r", 1, 32)
+    _integer(lock, "p", 1, 16)
+    if n & (n - 1) or 128 * n * r > 2**30:
+        raise Flaw("n isn't a power of two, or scrypt would need more than 1 GiB")
+    unb64(lock["salt"], 16, "salt")
+    unb64(lock["check"], 16, "check")
+    return lock
+
+
+def _integer(lock: Obj, name: str, lowest: int, highest: int) -> int:
+    value = lock[name]
+    if not is_integer(value) or not lowest <= value <= highest:
+        raise Flaw(f"the scrypt parameter {name} isn't an integer of {lowest} to {highest}")
+    found: int = value
+    return found
 
 
 def described(locks: tuple[Lock, ...]) -> str:
@@ -195,7 +220,7 @@ def check_names(locks: tuple[Lock, ...], logged: tuple[str, ...]) -> None:
 
 def _keyset_key(locks: tuple[Lock, ...], passphrase: str) -> bytes:
     for lock in locks:
-        kek = kek_of(dict(lock.passphrase), passphrase) if lock.passphrase is not None else None
+        kek = _kek(lock.passphrase, passphrase) if lock.passphrase is not None else None
         if kek is not None:
             return _open(kek, lock.wrapped, KEYSET_KEY_AAD)
     if all(lock.passphrase is None for lock in locks):
@@ -203,11 +228,19 @@ def _keyset_key(locks: tuple[Lock, ...], passphrase: str) -> bytes:
     raise Fault("wrongSecret", f"the passphrase isn't one of the keyset's: it needs {described(locks)}")
 
 
+def _kek(lock: Mapping[str, Any], passphrase: str) -> bytes | None:
+    """The key that the passphrase derives; None for another passphrase."""
+    text = passphrase.encode("utf-8", "surrogatepass")
+    derived = hashlib.scrypt(
+        text, salt=unb64(lock["salt"], 16), n=lock["n"], r=lock["r"], p=lock["p"], maxmem=MEMORY, dklen=48)
+    return derived[:32] if hmac.compare_digest(derived[32:], unb64(lock["check"], 16)) else None
+
+
 def _open(key: bytes, sealed: bytes, aad: bytes) -> bytes:
     try:
-        return decrypt(key, sealed, aad)
-    except KeyRecordError as error:
-        raise Fault("notAuthentic", error.reason) from None
+        return AESGCM(key).decrypt(sealed[:12], sealed[12:], aad)
+    except InvalidTag:
+        raise Fault("notAuthentic", "the keyset was changed after it was encrypted") from None
 
 
 def _value(owner: Obj, name: str, text: str) -> bytes:

@@ -22,7 +22,6 @@ from typing import Any, Callable, Mapping
 
 from ._json import MAX_INTEGER, Obj, is_integer, parse, unb64
 from ._keys import is_topic
-from ._keyset_at_rest import NAME
 from .errors import Flaw
 from .keysets import MOMENTS, seconds
 
@@ -32,6 +31,7 @@ KINDS = ("recipient", "sender", "shared", "publisher")
 MAX_NUMBER, MAX_TEXT, MAX_TOPICS, MAX_SECRETS, MAX_KEEP = 2**52, 256, 16, 8, 100
 CENTURY = 36_525 * 86_400  # seconds
 
+NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")  # of a secret
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SPACE = re.compile("[ \t\r\n]")
 _EPOCH = re.compile("0|[1-9][0-9]{0,15}")

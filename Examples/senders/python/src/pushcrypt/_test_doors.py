@@ -5,16 +5,10 @@ reveals both messages. The API of this package always makes the randomness itsel
 """
 from __future__ import annotations
 
-import json
-import os
-from typing import Any, Callable
-
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from . import _envelope, _hpke
-from ._json import b64
 from ._keys import Key
-from ._keyset_at_rest import DATA_KEY_AAD, KEYS_AAD, derive
 from ._points import dh_private
 
 
@@ -42,26 +36,3 @@ def encrypt_under(key: Key, shared_secret: bytes, info: bytes, plaintext: bytes,
     suite = _envelope.HPKE_SUITES[key.suite]
     aead_key, nonce = _hpke.key_schedule(suite, shared_secret, info, psk, own_id if psk_id is None else psk_id)
     return AESGCM(aead_key).encrypt(nonce, plaintext, None)
-
-
-Random = Callable[[int], bytes]
-
-
-def sealed_keyset(
-    metadata: str, keys: Any, passphrase: str, n: int, r: int, p: int, random: Random = os.urandom
-) -> dict[str, Any]:
-    """The member `sealed` of an encrypted keyset. Programs only read such keysets: the tool `pushcrypt` writes them."""
-    salt, data_key = random(16), random(32)
-    kek, check = derive(passphrase.encode(), salt, {"n": n, "r": r, "p": p})
-    plaintext = json.dumps({"keys": keys}, indent="\t").encode()
-    return {
-        "keys": _encrypt(data_key, plaintext, KEYS_AAD + metadata.encode(), random),
-        "dataKey": _encrypt(kek, data_key, DATA_KEY_AAD, random),
-        "passphrase": {"salt": b64(salt), "check": b64(check), "p": p, "r": r, "n": n},
-        "v": 1,
-    }
-
-
-def _encrypt(key: bytes, plaintext: bytes, aad: bytes, random: Random) -> str:
-    nonce = random(12)
-    return b64(nonce + AESGCM(key).encrypt(nonce, plaintext, aad))

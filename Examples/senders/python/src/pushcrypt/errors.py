@@ -44,7 +44,7 @@ class KeyRecordError(PushCryptError):
 
     Keys: `malformed`, `unsupportedKey`, `invalidKey`, `kidMismatch`, `duplicateKey`, `wrongKind`, `pskMissing`, `noKeySeals`,
     `invalidDeviceID`, `invalidTopic`, `keyExpired`, `keyRevoked`, `unsupportedSuite`. Registrations: `tooLarge`, `notAsymmetric`,
-    `suiteTooLow`, `conflict`, `otherAccount`. Sets at rest: `wrongSecret`, `damaged`. Signed sets: `tooLarge`, `notSigned`,
+    `suiteTooLow`, `conflict`, `otherAccount`. Signed sets: `tooLarge`, `notSigned`,
     `otherSet`, `otherTopic`, `otherEpoch`, `rolledBack`, `conflict`, `expired`, `unknownKey`.
     """
 

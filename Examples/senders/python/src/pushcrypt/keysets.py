@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Union
 
-from . import _keyset_at_rest
 from ._json import Obj, is_integer, parse
 from ._keys import Key, load_key
 from .errors import Flaw, KeyRecordError
@@ -84,15 +83,6 @@ class Keyset:
             raise KeyRecordError("rolledBack", f"the set has the seq {keyset.sequence}, and you have seen {minimum_sequence}: "
                                  "someone serves an old set")
         return keyset
-
-    @classmethod
-    def from_encrypted(cls, text: str, passphrase: str) -> Keyset:
-        """Reads the file `keyset.json` of a keyset that is encrypted under a passphrase.
-
-        Raises KeyRecordError: `wrongSecret`, `damaged`, and the codes of `from_json`.
-        """
-        records, metadata = _keyset_at_rest.open_keyset(text, passphrase)
-        return read(json.dumps({"keys": records, "pushcrypt": metadata}).encode())
 
     def effective(self, at: int) -> int:
         """The time of evaluation: the later of the clock and the last write."""

@@ -1,1 +1,0 @@
-../../../PushCryptKeysetsTests/Reading/LoggedKeyset.swift
