@@ -108,7 +108,7 @@ extension StatusFinding {
             return "`pushcrypt \(verb)\(path)\(rest)`"
         }
         switch remedy {
-        case .restore(let keyset) where [.missing, .damaged].contains(code):
+        case .restore(let keyset) where [.missing, .damaged, .lostKeys].contains(code):
             return "with a copy: " + command("restore", keyset, " FILE")
         case .restore(let keyset): return command("restore", keyset)
         case .rotate(let keyset): return command("rotate", keyset)

@@ -167,8 +167,10 @@ struct SecretTargets: ParsableArguments {
         guard takesAll else { return paths.map(keysets.location) }
         let present = keysets.present()
         if let problem = present.problems.first { throw Failure(problem.error, of: problem.path) }
-        let common = present.found.filter { keysets.settings?.secrets[$0.name] == nil }
+        let own = present.found.filter { keysets.settings?.secrets[$0.name] != nil }
+        let common = present.found.filter { !own.contains($0) }
         guard !common.isEmpty else { throw Failure(.usage, "the settings have no such keysets: name them") }
+        for location in own { StandardStreams.writeNote("\(location) has a secret of its own, which stays") }
         return common
     }
 }

@@ -89,22 +89,29 @@ struct RestorationSources {
             let publishers = keysets.publishers(nil)
             targets = targets.filter(publishers.contains) + targets.filter { !publishers.contains($0) }
         }
-        guard targets.isEmpty else { return }
-        let own = keysets.present().found
+        let named = targets
         for (path, state) in files.map({ ($0.path, $0.rows.log.state) })
             + histories.map({ ($0.path, $0.history.log.state) })
         {
             let target =
-                own.first { (try? KeysetRows(at: $0, .reading))?.log.state.id == state.id }
-                ?? keysets.missing(state.kind).first { $0.name == KeysetLocation(path).name }
+                (named.isEmpty ? keysets.present().found : named).first { ids(of: $0).contains(state.id) }
+                ?? (named.isEmpty ? keysets.missing(state.kind) : named).first { $0.name == KeysetLocation(path).name }
+                ?? (named.count == 1 ? named[0] : nil)
+            let lack = named.isEmpty ? "this host doesn't have" : "isn't one of those"
             guard let target else {
                 throw Failure(
                     .usage,
-                    "\(path) is a copy of keyset \(state.id), which this host doesn't have. To say where it belongs: "
+                    "\(path) is a copy of keyset \(state.id), which \(lack). To say where it belongs: "
                         + "`pushcrypt restore KEYSET \(ShellArgument.quoted(path))`")
             }
             if !targets.contains(target) { targets.append(target) }
         }
+    }
+
+    /// Those of its file and of copies with its name.
+    private func ids(of target: KeysetLocation) -> [KeysetID] {
+        let copies = files.filter { KeysetLocation($0.path).name == target.name }.map(\.rows)
+        return ([try? KeysetRows(at: target, .reading)].compactMap(\.self) + copies).map(\.log.state.id)
     }
 
     private mutating func read(_ argument: String) throws {
@@ -207,10 +214,10 @@ struct KeysetRestoration {
             }
         }
         guard let first = files.first else { throw damage ?? KeystoreRefusal.missing(path: location.path) as any Error }
-        if let other = files.first(where: { $0.state.id != first.state.id }) {
+        let other = sources.targets.count == 1 ? sources.histories.map(\.history.log.state.id) : []
+        if let other = (files.map(\.state.id) + other).first(where: { $0 != first.state.id }) {
             throw Failure(
-                .usage,
-                "\(location) and a file are two keysets, \(first.state.id) and \(other.state.id): name another file")
+                .usage, "\(location) and a file are two keysets, \(first.state.id) and \(other): name another file")
         }
         histories = sources.histories.map(\.history).filter { $0.log.state.id == first.state.id }
         isUnauthenticated = first.material.secrets == nil && (!copies.isEmpty || !histories.isEmpty)
@@ -225,7 +232,7 @@ struct KeysetRestoration {
         let longest = logs.max { $0.lines.count < $1.lines.count } ?? files[0].log
         let isAhead = longest.state.at > keysets.time + Freshness.toleranceInSeconds
         if isAhead, !clockIsRight { try confirmClock(longest.state.at) }
-        if try needsRestoring(logs) { try restore(&outcome, logs, longest) }
+        if try needsRestoring(logs) { try restore(&outcome, logs, longest, seen) }
         if isAhead {
             let log = try host.correctClock(location.path).log
             outcome.changes += log.lines.suffix(1).flatMap(\.deeds)
@@ -262,7 +269,9 @@ struct KeysetRestoration {
         }
     }
 
-    private func restore(_ outcome: inout KeysetOutcome, _ logs: [KeysetLog], _ longest: KeysetLog) throws {
+    private func restore(
+        _ outcome: inout KeysetOutcome, _ logs: [KeysetLog], _ longest: KeysetLog, _ seen: KeysetHistory?
+    ) throws {
         // Where logs part, the restoration asks in any case.
         let isAsked = logs.contains { !longest.extends($0) }
         guard
@@ -289,6 +298,9 @@ struct KeysetRestoration {
             outcome.changes.append(
                 "\(host.name) changes it from now on, before it was \(old): stop `pushcrypt rotate` there")
         }
+        // The host that changed it has seen its last line, unless a set or another log shows that this one goes on.
+        let isLast = longest.state.writer == host.name && seen?.log.state.head == longest.state.head
+        guard !isLast || restored.log.lines.last?.changes.over.isEmpty == false else { return }
         StandardStreams.writeNote(
             "\(location): nothing shows what came after line \(longest.state.head.number): was a key revoked since? "
                 + "Then revoke it again")
