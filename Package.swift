@@ -297,7 +297,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptREADMETests",
             dependencies: [
-                "PushCryptSender", "PushCryptApple", "PushCryptAppleUI", "PushCryptKeystore", "PushCryptSimulator",
+                "PushCryptSender", "PushCryptApple", "PushCryptAppleUI", "PushCryptSimulator",
                 "PushCryptTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "FlyingFox", package: "FlyingFox"), .product(name: "FlyingSocks", package: "FlyingFox"),
