@@ -58,8 +58,8 @@ class Year:
     over from suite p256 to another one.
     """
 
-    def __init__(self, binary: Path, work: Path, fault: str | None, change_over: str | None) -> None:
-        self.change_over = change_over
+    def __init__(self, binary: Path, work: Path, fault: str | None, change_over: str | None, days: int) -> None:
+        self.change_over, self.days = change_over, days
         self.lead = 14 if fault == "short-lead" else 21  # days
         self.clock, self.ledger, self.fault, self.work = Clock(), Ledger(), fault, work
         os.umask(0o077)
@@ -114,7 +114,7 @@ class Year:
                    PASSPHRASE_LOST + 1: self.use_second_passphrase}
         at_ten = {HOST_LOST: self.lose_host} | dict.fromkeys(LEAKS, self.leak)
         day = 0
-        while day < SEALING_DAYS or self.ledger.waiting:
+        while day < self.days or self.ledger.waiting:
             day += 1
             self.happen(day, 3, at_three)
             self.clock.set(day, 4)
@@ -123,7 +123,7 @@ class Year:
             self.clock.set(day, 8, 50)
             wait = self.deliver()
             self.clock.set(day, 9)
-            if day <= SEALING_DAYS:
+            if day <= self.days:
                 self.seal()
             wait()
             self.happen(day, 10, at_ten)
