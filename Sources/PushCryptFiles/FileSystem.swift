@@ -45,13 +45,6 @@ package enum FileSystem {
         guard unsafe access(path, W_OK | X_OK) == 0 else { throw FileError(.write, path) }
     }
 
-    /// The number of bytes that this user can write to the file system of a path.
-    package static func freeByteCount(_ path: String) throws(FileError) -> UInt64 {
-        var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else { throw FileError(.read, path) }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
-    }
-
     package static func setMode(_ mode: Int, of path: String) throws(FileError) {
         guard unsafe chmod(path, mode_t(mode)) == 0 else { throw FileError(.write, path) }
     }

@@ -19,7 +19,7 @@ package enum FolderFault: Hashable, Sendable {
     package init?(_ path: String, needsLock: Bool) {
         do throws(FileError) {
             try FileSystem.requireChangeable(path)
-            guard try FileSystem.freeByteCount(path) >= Self.leastFreeByteCount else {
+            guard try Self.freeByteCount(path) >= Self.leastFreeByteCount else {
                 self = .full
                 return
             }
@@ -37,6 +37,14 @@ package enum FolderFault: Hashable, Sendable {
             default: self = .other(systemError: error.systemError)
             }
         }
+    }
+
+    /// The number of bytes that this user can write to the file system of a path. Not in a module of apps: their privacy
+    /// manifest would have to give a reason for the call.
+    private static func freeByteCount(_ path: String) throws(FileError) -> UInt64 {
+        var status = statvfs()
+        guard unsafe statvfs(path, &status) == 0 else { throw FileError(.read, path) }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
     func finding(_ folders: [String]) -> StatusFinding {
