@@ -189,7 +189,11 @@ extension Life {
         let publishers = hosts.flatMap(\.storage.disk).filter { $0.key.hasPrefix("Pub/") }.map(\.value.keyset)
         try host.keystore().restore(
             path, files, histories: histories, publishers: publishers,
-            others: host.storage.disk.values.map(\.keyset.log), agrees: agrees)
+            others: host.storage.disk.values.map(\.keyset.log)
+        ) { what in
+            // All publishers are at hand: only a forged set has no signature.
+            if case .unsignedSet = what { false } else { agrees(what) }
+        }
     }
 
     private func accident(_ act: Act, _ context: Context, _ random: inout SplitMix64) {

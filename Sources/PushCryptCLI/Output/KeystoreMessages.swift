@@ -66,7 +66,8 @@ extension Failure {
                 "\(path) isn't encrypted, and this host has seen it encrypted: somebody may have replaced it. With a copy: \(command)"
             )
         case .twoFiles(_, let paths):
-            self.init(.config, "\(paths.joined(separator: " and ")) are one keyset. To keep one file: \(restore)")
+            self.init(
+                .config, "\(paths.joined(separator: " and ")) are one keyset. To keep one file: `pushcrypt restore`")
         case .otherWriter(let writer):
             self.init(
                 .config,
@@ -75,8 +76,8 @@ extension Failure {
         case .clockBehind(let lastLine):
             self.init(
                 .config,
-                "\(path): the clock is before the last change, of \(lastLine). Set the clock; if the clock is right: \(restore)"
-            )
+                "\(path): the clock is before the last change, of \(lastLine). Set the clock; if the clock is right: "
+                    + Self.command("restore --clock-is-right", path))
         case .clockAhead(let last):
             self.init(
                 .config,
@@ -110,8 +111,8 @@ extension Failure {
         case .servedAhead(let point, isSigned: false):
             self.init(
                 .config,
-                "\(path): the served set has line \(point.number), which this file lacks, and no publisher has signed it. To replace "
-                    + "it: " + Self.command("publish --replace", path))
+                "\(path): the served set has line \(point.number), which this file lacks, and no publisher here has signed it. To keep "
+                    + "what it revokes: \(restore). If it is forged: " + Self.command("publish --replace", path))
         case .notReviewed: self.init(.usage, "not confirmed; nothing was signed")
         case .setTooLarge:
             self.init(
@@ -175,6 +176,7 @@ extension Failure {
         case .log(let point): "another history up to line \(point.number)"
         case .servedSet(nil, _): "the served set"
         case .servedSet(let epoch?, _): "the served set of epoch \(epoch)"
+        case .unsignedSet(_, let point, _): "line \(point.number), which a served set without a valid signature names,"
         case .namedPoint(let point): "line \(point.number), which another keyset names,"
         }
     }

@@ -113,7 +113,7 @@ extension StatusFinding {
         case .restore(let keyset): return command("restore", keyset)
         case .rotate(let keyset): return command("rotate", keyset)
         case .rotateAll: return "it says why: " + command("rotate")
-        case .publish(let keyset, let replacing): return command(replacing ? "publish --replace" : "publish", keyset)
+        case .publish(let keyset): return command("publish", keyset)
         case .takeOver(let keyset):
             return "if this host shall, stop `rotate` there, then: " + command("restore", keyset)
         case .setClock:

@@ -73,6 +73,8 @@ package struct HistoryFolder: Hashable, Sendable {
     package func lock(_ wait: FileLock.Wait) throws -> FileLock {
         try FileSystem.makeFolders(path)
         let folder = try folder()
+        // Otherwise a change would be made, and its history couldn't be written.
+        try FileSystem.requireChangeable(path)
         let lock = try FileLock(file: "lock", in: folder)
         try lock.lock(.exclusive, wait)
         for name in try folder.leftovers() { try folder.remove(name) }

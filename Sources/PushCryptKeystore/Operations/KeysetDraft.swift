@@ -63,14 +63,19 @@ package struct KeysetDraft {
     }
 
     package mutating func revoke(_ kid: KeyID) throws {
+        guard !isLost(kid) else { return setFinal(.revokedAt, of: kid, to: now) }
         _ = try timeline.revoke(kid, at: now, policy)
         givenUp.insert(kid)
     }
 
     package mutating func destroy(_ kid: KeyID, force: Bool) throws {
+        guard !isLost(kid) else { return setFinal(.destroyedAt, of: kid, to: now) }
         _ = try timeline.destroy(kid, at: now, policy, force: force)
         givenUp.insert(kid)
     }
+
+    /// A lost key isn't in the timeline, and can be revoked and destroyed: a thief may have it.
+    private func isLost(_ kid: KeyID) -> Bool { state.key(kid)?.isLost ?? false }
 
     /// Applies a new policy.
     ///
@@ -93,9 +98,13 @@ package struct KeysetDraft {
     /// Keeps a revocation that another log or a set has, also of a lost key.
     package mutating func keepRevocation(of kid: KeyID, at time: UnixTime) {
         guard timeline.key(kid) == nil else { return set(.revokedAt, of: kid, to: time) }
+        setFinal(.revokedAt, of: kid, to: time)
+    }
+
+    private mutating func setFinal(_ moment: KeysetChanges.Moment, of kid: KeyID, to time: UnixTime) {
         let index = changes.keys.firstIndex { $0.kid == kid } ?? changes.keys.count
         if index == changes.keys.count { changes.keys.append(KeysetChanges.Key(kid)) }
-        changes.keys[index].moments[.revokedAt] = .some(time)
+        changes.keys[index].moments[moment] = .some(time)
     }
 
     /// Marks a key as lost, or as found again.

@@ -115,6 +115,10 @@ extension KeysetDraft {
         guard state.kind == .publisher, key.hasMaterial else {
             // The losses are those of the timeline before.
             var timeline = timeline
+            guard !key.isLost else {
+                try destroy(kid, force: true)
+                return []
+            }
             let losses = try timeline.destroy(kid, at: now, state.policy, force: true)
             try destroy(kid, force: true)
             return losses

@@ -12,29 +12,31 @@ extension KeystoreHost {
     ///   - histories: of other hosts.
     ///   - publishers: the keysets whose signatures count.
     ///   - others: keysets whose logs may name a point of this one.
-    ///   - agrees: whether a person gives this up. Nothing is locked while one is asked.
+    ///   - agrees: whether a person gives this up. Nothing is locked while one is asked. A set without a signature that a person
+    ///     doesn't agree to counts as not there.
     /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`, `exists` if the path is another keyset's.
     @discardableResult
     package func restore(
         _ path: String, _ files: [OpenedKeyset], histories: [KeysetHistory] = [], publishers: [OpenedKeyset] = [],
-        others: [KeysetLog] = [], agrees: (KeystoreRefusal.GivenUp) -> Bool
+        others: [KeysetLog] = [], agrees: (KeystoreRefusal.GivenUp) throws -> Bool
     ) throws -> OpenedKeyset {
-        var agreed: Set<KeystoreRefusal.GivenUp> = []
+        var answers: [KeystoreRefusal.GivenUp: Bool] = [:]
         while true {
             do {
-                return try restore(path, files, histories, publishers, others, agreed)
+                return try restore(path, files, histories, publishers, others, answers)
             } catch KeystoreRefusal.choiceNeeded(let what) {
                 // What has changed meanwhile is read and asked in the next round.
-                guard agrees(what) else { throw KeystoreRefusal.choiceNeeded(what) }
-                agreed.insert(what)
+                let isAgreed = try agrees(what)
+                guard isAgreed || what.isOptional else { throw KeystoreRefusal.choiceNeeded(what) }
+                answers[what] = isAgreed
             }
         }
     }
 
-    /// - Parameter agreed: what is given up. Nothing is changed if more must be.
+    /// - Parameter answers: what a person said. Nothing is changed if more must be asked.
     private func restore(
         _ path: String, _ files: [OpenedKeyset], _ histories: [KeysetHistory], _ publishers: [OpenedKeyset],
-        _ others: [KeysetLog], _ agreed: Set<KeystoreRefusal.GivenUp>
+        _ others: [KeysetLog], _ answers: [KeystoreRefusal.GivenUp: Bool]
     ) throws -> OpenedKeyset {
         guard let id = files.first?.state.id else { throw KeystoreRefusal.missing(path: path) }
         let locked = try storage.lock(path)
@@ -49,13 +51,13 @@ extension KeystoreHost {
         let seen = ([history].compactMap(\.self) + histories).filter {
             $0.log.state.id == id && (!KeystoreRule.historyMAC.isOn || $0.isAuthentic(historyKey))
         }
-        var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), agreed)
+        var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), answers)
         try restoration.giveUpLogs()
         // Also of epochs that the longest log doesn't know.
         for name in try storage.servedNames() where name.hasPrefix("\(id).") {
             guard let served = try servedSet(id, name) else { continue }
             let isSigned = try served.isSigned(byOneOf: publishers.flatMap { $0.material.records.values })
-            if isSigned || !KeystoreRule.restoreSigned.isOn { try restoration.giveUp(served) }
+            try restoration.giveUp(served, isSigned: isSigned || !KeystoreRule.restoreSigned.isOn, at: clock)
         }
         for case let point? in others.map({ $0.state.publisherPoints[id] }) { try restoration.giveUp(named: point) }
         let longest = restoration.longest
@@ -89,20 +91,25 @@ extension KeystoreHost {
     }
 }
 
+extension KeystoreRefusal.GivenUp {
+    /// Whether the restoration goes on without it, as if it weren't there.
+    fileprivate var isOptional: Bool { if case .unsignedSet = self { true } else { false } }
+}
+
 /// What a restoration continues and what it gives up.
 private struct LogRestoration {
     let longest: KeysetLog
     private let logs: [KeysetLog]
-    private let agreed: Set<KeystoreRefusal.GivenUp>
+    private let answers: [KeystoreRefusal.GivenUp: Bool]
     private var over: Set<LogPoint> = []
     private var revoked: [KeyID: UnixTime] = [:]
     private var highest: Int64
     private var issuedAt: UnixTime?
 
     /// - Parameter logs: at least one.
-    init(logs: [KeysetLog], _ agreed: Set<KeystoreRefusal.GivenUp>) {
+    init(logs: [KeysetLog], _ answers: [KeystoreRefusal.GivenUp: Bool]) {
         self.logs = logs
-        self.agreed = agreed
+        self.answers = answers
         longest = logs.max { $0.lines.count < $1.lines.count }!
         highest = longest.state.head.number
         issuedAt = longest.state.issuedAt
@@ -110,14 +117,17 @@ private struct LogRestoration {
 
     var number: Int64 { (KeystoreRule.numberAbove.isOn ? highest : longest.state.head.number) + 1 }
 
-    private func ask(_ what: KeystoreRefusal.GivenUp) throws(KeystoreRefusal) {
-        guard !KeystoreRule.overAsks.isOn || agreed.contains(what) else { throw .choiceNeeded(what) }
+    /// - Returns: whether a person agrees; only what is optional is refused here.
+    private func ask(_ what: KeystoreRefusal.GivenUp) throws(KeystoreRefusal) -> Bool {
+        if let answer = answers[what] { return answer }
+        guard !KeystoreRule.overAsks.isOn else { throw .choiceNeeded(what) }
+        return !what.isOptional
     }
 
     mutating func giveUpLogs() throws(KeystoreRefusal) {
         // A log that goes on from another one first: one choice gives up both.
         for log in logs.sorted(by: { $0.lines.count > $1.lines.count }) where !longest.bytes.starts(with: log.bytes) {
-            if !longest.extends(log), !over.contains(log.state.head) { try ask(.log(log.state.head)) }
+            if !longest.extends(log), !over.contains(log.state.head) { _ = try ask(.log(log.state.head)) }
             highest = max(highest, log.state.head.number)
             note(log.state.issuedAt)
             let points = KeystoreRule.overLines.isOn ? log.allPoints : [log.state.head]
@@ -127,19 +137,34 @@ private struct LogRestoration {
         }
     }
 
-    mutating func giveUp(_ served: ServedDocument) throws(KeystoreRefusal) {
+    mutating func giveUp(_ served: ServedDocument, isSigned: Bool, at clock: UnixTime) throws(KeystoreRefusal) {
         guard !longest.extends(served.head) else { return }
-        if !over.contains(served.head) { try ask(.servedSet(epoch: served.epoch, served.head)) }
+        if !over.contains(served.head) {
+            let revokes = served.revoked.keys.filter { kid in
+                longest.state.key(kid).map { $0.lifecycle.revokedAt == nil && revoked[kid] == nil } ?? false
+            }
+            let what: KeystoreRefusal.GivenUp =
+                isSigned
+                ? .servedSet(epoch: served.epoch, served.head)
+                : .unsignedSet(epoch: served.epoch, served.head, revokes: revokes.sorted())
+            guard try ask(what) else { return }
+        } else if !isSigned {
+            // A log has the lines of its head.
+            return
+        }
         over.insert(served.head)
-        highest = max(highest, served.head.number)
-        note(served.issuedAt)
+        // Without a signature it may have a number after which no line has room, and a time that no clock reaches.
+        if isSigned || served.head.number < longest.state.head.number + 1 << 20 {
+            highest = max(highest, served.head.number)
+        }
+        if isSigned || served.issuedAt <= clock { note(served.issuedAt) }
         guard KeystoreRule.restoreServed.isOn else { return }
         for (kid, time) in served.revoked { note(kid, time) }
     }
 
     mutating func giveUp(named point: LogPoint) throws(KeystoreRefusal) {
         guard !longest.extends(point), !over.contains(point) else { return }
-        try ask(.namedPoint(point))
+        _ = try ask(.namedPoint(point))
         over.insert(point)
         highest = max(highest, point.number)
     }

@@ -59,6 +59,9 @@ package enum KeystoreRefusal: Error, Hashable, Sendable {
         /// A log that parts from the longest one.
         case log(LogPoint)
         case servedSet(epoch: Int64?, LogPoint)
+        /// A set that no publisher at hand has signed. A person says whether it is true: then the keyset's keys that it revokes, and
+        /// that no log revokes, are revoked.
+        case unsignedSet(epoch: Int64?, LogPoint, revokes: [KeyID])
         /// The point that another keyset's log has of this one.
         case namedPoint(LogPoint)
     }

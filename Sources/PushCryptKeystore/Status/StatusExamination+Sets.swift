@@ -24,17 +24,14 @@ extension StatusExamination {
                 return (bytes, document, try set.fault(bytes, document, at: host.clock))
             }
             guard let (bytes, document, fault) = found else { continue }
-            if case .servedAhead(_, _, let isSigned)? = fault, let fault {
-                findings.append(
-                    StatusFinding(
-                        fault, reference,
-                        isSigned == false ? .publish(reference, replacing: true) : .restore(reference)))
+            if case .servedAhead? = fault, let fault {
+                findings.append(StatusFinding(fault, reference, .restore(reference)))
             } else if let fault {
                 let isAway = epoch != nil && publisher == nil
                 late.append(
                     StatusFinding(
                         fault, reference,
-                        isAway ? .signElsewhere(reference) : .publish(reference, replacing: false)))
+                        isAway ? .signElsewhere(reference) : .publish(reference)))
             } else {
                 examineSize(bytes?.count ?? 0, document, reference)
             }

@@ -44,6 +44,7 @@ final class StatusExamination<Storage: KeystoreStorage> {
         for keyset in keysets where keyset.isSound {
             examineKeys(keyset)
             examineClock(keyset)
+            examineLastRun(keyset)
             if keyset.isRotated { examineRotation(keyset) }
             guard isWriter(keyset) else { continue }
             examineSets(keyset)
@@ -236,15 +237,22 @@ extension StatusExamination {
         }
     }
 
+    /// Also of a publisher, which is needed only when a set must be signed.
+    private func examineLastRun(_ keyset: ExaminedKeyset) {
+        let (lastRun, lastStatus) = (keyset.history?.lastRun, keyset.history?.lastStatus)
+        guard isWriter(keyset), let lastStatus, ![0, Self.waits].contains(lastStatus),
+            (lastRun ?? keyset.state.at) + statusPauseInSeconds >= host.clock || keyset.state.kind == .publisher
+        else { return }
+        failures.append(StatusFinding(.runFailed(status: lastStatus, at: lastRun), keyset.reference, .rotateAll))
+    }
+
     private func examineRotation(_ keyset: ExaminedKeyset) {
         let (reference, state, clock) = (keyset.reference, keyset.state, host.clock)
-        let (lastRun, lastStatus) = (keyset.history?.lastRun, keyset.history?.lastStatus)
+        let lastRun = keyset.history?.lastRun
         if let writer = state.writer, writer != host.name {
             late.append(StatusFinding(.otherWriter(writer), reference, .takeOver(reference)))
         } else if (lastRun ?? state.at) + statusPauseInSeconds < clock {
             late.append(StatusFinding(.notRun(last: lastRun), reference, .enableTimer))
-        } else if let lastStatus, ![0, Self.waits].contains(lastStatus) {
-            failures.append(StatusFinding(.runFailed(status: lastStatus, at: lastRun), reference, .rotateAll))
         }
         let timeline = state.timeline
         let primary = timeline.primary(at: clock)
@@ -292,7 +300,7 @@ extension StatusExamination {
         // A run that has failed is a finding unless another one says why.
         let reasons = findings.filter { $0.severity == .critical }
         late += failures.filter { failure in
-            !reasons.contains { $0.keysets.isEmpty || $0.keysets.contains(failure.keysets[0]) }
+            !reasons.contains { $0.code == .clock || $0.keysets.isEmpty || $0.keysets.contains(failure.keysets[0]) }
         }
         add(all: .runFailed)
         findings += late

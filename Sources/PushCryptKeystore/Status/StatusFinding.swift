@@ -246,7 +246,7 @@ extension StatusFinding {
         /// By hand: it says why it fails.
         case rotateAll
         /// - Parameter replacing: a served set that nobody has signed.
-        case publish(KeysetReference, replacing: Bool)
+        case publish(KeysetReference)
         /// This host becomes the writer, if the other one doesn't write any more.
         case takeOver(KeysetReference)
         /// Correct the clock. If it is right: restore keysets whose last lines are in the future, or confirm it.

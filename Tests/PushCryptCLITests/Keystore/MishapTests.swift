@@ -229,6 +229,117 @@ struct MishapTests {
         #expect(try host.place.read("a/Keys/senders.keyset") == before)
     }
 
+    @Test func `a set without a signature that is ahead: a person keeps its revocation, or removes it`() throws {
+        _ = try host.initialise("--recipient", "inbox", "--insecure-plaintext", "--yes")
+        try host.succeed("rotate")
+        let (keyset, kid) = ("a/Keys/inbox.keyset", try #require(host.kids("a/Keys/inbox.keyset").first))
+        let set = "www/\(try host.id(keyset)).jwks.json"
+        try host.copyFile(keyset, to: "backup")
+        _ = try host.run(
+            "a", ["revoke", "inbox", "--yes", "--at", Workplace.later(0), "--", kid], day: 0,
+            settings: "a/pushcrypt.json")
+        try expectKept(kid, of: "inbox", set: set)
+    }
+
+    @Test func `the publisher is on another host and the history is lost: a person keeps the revocation of the set`()
+        throws
+    {
+        let (kid, set) = (try #require(host.kids().first), "www/\(try host.id()).1.json")
+        try host.copyFile("a/Keys/senders.keyset", to: "backup")
+        try revoke(kid, day: 0)
+        try host.place.move("a/Publisher", to: "Publisher")
+        try host.place.edit("a/pushcrypt.json") {
+            $0.replacing(", \"\(host.file("a/Publisher"))\"", with: "").replacing(", \"app\"", with: "")
+        }
+        try expectKept(kid, of: "senders", set: set)
+    }
+
+    /// `backup` is of before the revocation.
+    private func expectKept(_ kid: String, of name: String, set: String) throws {
+        let keyset = "a/Keys/\(name).keyset"
+        let history = "a/history/\(try host.id(keyset))"
+        try host.copyFile("backup", to: keyset)
+        try host.place.remove(history)
+        let before = try host.place.read(keyset)
+        let asked = try host.run("restore", name)
+        #expect(asked.exit == 78 && asked.stderr.contains("It revokes \(kid): that is kept"), "\(asked)")
+        #expect(try host.place.read(keyset) == before)
+        let restored = try host.succeed("restore", name, "--over")
+        #expect(restored.text.contains("revoked key \(kid)"), "\(restored)")
+        #expect(try host.run("restore", name).stderr.contains("nothing is to be restored"))
+        #expect(try host.run("status").text.contains("servedAhead") == false)
+        // A forged one is removed, and the keyset goes on from the backup.
+        try host.copyFile("backup", to: keyset)
+        try host.place.remove(history)
+        try host.place.remove(set)
+        let later = try host.run("rotate")
+        #expect(later.exit == 0 && !later.text.contains("revoked"), "\(later)")
+    }
+
+    @Test func `a lost key is revoked and erased, so that a copy that has it doesn't bring it back`() throws {
+        let first = try #require(host.kids().first)
+        try host.copyFile("a/Keys/senders.keyset", to: "backup")
+        try host.succeed("rotate", "--now", "--at-once", "senders")
+        let lost = try #require(host.kids().last)
+        try #require(lost != first)
+        try host.copyFile("a/Keys/senders.keyset", to: "later")
+        try host.copyFile("backup", to: "a/Keys/senders.keyset")
+        try host.succeed("restore", "senders")
+        try revoke(lost, day: 0)
+        try host.succeed("restore", "senders", host.file("later"), "--over")
+        try expectRevoked(lost)
+        try host.copyFile("backup", to: "a/Keys/senders.keyset")
+        try host.succeed("restore", "senders")
+        let destroyed = try host.run(
+            "a", ["keys", "destroy", "senders", "--yes", "--at", Workplace.later(0), "--", lost], day: 0,
+            settings: "a/pushcrypt.json")
+        #expect(destroyed.exit == 0, "\(destroyed)")
+        #expect(try !host.run("status").text.contains(lost))
+        try host.expectHealthy()
+    }
+
+    @Test func `an expected keyset is lost beside one that isn't expected: rotate says so, and its name restores it`()
+        throws
+    {
+        try host.succeed("keys", "create", host.file("a/Keys/other"), "--kind", "shared", "--insecure-plaintext")
+        try host.place.move("a/Keys/senders.keyset", to: "copy")
+        let missing = try host.run("rotate")
+        #expect(missing.exit == 66 && missing.stderr.contains("\(senders): there is no such keyset"), "\(missing)")
+        try host.succeed("restore", "senders", host.file("copy"), "--over")
+        try host.expectHealthy()
+    }
+
+    @Test func `a copy with a secret of before is restored with that secret, beside the settings' one`() throws {
+        for (name, text) in [("old", "old passphrase of 2026"), ("new", "new passphrase of 2027")] {
+            try host.place.write(Data(text.utf8), to: name)
+        }
+        let senders = host.file("a/Keys/senders")
+        try host.succeed("keys", "secret", "set", senders, "--new-passphrase-file", host.file("old"))
+        try host.copyFile("a/Keys/senders.keyset", to: "copy")
+        try host.succeed(
+            "keys", "secret", "set", senders, "--passphrase-file", host.file("old"), "--new-passphrase-file",
+            host.file("new"))
+        try host.place.edit("a/pushcrypt.json") {
+            $0.replacing(
+                "{\n", with: "{\n  \"secrets\": {\"senders\": {\"file\": \"\(host.file("new"))\"}},\n",
+                maxReplacements: 1)
+        }
+        try host.place.remove("a/Keys/senders.keyset")
+        try host.succeed("restore", "senders", host.file("copy"), "--passphrase-file", host.file("old"))
+        try host.succeed(
+            "keys", "secret", "set", senders, "--passphrase-file", host.file("old"), "--new-passphrase-file",
+            host.file("new"))
+        try host.expectHealthy()
+    }
+
+    @Test func `one keyset in two keystores: restore names both files, and keeps both`() throws {
+        let other = "a/Publisher/senders.keyset"
+        try host.copyFile("a/Keys/senders.keyset", to: other)
+        expectRefusal(try host.run("restore", "senders"), 78, saying: "and \(host.file(other)) are one keyset")
+        try host.place.remove(other)
+        try host.expectHealthy()
+    }
+
     @Test func `a copy of a keyset that isn't named is refused, and nothing is restored`() throws {
         try host.copyFile("a/Publisher/app.keyset", to: "copy")
         let before = try host.place.read("a/Keys/senders.keyset")

@@ -197,12 +197,14 @@ struct StatusTests {
         #expect(world.codes == [])
     }
 
-    @Test func `A run that failed is critical until one succeeds, and one that waits isn't`() throws {
-        for (status, codes) in [(69, [StatusFinding.Code.runFailed]), (75, []), (0, [])] {
-            var history = try #require(try world.storage.history(of: try world.state().id))
-            history.lastStatus = status
-            try world.remember(history)
-            #expect(world.codes == codes)
+    @Test func `A run that failed is critical until one succeeds, also of the publisher, and one that waits isn't`()
+        throws
+    {
+        for path in [world.senders, world.app] {
+            for (status, codes) in [(69, [StatusFinding.Code.runFailed]), (75, []), (0, [])] {
+                try world.host().recordRun(of: world.state(path).id, status: status)
+                #expect(world.codes == codes)
+            }
         }
     }
 
@@ -334,7 +336,7 @@ struct StatusTests {
         #expect(try world.codes == [.firstSight] && world.state().key(kid)?.lifecycle.revokedAt != nil)
     }
 
-    @Test func `A set ahead that a stranger has signed is replaced`() throws {
+    @Test func `A set ahead that a stranger has signed needs a person, and then is replaced`() throws {
         let snapshot = try world.file(world.senders)
         try world.host().rotate(world.senders, beginsNow: true)
         try world.run()
@@ -345,8 +347,9 @@ struct StatusTests {
         FileSystem.removeFile(try world.historyPath(world.senders))
         try world.host().rotate(world.senders)
         let finding = try world.finding(.servedAhead, and: [.firstSight])
-        #expect(try finding.remedy == .publish(world.reference(world.senders), replacing: true))
+        #expect(try finding.remedy == .restore(world.reference(world.senders)))
         try world.carryOut(finding.remedy)
+        try world.run()
         #expect(world.codes == [.firstSight])
     }
 

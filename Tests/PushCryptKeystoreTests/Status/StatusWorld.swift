@@ -115,7 +115,7 @@ final class StatusWorld {
             let publishers = [try storage.keyset(app)?.opened()].compactMap(\.self)
             try host().restore(path, present, publishers: path == app ? [] : publishers) { _ in true }
         case .rotate, .rotateAll: try run()
-        case .publish(_, let replacing): try publish(replacing: replacing)
+        case .publish: try publish()
         case .takeOver(let keyset): try host().moveHere(try #require(keyset.location?.path))
         case .setClock: try host().correctClock(senders)
         case .enableTimer: try run()

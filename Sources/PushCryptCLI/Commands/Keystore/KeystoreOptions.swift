@@ -25,6 +25,7 @@ struct HostKeysets {
     let time: UnixTime
     let secrets: SecretOptions
     private let confirmsClock: Bool
+    private let triesAllSecrets: Bool
     private let givenHistory: HistoryFolder?
     /// nil if nothing is published.
     let servedFolder: String?
@@ -34,9 +35,10 @@ struct HostKeysets {
     /// - Parameters:
     ///   - options: nil for a command without them.
     ///   - served: in place of the settings' folder.
+    ///   - triesAllSecrets: whether a keyset that the given secret doesn't open has the one of the settings.
     init(
         _ options: KeystoreOptions?, confirmsClock: Bool = false, at time: UnixTime, _ secrets: SecretOptions,
-        servedFolder: String? = nil
+        servedFolder: String? = nil, triesAllSecrets: Bool = false
     ) throws {
         let isNamed = options?.settingsFile != nil || ProcessEnvironment.has("PUSHCRYPT_SETTINGS")
         do { settings = try Settings.find(options?.settingsFile) } catch let error as SettingsError
@@ -50,6 +52,7 @@ struct HostKeysets {
         self.secrets = secrets
         self.servedFolder = servedFolder ?? settings?.publishTo
         self.confirmsClock = confirmsClock
+        self.triesAllSecrets = triesAllSecrets
         givenHistory = options?.history.map(HistoryFolder.init)
     }
 
@@ -110,8 +113,7 @@ struct HostKeysets {
             return kind.map { kind in present.allSatisfy { publishers.contains($0) == (kind == .publisher) } }
                 ?? present.isEmpty
         }
-        // A keyset that was only renamed isn't missing.
-        guard found.count < settings.expected.count, let keystore = free ?? settings.keystores.first else { return [] }
+        guard let keystore = free ?? settings.keystores.first else { return [] }
         let names = Set(found.map(\.name))
         return settings.expected.filter { !names.contains($0) }.map { KeysetLocation("\(keystore)/\($0)") }
     }
@@ -146,12 +148,22 @@ struct HostKeysets {
     ///
     /// - Throws: `Failure` that names the keyset.
     func load(_ location: KeysetLocation) throws -> OpenedKeyset {
-        do { return try host(of: location).load(location.path) } catch { throw Failure(error, of: location.path) }
+        // A restoration is given the secret of a copy.
+        let hasOwn = triesAllSecrets && has(location)
+        let host = try host(of: location) { [settings] in
+            try hasOwn ? settings?.secret(for: $0, id: $1.log.state.id) : secret(of: $0, $1)
+        }
+        do { return try host.load(location.path) } catch { throw Failure(error, of: location.path) }
     }
 
     func secret(of location: KeysetLocation, _ rows: KeysetRows) throws -> KeysetSecret? {
         guard !rows.log.state.isDemo else { return nil }
-        if let named = try namedSecret(of: location, rows.log.state.id) { return named }
+        if let named = try namedSecret(of: location, rows.log.state.id) {
+            guard triesAllSecrets, try secrets.given() != nil, has(location), (try? rows.unlocked(named)) == nil else {
+                return named
+            }
+            return try settings?.secret(for: location, id: rows.log.state.id) ?? named
+        }
         guard rows.isEncrypted, let terminal = Terminal() else { return nil }
         let name = TerminalText.harmless(location.path.utf8)
         return try typed.passphrase(of: rows.log.state.id) { try terminal.passphrase("Passphrase of \(name): ") }

@@ -31,7 +31,8 @@ struct Restore: ParsableCommand {
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: true, at: times.time, secrets)
+        let keysets = try HostKeysets(
+            keystores, confirmsClock: true, at: times.time, secrets, triesAllSecrets: true)
         guard keysets.settings != nil || !paths.isEmpty else {
             throw Failure(.usage, "there are no settings: name a KEYSET and a FILE")
         }
@@ -127,8 +128,8 @@ struct RestorationSources {
         }
     }
 
-    /// The keysets that no other command changes, and the missing ones. Of two files with one id, one that can be changed,
-    /// and of those an expected one.
+    /// The keysets that no other command changes, and the missing ones. Of two files with one id, an expected
+    /// one, else one that can be changed.
     private static func needy(_ keysets: HostKeysets) -> [KeysetLocation] {
         typealias Present = (location: KeysetLocation, state: KeysetState?, isFine: Bool)
         let present = keysets.present().found.map { location -> Present in
@@ -140,9 +141,8 @@ struct RestorationSources {
         for keyset in present {
             let same = present.filter { $0.state != nil && $0.state?.id == keyset.state?.id }
             guard !keyset.isFine || same.count > 1 else { continue }
-            let fine = same.filter(\.isFine)
-            let choice = fine.isEmpty ? same : fine
-            let best = choice.first { expected.contains($0.location.name) } ?? fine.first ?? keyset
+            // The restoration reads all of them.
+            let best = same.first { expected.contains($0.location.name) } ?? same.first(where: \.isFine) ?? keyset
             if !targets.contains(best.location) { targets.append(best.location) }
         }
         return targets + keysets.missing()
@@ -198,6 +198,16 @@ struct KeysetRestoration {
             let isOwn = id == copy.rows.log.state.id || KeysetLocation(copy.path).name == location.name
             return sources.targets.count == 1 || isOwn
         }
+        let wanted = id ?? copies.first?.rows.log.state.id
+        let keystore = FileSystem.resolvedPath(location.keystore)
+        let isHere = { (other: KeysetLocation) in FileSystem.resolvedPath(other.keystore) == keystore }
+        let same = keysets.present().found.filter { other in
+            guard wanted != nil, other.name != location.name || !isHere(other) else { return false }
+            return (try? KeysetRows(at: other, .reading))?.log.state.id == wanted
+        }
+        if let other = same.first(where: { !isHere($0) }) {
+            throw Failure(.config, "\(location) and \(other) are one keyset in two keystores: remove one of them")
+        }
         var (files, damage) = ([OpenedKeyset](), nil as (any Error)?)
         func open(_ path: String, _ read: () throws -> OpenedKeyset?) throws {
             do {
@@ -207,7 +217,7 @@ struct KeysetRestoration {
                 if !copies.isEmpty { StandardStreams.writeNote("\(Failure(error, of: path).message). It is left out") }
             }
         }
-        try open(location.path) { try host.storage.keyset(location.path)?.opened() }
+        for path in [location.path] + same.map(\.path) { try open(path) { try host.storage.keyset(path)?.opened() } }
         for copy in copies {
             try open(copy.path) {
                 OpenedKeyset(copy.rows.log, try copy.rows.unlocked(keysets.secret(of: location, copy.rows)))
@@ -238,11 +248,7 @@ struct KeysetRestoration {
             outcome.changes += log.lines.suffix(1).flatMap(\.deeds)
         }
         keysets.forgetPublishers()
-        guard let log = try host.storage.keyset(location.path)?.log else { return }
-        // A restoration has given up those that a publisher has signed.
-        let replaces =
-            try keysets.isBehindServed(log, host) && agrees("a served set, which no publisher has signed, is replaced")
-        keysets.publish(&outcome, replacing: replaces)
+        keysets.publish(&outcome)
         keysets.publishDevices(&outcome)
     }
 
@@ -288,7 +294,14 @@ struct KeysetRestoration {
         let restored = try host.restore(
             location.path, files, histories: histories, publishers: publishers,
             others: keysets.logs(otherThan: location)
-        ) { agrees(text($0, logs, longest)) }
+        ) { what in
+            guard case .unsignedSet = what else { return agrees(text(what, logs, longest)) }
+            guard isOver || Terminal() != nil && StandardStreams.isInteractive else {
+                StandardStreams.writeNote("\(location): \(text(what, logs, longest))")
+                throw KeystoreRefusal.choiceNeeded(what)
+            }
+            return agrees(text(what, logs, longest))
+        }
         outcome.changes.append("continues after line \(longest.state.head.number), of \(longest.state.at)")
         outcome.changes += restored.log.lines.suffix(1).flatMap(\.changes.keys).map(\.deed)
         outcome.changes += present.filter { !FileSystem.exists($0.path) }.map {
@@ -330,6 +343,12 @@ struct KeysetRestoration {
         case .servedSet(let epoch, _):
             return "the served set" + (epoch.map { " of epoch \($0)" } ?? "")
                 + " has lines that no file here has: its revocations are kept, the rest is given up"
+        case .unsignedSet(let epoch, let point, let revoked):
+            let file = "\(keysets.servedFolder ?? "")/\(ServedDocument.name(longest.state.id, epoch))"
+            let kids = revoked.map(\.description).joined(separator: ", ")
+            return "\(file) has line \(point.number), which no file here has, and no publisher here has signed it. "
+                + (kids.isEmpty ? "It revokes no other key. " : "It revokes \(kids): that is kept. ")
+                + "If it is forged, remove it first"
         case .namedPoint(let point):
             return "another keyset names line \(point.number) of it, which no file here has: it is given up"
         }

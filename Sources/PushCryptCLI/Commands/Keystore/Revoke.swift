@@ -78,6 +78,7 @@ struct Revoke: ParsableCommand {
                 "whoever has it can sign sets for these apps until they are updated",
             ]
         }
+        guard state.key(kid)?.isLost == false else { return ["no push is lost: no file has the key"] }
         var timeline = state.timeline
         let old = timeline.state(of: kid, at: time)
         var losses = try timeline.revoke(kid, at: time, state.policy)
