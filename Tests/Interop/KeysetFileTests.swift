@@ -41,13 +41,17 @@ struct KeysetFileTests {
         #expect(try Dictionary(uniqueKeysWithValues: keys) == jwks(keyset.material))
     }
 
-    @Test("keys in clear", arguments: [KeyKind.recipient, .shared, .sender, .publisher])
+    @Test(
+        "a file with keys in clear has the same id, line number and keys in Python",
+        arguments: [KeyKind.recipient, .shared, .sender, .publisher])
     func plain(_ kind: KeyKind) throws {
         let keyset = try Self.keyset(kind)
         try Self.expect(keyset.file, nil, is: keyset)
     }
 
-    @Test("keys under one of several secrets", arguments: [KeyKind.recipient, .shared, .sender], parameters)
+    @Test(
+        "a file with several secrets opens in Python with each of them; a wrong secret and a changed line are refused",
+        arguments: [KeyKind.recipient, .shared, .sender], parameters)
     func encrypted(_ kind: KeyKind, _ parameters: (Int, Int, Int)) throws {
         let scrypt = try ScryptParameters(n: parameters.0, r: parameters.1, p: parameters.2)
         let secrets = try KeysetSecrets(

@@ -75,7 +75,7 @@ struct Revoke: ParsableCommand {
         guard state.kind != .publisher else {
             return [
                 "no new pins have it; it signs on for apps that pin it, until `pushcrypt keys destroy`",
-                "whoever has it can sign sets for these apps until they are updated",
+                "a thief can sign sets for these apps until they are updated",
             ]
         }
         guard state.key(kid)?.isLost == false else { return ["no push is lost: no file has the key"] }
