@@ -229,6 +229,8 @@ extension Failure {
                     + "`sudo chown root \(quoted)`")
         case .writableByOthers:
             self.init(.noPermission, "\(place): other users can change it. To correct it: `chmod go-w \(quoted)`")
+        case .stickyFolder:
+            self.init(.noPermission, "\(place): every user can make files there; use a folder that only you can change")
         case .notAFile: self.init(.dataError, "\(place) isn't a file")
         case .notAFolder: self.init(.dataError, "\(place) isn't a folder")
         case .tooManyLinks: self.init(.dataError, "\(place): too many links lead to it")

@@ -82,6 +82,8 @@ package struct SettingsError: Error, Equatable, Sendable {
         /// It belongs to a user who is neither the caller nor root.
         case foreignOwner
         case writableByOthers
+        /// A folder such as /tmp, in which every user can make files.
+        case stickyFolder
         case notAFile
         case notAFolder
         /// More than 40 symbolic links, as in a circle.

@@ -41,7 +41,7 @@ enum TrustedPath {
                 let isSafe =
                     status.kind == .symbolicLink || status.access.keepsOthersOut(.othersMayRead)
                     || allowsSticky && isSticky
-                guard isSafe else { throw SettingsError(.writableByOthers, current, member) }
+                guard isSafe else { throw SettingsError(isSticky ? .stickyFolder : .writableByOthers, current, member) }
             }
             if status.kind == .symbolicLink {
                 linkCount += 1

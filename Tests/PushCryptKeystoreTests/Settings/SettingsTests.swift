@@ -177,8 +177,9 @@ struct TrustedPathTests {
         try place.write("", to: "a/b/file")
         try place.setMode(mode, of: name)
         let path = name.isEmpty ? place.folder.path : place.path(name)
-        let refused = mode & 0o022 == 0 ? nil : SettingsError(.writableByOthers, path, "m")
-        #expect(errors(place, "a/b/file") == [mode & 0o1000 == 0 ? refused : nil, refused])
+        let isSticky = mode & 0o1000 != 0
+        let refused = mode & 0o022 == 0 ? nil : SettingsError(isSticky ? .stickyFolder : .writableByOthers, path, "m")
+        #expect(errors(place, "a/b/file") == [isSticky ? nil : refused, refused])
     }
 
     @Test(

@@ -408,6 +408,8 @@ struct StatusTests {
         #expect(found() == [.outbox(missing: 0, late: 2, folder: outbox)])
         try run()
         #expect(found() == [])
+        FileSystem.removeFile(list)
+        #expect(found() == [.missing(path: list)])
     }
 
     // MARK: Publishers

@@ -72,10 +72,17 @@ struct Init: ParsableCommand {
         return "\(home)/\(own)"
     }
 
+    /// Options that are missing are those of the settings, if there are settings.
     private func setup(_ topics: [String]) throws -> Setup {
+        let settings = try Settings.absolute(settingsFile ?? Self.settings())
+        let present = FileSystem.exists(settings) ? try Settings(reading: settings) : nil
+        func keystore(ofPublisher isOfPublisher: Bool) -> String? {
+            present?.keystores.first { FileSystem.exists("\($0)/app\(KeysetLocation.suffix)") == isOfPublisher }
+        }
         func keysets(_ names: [String], _ kind: KeyKind) throws -> [Setup.NewKeyset] {
             guard !names.isEmpty else { return [] }
-            let folder = try keystore ?? Self.folder("/srv/push/Keys", "pushcrypt/Keys")
+            let folder =
+                try self.keystore ?? keystore(ofPublisher: false) ?? Self.folder("/srv/push/Keys", "pushcrypt/Keys")
             return try names.map { name -> Setup.NewKeyset in
                 guard !name.contains("/"), !name.hasPrefix("-"), !name.hasPrefix(".") else {
                     throw Failure(.usage, "\(name): a keyset's name has no slash, and no dot at its beginning")
@@ -86,17 +93,20 @@ struct Init: ParsableCommand {
         let senders = signs && sender.isEmpty ? ["senders"] : sender
         let made =
             try keysets(senders, .sender) + keysets(recipient, .recipient) + keysets(shared, .shared)
-        let settings = try Settings.absolute(settingsFile ?? Self.settings())
         let standard = Self.usesSystem ? "/var/lib/pushcrypt" : nil
-        guard let history = HistoryFolder.standard(given: history ?? standard)?.path else {
+        guard let history = HistoryFolder.standard(given: history ?? present?.history ?? standard)?.path else {
             throw Failure(.usage, "HOME isn't set: use --history FOLDER")
         }
         var setup = Setup(made, history: history, settings: settings)
         let folder = FileSystem.parent(of: settings)
         if !allowsPlaintext { setup.passphrase = "\(folder)/passphrase" }
-        if signs || !recipient.isEmpty { setup.served = try publishTo ?? Self.folder("/srv/www/push", "pushcrypt/www") }
+        if signs || !recipient.isEmpty {
+            setup.served = try publishTo ?? present?.publishTo ?? Self.folder("/srv/www/push", "pushcrypt/www")
+        }
         guard signs else { return setup }
-        let publishers = try publisherKeystore ?? Self.folder("/srv/push/Publisher", "pushcrypt/Publisher")
+        let publishers =
+            try publisherKeystore ?? keystore(ofPublisher: true)
+            ?? Self.folder("/srv/push/Publisher", "pushcrypt/Publisher")
         setup.publisher = KeysetLocation("\(publishers)/app")
         if !allowsPlaintext { setup.publisherPassphrase = "\(folder)/publisher-passphrase" }
         if !topics.isEmpty {
