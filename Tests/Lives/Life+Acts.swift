@@ -66,9 +66,7 @@ extension Life {
         func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
         let host = chance(0.7) ? hosts[0] : hosts[1]
         world.time += [0, 1, 3, 10, 25].randomElement(using: &random)! * 86_400
-        let before = (
-            disks: hosts.map(\.storage.disk), histories: hosts.map(\.storage.histories), evidence: apps.map(hasEvidence)
-        )
+        let before = (disks: hosts.map(\.storage.disk), histories: hosts.map(\.storage.histories))
         let paths = host.storage.disk.keys.filter { $0.hasPrefix("Keys/") }.sorted()
         let prefersSenders = chance(0.7)
         let path =
@@ -85,9 +83,7 @@ extension Life {
         if step.act.isCommand {
             try checkLogs(before.disks, before.histories)
         } else {
-            for (app, had) in zip(apps, before.evidence) where had && !hasEvidence(for: app) {
-                app.isBeyondLimit = true
-            }
+            for app in apps where !hasEvidence(for: app, on: hosts) { app.isBeyondLimit = true }
         }
         try check()
         try checkForks()
@@ -182,17 +178,20 @@ extension Life {
 
     func restore(
         _ host: LifeHost, _ path: String, _ files: [MemoryStorage.File], histories: [KeysetHistory] = [],
-        agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
+        others: [KeysetLog] = [], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
     ) throws {
         // The command reads files with the keyset's secret.
         let files = files.filter { $0.isAuthentic || !KeystoreRule.authenticate.isOn }.map(\.keyset)
         let publishers = hosts.flatMap(\.storage.disk).filter { $0.key.hasPrefix("Pub/") }.map(\.value.keyset)
         try host.keystore().restore(
             path, files, histories: histories, publishers: publishers,
-            others: host.storage.disk.values.map(\.keyset.log)
+            others: host.storage.disk.values.map(\.keyset.log) + others
         ) { what in
             // All publishers are at hand: only a forged set has no signature.
-            if case .unsignedSet = what { false } else { agrees(what) }
+            if case .unsignedSet = what { return false }
+            let hasAgreed = agrees(what)
+            hasGivenUpLines = hasGivenUpLines || hasAgreed
+            return hasAgreed
         }
     }
 
@@ -226,6 +225,8 @@ extension Life {
                 (try? context.host.keystore().revoke(path, kid)) != nil
             {
                 honestlyRevoked.insert(kid)
+                // As the command does.
+                try? publish(context.host, path, signer: context.signer, isUrgent: true)
             }
             context.host.skew = 0
             if Bool.random(using: &random) { _ = try? context.host.keystore().correctClock(path) }

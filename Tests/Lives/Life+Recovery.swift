@@ -37,6 +37,12 @@ extension Life {
         try need(!asksForSet || hasOwnSet, "a set of another keyset asks for a choice")
         guard let restored = host.storage.disk["Keys/senders"]?.keyset else { throw Broken(what: "no keyset is left") }
         let state = restored.state
+        // Every newer copy of the publisher is lost, and the restored log names a line of it.
+        if let app = signing.storage.disk["Pub/app"], let point = state.publisherPoints[app.keyset.state.id],
+            !app.keyset.log.extends(point)
+        {
+            try restore(signing, "Pub/app", [app], others: [restored.log], agrees: agree)
+        }
         for kid in Set(own.flatMap { $0.keyset.material.records.keys }) {
             guard let key = state.key(kid), key.lifecycle.destroyedAt != nil else { continue }
             try need(

@@ -47,6 +47,8 @@ package final class Life {
     private var madeDocuments: Set<[UInt8]> = []
     /// Whether the life is over and everything is restored: a person may give up a publisher's key.
     var isEnding = false
+    /// Whether a person has given up lines: with them goes which publisher keys signed the last set, a documented limit.
+    var hasGivenUpLines = false
     /// The heads of logs that were checked: a log never changes below its head.
     var checkedHeads: Set<LogPoint> = []
     private var parsed: [[UInt8]: ServedDocument?] = [:]
@@ -101,6 +103,12 @@ package final class Life {
         for (host, (disk, histories)) in zip(hosts, zip(beginning.disks, beginning.histories)) {
             (host.storage.disk, host.storage.histories) = (disk, histories)
         }
+        // Before the first run that is recorded, a clock may be 400 days ahead: a documented limit.
+        if kind == .clocks {
+            for file in hosts[0].storage.disk.values {
+                try hosts[0].keystore().recordRun(of: file.keyset.state.id, status: 0)
+            }
+        }
         (world.served, made, madeDocuments) = (beginning.served, beginning.made, Set(beginning.served.values))
         let publisher = signing.storage.disk["Pub/app"]!.keyset
         apps = [try LifeApp(id, 1, pinning: Array(publisher.material.records.values))]
@@ -139,9 +147,10 @@ package final class Life {
     /// - Throws: also the first refusal of a document.
     func publish(
         _ host: LifeHost, _ path: String, signer: LifeHost, confirmed: Bool = false, replacing: Bool = false,
-        crash: LifeHost.Crash? = nil, transit: ((KeysetHistory) throws -> KeysetHistory)? = nil
+        isUrgent: Bool = false, crash: LifeHost.Crash? = nil, transit: ((KeysetHistory) throws -> KeysetHistory)? = nil
     ) throws {
         let before = (served: world.served, history: host.storage.histories)
+        let unknowing = apps.filter { !hasEvidence(for: $0, on: [host]) }
         let publishers = try ["Pub/app", "Pub/next"].filter { signer.storage.disk[$0] != nil }.map {
             try signer.keystore(confirmed).load($0)
         }
@@ -150,7 +159,7 @@ package final class Life {
         let keystore = host.keystore(confirmed)
         let results: [ServedResult]
         if signer === host {
-            results = try keystore.publish(path, publishers: publishers, replacing: replacing)
+            results = try keystore.publish(path, publishers: publishers, replacing: replacing, isUrgent: isUrgent)
         } else {
             let whole = try keystore.unsigned(path, replacing: replacing)
             let sent = try transit?(whole) ?? whole
@@ -161,6 +170,8 @@ package final class Life {
         }
         for result in results {
             if let document = world.served[result.name], document != before.served[result.name] {
+                // Where the whole log of a rival isn't at hand, what it did is unknown: a documented limit.
+                for app in unknowing { app.isBeyondLimit = true }
                 try checkPublished(document, by: host, path, before.served[result.name], before.history)
             }
         }
@@ -188,17 +199,16 @@ package final class Life {
         try need(!keys.contains(Self.evil.kid), "a set lists the key of an attacker")
         try need(honestlyRevoked.isSuperset(of: set.revoked.keys), "a set has the revocation of an attacker")
         try need(set.head.number < KeysetLine.maximumNumber / 2, "no number is left")
-        if let old, let was = self.document(old), was.id == set.id,
+        // Under the name of another epoch, a set says nothing.
+        if let old, let was = self.document(old), was.id == set.id, was.epoch == set.epoch,
             let oldPayload = SignedSenderSet.unverifiedPayload(of: old), let revoked = made[oldPayload]
         {
             try need(revoked.isDisjoint(with: keys), "a key that the served set revoked is published again")
             let signers = try SignedSenderSet.namedSigners(of: old)
             try need(
-                isEnding || was.epoch != set.epoch || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
+                isEnding || hasGivenUpLines || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
                 "a set has lost the signature of a publisher key")
-            if was.epoch == set.epoch {
-                try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")
-            }
+            try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")
         }
         if let seen = histories[set.id], isAuthentic(seen) {
             try need(seen.log.state.revoked.isDisjoint(with: keys), "a key that the history revokes is published again")
@@ -207,23 +217,32 @@ package final class Life {
 
     /// Whether a history is one of the keyset's.
     func isAuthentic(_ history: KeysetHistory) -> Bool {
-        guard let file = snapshots.first(where: { $0.file.keyset.state.id == history.log.state.id })?.file else {
+        let files = snapshots.map(\.file) + hosts.flatMap(\.storage.disk.values)
+        guard let file = files.first(where: { $0.isAuthentic && $0.keyset.state.id == history.log.state.id }) else {
             return false
         }
         return history.mac == file.keyset.material.historyKey?.mac(of: history.log)
     }
 
-    /// Whether a file, a history or the served set still shows what the app has accepted.
-    func hasEvidence(for app: LifeApp) -> Bool {
+    /// Whether a file or a history of these hosts, or the served set, still shows what the app has accepted: its number and its
+    /// revocations, also of keys that a log which was restored over it never had.
+    func hasEvidence(for app: LifeApp, on hosts: [LifeHost]) -> Bool {
         guard let accepted = app.document else { return true }
+        let revoked = Set(accepted.revoked.keys)
         for host in hosts {
             let files = host.storage.disk.values.filter(\.isAuthentic).map(\.keyset.log)
             let seen = host.storage.histories.values.filter { isAuthentic($0) }.map(\.log)
-            if (files + seen).contains(where: { $0.extends(accepted.head) }) { return true }
+            if (files + seen).contains(where: { log in
+                log.extends(accepted.head) && revoked.isSubset(of: log.state.revoked)
+            }) {
+                return true
+            }
         }
-        return world.served.values.contains { bytes in
+        // Under the name of another set, a set says nothing.
+        return world.served.contains { name, bytes in
             guard madeDocuments.contains(bytes), let set = document(bytes) else { return false }
-            return set.id == id && set.head.number >= accepted.head.number
+            return name == ServedDocument.name(id, set.epoch) && set.id == id && set.head.number >= accepted.head.number
+                && revoked.isSubset(of: set.revoked.keys)
         }
     }
 }

@@ -18,8 +18,10 @@ struct LivesTests {
         if let broken = Life.report(seeds) { Issue.record("\(broken)") }
     }
 
-    /// One rule needs hundreds of lives to show.
-    private static let rules = KeystoreRule.allCases.filter { LongTests.areEnabled || $0 != .publisherPoint }
+    /// Two rules need thousands of lives to show.
+    private static let rules = KeystoreRule.allCases.filter {
+        LongTests.areEnabled || ![.publisherPoint, .resign].contains($0)
+    }
 
     @Test("A keystore without one of the rules breaks", arguments: rules)
     func mutation(_ rule: KeystoreRule) {

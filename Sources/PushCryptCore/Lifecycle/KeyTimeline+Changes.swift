@@ -127,7 +127,7 @@ extension KeyTimeline {
 extension KeyTimeline {
     /// Sets `retiresAt` of each key that isn't retired to the time at which the next key begins, so that two keys never seal
     /// at the same time. The last key has none.
-    mutating func schedule(at now: UnixTime, _ policy: RotationPolicy) {
+    package mutating func schedule(at now: UnixTime, _ policy: RotationPolicy) {
         let order = keys.indices.filter { keys[$0].lifecycle.willSeal(at: now) }
             .sorted { keys[$0].rank < keys[$1].rank }
         for (index, next) in zip(order, order.dropFirst().map(Optional.some) + [nil]) {

@@ -31,6 +31,10 @@ package struct KeysetState: Hashable, Sendable {
     /// The last line.
     package private(set) var head: LogPoint
     package private(set) var at: UnixTime
+    /// The time of the last line whose clock was checked: not of a revocation, and not of the sets that are published directly
+    /// after it.
+    package private(set) var checkedAt: UnixTime
+    private var isUnchecked = false
     /// In the order in which they were added.
     package private(set) var keys: [Key] = []
     package private(set) var policy = RotationPolicy.standard
@@ -56,7 +60,7 @@ package struct KeysetState: Hashable, Sendable {
         guard let origin = line.origin else { throw KeysetLogError(.misplaced, row: 1, "id") }
         (id, kind) = (origin.id, origin.kind)
         head = LogPoint(number: 0, hash: [UInt8](repeating: 0, count: KeysetLine.hashByteCount))
-        at = line.at
+        (at, checkedAt) = (line.at, line.at)
         try apply(line, hash: hash, row: 1)
     }
 
@@ -101,6 +105,8 @@ package struct KeysetState: Hashable, Sendable {
         writer = changes.writer ?? writer
         secrets = changes.secrets ?? secrets
         (head, at) = (LogPoint(number: line.number, hash: hash), line.at)
+        isUnchecked = line.action == .revoked || line.action == .published && isUnchecked
+        if !isUnchecked { checkedAt = line.at }
         let isChange = !changes.keys.isEmpty || changes.publication != nil || !changes.epochs.isEmpty
         if isChange || [.restored, .clockCorrected].contains(line.action) { lastChange = line.number }
         guard line.action == .published, let issuedAt = changes.issuedAt else { return }

@@ -125,6 +125,9 @@ package struct KeysetDraft {
     ) throws -> (changes: KeysetChanges, records: [KeyID: KeyRecord]) {
         try changes.publication?.requireLimits()
         if KeystoreRule.keepsPrimary.isOn { try keepPrimary() }
+        // Where the past was changed, a key may have begun before the one before it retires: that one would seal again if the
+        // later one were revoked.
+        if !isOrdinary, state.kind != .publisher { timeline.schedule(at: now, policy) }
         if isOrdinary, state.kind != .publisher {
             let old = state.keys.isEmpty ? nil : state.timeline
             try Invariants.check(timeline, after: old, at: now, givingUp: givenUp)

@@ -100,7 +100,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         guard KeystoreRule.clock.isOn else { return nil }
         guard clock + Freshness.toleranceInSeconds >= state.at else { return .behind(lastLine: state.at) }
         guard !confirmsClock else { return nil }
-        let last = max(state.at, lastRun ?? state.at)
+        let last = max(state.checkedAt, lastRun ?? state.checkedAt)
         let longestSilence: Int64 = (lastRun == nil ? 400 : 30) * 86_400
         // The set that ends last: the publisher of another epoch may be away, and an epoch may have ended.
         let setsEnd = state.epochs.keys.compactMap { state.published[$0]?.validUntil }.max()

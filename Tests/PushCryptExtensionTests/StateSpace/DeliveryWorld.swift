@@ -158,7 +158,8 @@ final class DeliveryWorld: Sendable {
                 let answer = try world.store.record(record)
                 guard record.claim != nil else { return answer }
                 world.state.withLock { state in
-                    if record.isShown { state.isSeen = true } else { state.isClaimed = false }
+                    // A late claim is released after the message was shown. It stays seen.
+                    if record.isShown { state.isSeen = true } else { state.isClaimed = state.isSeen }
                 }
                 return answer
             }

@@ -134,7 +134,8 @@ struct SettingsProgramTests {
         let settings = try settings(place, "#!/bin/sh\n: > '\(place.path("ran"))'")
         for (mode, name, usual) in [(0o775, "etc/after", 0o755), (0o777, "etc", 0o700), (0o1777, "etc", 0o700)] {
             try place.setMode(mode, of: name)
-            #expect(throws: SettingsError(.writableByOthers, place.path(name), "after")) { try settings.runAfter() }
+            let code: SettingsError.Code = mode & 0o1000 == 0 ? .writableByOthers : .stickyFolder
+            #expect(throws: SettingsError(code, place.path(name), "after")) { try settings.runAfter() }
             try place.setMode(usual, of: name)
         }
         #expect(!FileSystem.exists(place.path("ran")))

@@ -6,14 +6,15 @@ import PushCryptLives
 @main
 enum Main {
     static func main() {
-        guard CommandLine.arguments.count == 2, let count = UInt64(CommandLine.arguments[1]), count > 0 else {
-            FileHandle.standardError.write(Data("usage: PushCryptLifeSearch LIVES\n".utf8))
+        let numbers = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
+        guard [1, 2].contains(numbers.count), numbers.count == CommandLine.arguments.count - 1, numbers[0] > 0 else {
+            FileHandle.standardError.write(Data("usage: PushCryptLifeSearch LIVES [FIRST]\n".utf8))
             exit(64)
         }
-        let size: UInt64 = 500
+        let (count, start, size) = (numbers[0], numbers.count == 2 ? numbers[1] : 0, UInt64(500))
         DispatchQueue.concurrentPerform(iterations: Int((count + size - 1) / size)) { part in
-            let first = UInt64(part) * size
-            if let broken = Life.report(first..<min(first + size, count)) {
+            let first = start + UInt64(part) * size
+            if let broken = Life.report(first..<min(first + size, start + count)) {
                 print(broken)
                 exit(1)
             }
