@@ -179,6 +179,11 @@ package final class Life {
             switch result.outcome {
             case .refused(let refusal): throw refusal
             case .failed(let error): throw error
+            case .written, .unchanged:
+                let publisher = host.storage.disk[path]?.keyset.state.epochs[result.epoch ?? 0]
+                let keys = publishers.first { $0.state.id == publisher }?.state.keys.filter(\.hasMaterial).map(\.kid)
+                let signers = try world.served[result.name].map(SignedSenderSet.namedSigners)
+                try need(keys.map(Set.init) == signers, "a set that is published lacks a signature")
             default: break
             }
         }
@@ -224,8 +229,8 @@ package final class Life {
         return history.mac == file.keyset.material.historyKey?.mac(of: history.log)
     }
 
-    /// Whether a file or a history of these hosts, or the served set, still shows what the app has accepted: its number and its
-    /// revocations, also of keys that a log which was restored over it never had.
+    /// Whether a file or a history of these hosts, or the served set, still shows what the app has accepted: its number, its
+    /// time and its revocations, also of keys that a log which was restored over it never had.
     func hasEvidence(for app: LifeApp, on hosts: [LifeHost]) -> Bool {
         guard let accepted = app.document else { return true }
         let revoked = Set(accepted.revoked.keys)
@@ -242,7 +247,7 @@ package final class Life {
         return world.served.contains { name, bytes in
             guard madeDocuments.contains(bytes), let set = document(bytes) else { return false }
             return name == ServedDocument.name(id, set.epoch) && set.id == id && set.head.number >= accepted.head.number
-                && revoked.isSubset(of: set.revoked.keys)
+                && set.issuedAt >= accepted.issuedAt && revoked.isSubset(of: set.revoked.keys)
         }
     }
 }
