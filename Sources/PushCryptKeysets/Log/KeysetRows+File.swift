@@ -50,6 +50,8 @@ extension KeysetID {
     /// The id of a keyset's file, of which only line 1 is read; nil for any other file.
     package init?(ofFile file: OpenFile) throws(FileError) {
         var (line, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        // Keys in clear may follow the first row.
+        defer { wipe(&chunk) }
         while line.count <= KeysetLog.maximumByteCount {
             let count = try file.readSome(into: &chunk)
             let end = chunk[..<count].firstIndex(of: UInt8(ascii: "\n"))
