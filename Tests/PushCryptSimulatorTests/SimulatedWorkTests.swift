@@ -69,16 +69,23 @@ import Testing
 
     @Test("of two pushes in one process, each is warned after its own 29 seconds")
     func ownWarning() async throws {
+        let (waits, begins) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
         let device = try await device { configuration, device in
             configuration.deadline = .seconds(300)
-            configuration.stages = [Waiting(clock: device.clock, duration: .seconds(60))]
+            configuration.stages = [
+                Signalling(begins: begins.continuation), Waiting(clock: device.clock, duration: .seconds(60)),
+            ]
         }
         let (one, two) = (try seal(#"{"aps":{"alert":"1"}}"#), try seal(#"{"aps":{"alert":"2"}}"#))
-        async let first = device.receive(one)
+        // The clock stands still until the first push is on its way.
         async let second = clock.run { [clock] in
+            waits.continuation.finish()
+            for await _ in begins.stream { break }
             try? await clock.sleep(for: .seconds(20))
             return await device.receive(two)
         }
+        for await _ in waits.stream {}
+        async let first = device.receive(one)
         #expect(await first.isRestored)
         #expect(await second.isRestored)
         let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
@@ -260,5 +267,15 @@ import Testing
             }
             #expect(clock.elapsed == .seconds(elapsed))
         }
+    }
+}
+
+/// Tells that a push has reached its stages.
+private struct Signalling: ContentStage {
+    let begins: AsyncStream<Void>.Continuation
+
+    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        begins.yield()
+        return content
     }
 }
