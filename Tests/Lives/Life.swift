@@ -204,16 +204,18 @@ package final class Life {
         try need(!keys.contains(Self.evil.kid), "a set lists the key of an attacker")
         try need(honestlyRevoked.isSuperset(of: set.revoked.keys), "a set has the revocation of an attacker")
         try need(set.head.number < KeysetLine.maximumNumber / 2, "no number is left")
-        // Under the name of another epoch, a set says nothing.
-        if let old, let was = self.document(old), was.id == set.id, was.epoch == set.epoch,
+        if let old, let was = self.document(old), was.id == set.id,
             let oldPayload = SignedSenderSet.unverifiedPayload(of: old), let revoked = made[oldPayload]
         {
             try need(revoked.isDisjoint(with: keys), "a key that the served set revoked is published again")
             let signers = try SignedSenderSet.namedSigners(of: old)
             try need(
-                isEnding || hasGivenUpLines || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
+                isEnding || hasGivenUpLines || was.epoch != set.epoch
+                    || signers.isSubset(of: SignedSenderSet.namedSigners(of: document)),
                 "a set has lost the signature of a publisher key")
-            try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")
+            if was.epoch == set.epoch {
+                try need(set.head.number >= was.head.number, "apps refuse the set: a lower number")
+            }
         }
         if let seen = histories[set.id], isAuthentic(seen) {
             try need(seen.log.state.revoked.isDisjoint(with: keys), "a key that the history revokes is published again")
@@ -229,19 +231,15 @@ package final class Life {
         return history.mac == file.keyset.material.historyKey?.mac(of: history.log)
     }
 
-    /// Whether a file or a history of these hosts, or the served set, still shows what the app has accepted: its number, its
-    /// time and its revocations, also of keys that a log which was restored over it never had.
+    /// Whether a file or a history of these hosts, or the served set, still shows what the app has accepted. The set must have
+    /// its number, its time and its revocations.
     func hasEvidence(for app: LifeApp, on hosts: [LifeHost]) -> Bool {
         guard let accepted = app.document else { return true }
         let revoked = Set(accepted.revoked.keys)
         for host in hosts {
             let files = host.storage.disk.values.filter(\.isAuthentic).map(\.keyset.log)
             let seen = host.storage.histories.values.filter { isAuthentic($0) }.map(\.log)
-            if (files + seen).contains(where: { log in
-                log.extends(accepted.head) && revoked.isSubset(of: log.state.revoked)
-            }) {
-                return true
-            }
+            if (files + seen).contains(where: { $0.extends(accepted.head) }) { return true }
         }
         // Under the name of another set, a set says nothing.
         return world.served.contains { name, bytes in

@@ -125,8 +125,8 @@ package struct KeysetDraft {
     ) throws -> (changes: KeysetChanges, records: [KeyID: KeyRecord]) {
         try changes.publication?.requireLimits()
         if KeystoreRule.keepsPrimary.isOn { try keepPrimary() }
-        // Where the past was changed, a key may have begun before the one before it retires: that one would seal again if the
-        // later one were revoked.
+        // A restoration or a corrected clock can move the start of a key before the end of its predecessor. Revoking that key
+        // would make the predecessor primary again.
         if !isOrdinary, state.kind != .publisher { timeline.schedule(at: now, policy) }
         if isOrdinary, state.kind != .publisher {
             let old = state.keys.isEmpty ? nil : state.timeline
