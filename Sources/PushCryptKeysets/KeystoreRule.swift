@@ -10,7 +10,7 @@ package enum KeystoreRule: String, CaseIterable, Sendable {
     case historyMAC
     /// The log extends the point of the served set.
     case servedPoint
-    /// A served set counts only under its own id and epoch.
+    /// A served set counts only under its own id.
     case servedID
     /// A served set lists every key that was ever revoked.
     case servedRevoked

@@ -319,9 +319,8 @@ extension Life {
             }
         }
         try need(hasAgreed || over.isEmpty, "lines are given up without a person")
-        let revoked = known.filter { $0.state.id == log.state.id }.flatMap(\.state.revoked)
-        for kid in revoked where log.state.key(kid) != nil {
-            try need(log.state.revoked.contains(kid), "a restoration forgets a revocation")
+        for revoked in known.filter({ $0.state.id == log.state.id }).map(\.state.revoked) {
+            try need(log.state.revoked.isSuperset(of: revoked), "a restoration forgets a revocation")
         }
     }
 

@@ -241,10 +241,10 @@ package final class Life {
             let seen = host.storage.histories.values.filter { isAuthentic($0) }.map(\.log)
             if (files + seen).contains(where: { $0.extends(accepted.head) }) { return true }
         }
-        // Under the name of another set, a set says nothing.
+        // Under the name of another keyset, a set says nothing.
         return world.served.contains { name, bytes in
             guard madeDocuments.contains(bytes), let set = document(bytes) else { return false }
-            return name == ServedDocument.name(id, set.epoch) && set.id == id && set.head.number >= accepted.head.number
+            return name.hasPrefix("\(id).") && set.id == id && set.head.number >= accepted.head.number
                 && set.issuedAt >= accepted.issuedAt && revoked.isSubset(of: set.revoked.keys)
         }
     }
@@ -276,5 +276,5 @@ extension KeysetState {
         Set(keys.filter { $0.lifecycle[keyPath: moment.path] != nil }.map(\.kid))
     }
 
-    var revoked: Set<KeyID> { keys(with: .revokedAt) }
+    var revoked: Set<KeyID> { Set(revocations.keys) }
 }

@@ -24,7 +24,7 @@ NO_DURATIONS = {"without a unit": "P90", "of months": "P3M", "of a year": "P1Y",
                 "without P": "90D", "empty": "", "without a number": "PD", "of P alone": "P", "ending with T": "P90DT",
                 "with a fraction": "P1.5D", "of minutes before hours": "PT1M1H", "over 100 years": "P200000D"}
 PLAIN = [created(secrets=["a"], writer="host"), line("moved", day(2), writer="b", why="x", r=R),
-         line("restored", day(3), over=[OVER], issuedAt=day(3))]
+         line("restored", day(3), over=[OVER], revoked={C.kid: day(2)}, issuedAt=day(3))]
 SIGNED = [created("sender", publication=PUBLICATION, epochs={"1": PUBLISHER_ID}),
           line("published", day(2), issuedAt=day(2), epoch=1, validUntil=day(20), publisher=PUBLISHER)]
 
@@ -139,7 +139,7 @@ def add_forms(vectors: Vectors) -> None:
     for row, path, *right in (
         (2, "n", "a number"), (2, "at"), (2, "who", "a string"), (2, "what"), (2, "prev"), (2, "why", "a string"),
         (2, "r"), (2, "keys", "an object"), (2, "policy"), (1, "id"), (1, "kind"), (1, "secrets", "an array"),
-        (1, "writer", "a string"), (3, "over"), (3, "issuedAt"),
+        (1, "writer", "a string"), (3, "over"), (3, "revoked"), (3, "issuedAt"),
     ):
         base.types(row, path, path, *right)
     for row, path, *right in ((1, "publication"), (1, "epochs", "an object"), (2, "validUntil"),
@@ -166,6 +166,11 @@ def add_forms(vectors: Vectors) -> None:
     base.values(3, "over", "n of a point in over", {what: [{**OVER, "n": value}] for what, value in NO_NUMBERS.items()})
     base.values(3, "over", "hash of a point in over", {what: [{**OVER, "hash": value}] for what, value in (
         ("that is null", None), ("of 31 bytes", b64(bytes(31))), ("padded", OVER["hash"] + "="))})
+    base.values(3, "revoked", "revoked", {
+        "has a kid of 7 bytes": {b64(bytes(7)): day(2)}, "has an empty kid": {"": day(2)},
+        "has a padded kid": {C.kid + "=": day(2)}, "has null in place of a time": {C.kid: None},
+        "has an object in place of a time": {C.kid: {"revokedAt": day(2)}}})
+    base.values(3, "revoked", "a time in revoked", {what: {C.kid: value} for what, value in NO_TIMES.items()})
 
 
 def add_policies(vectors: Vectors) -> None:
@@ -243,16 +248,18 @@ def add_places(vectors: Vectors) -> None:
     add("line 2 has id", 2, created(), line("moved", day(2), id=ID))
     add("line 2 has kind", 2, created(), line("moved", day(2), kind="recipient"))
     sender = created("sender", epochs={"1": PUBLISHER_ID})
-    values = {"issuedAt": day(3), "epoch": 1, "validUntil": day(20), "publisher": PUBLISHER, "over": [OVER]}
+    values = {"issuedAt": day(3), "epoch": 1, "validUntil": day(20), "publisher": PUBLISHER, "over": [OVER],
+              "revoked": {C.kid: day(2)}}
     others = {"issuedAt": ("rotated", "policy", "clockCorrected"), "epoch": ("rotated", "restored"),
               "validUntil": ("policy", "restored"), "publisher": ("moved", "restored"),
-              "over": ("published", "clockCorrected")}
+              "over": ("published", "clockCorrected"), "revoked": ("revoked", "published")}
     for name, actions in others.items():
         for what in actions:
             issued = {"issuedAt": day(3)} if what in ("published", "restored") else {}
             add(f"a line {what} has {name}", 2, sender, line(what, day(3), **issued, **{name: values[name]}))
     add("line 1 has issuedAt", 1, created(issuedAt=day(1)))
     add("line 1 has over", 1, created(over=[OVER]))
+    add("line 1 has revoked", 1, created(revoked={C.kid: day(1)}))
     for kind in ("recipient", "shared", "publisher"):
         add(f"a keyset of kind {kind} has publication", 1, created(kind, publication=PUBLICATION))
         add(f"a keyset of kind {kind} has epochs", 1, created(kind, epochs={"1": PUBLISHER_ID}))
@@ -293,6 +300,12 @@ def add_key_changes(vectors: Vectors) -> None:
     vectors.wrong("a later line repeats psk", "misplaced", 2, [
         created(keys={B.kid: added(B)}), later(B.kid, {"psk": True})], B)
     vectors.wrong("a later line adds psk", "misplaced", 2, [KEYED[0], later(A.kid, {"psk": True})], A)
+    restored = line("restored", day(2), revoked={A.kid: day(2)})
+    vectors.wrong("a line revokes a key of this log as one that it never had", "misplaced", 2, [KEYED[0], restored], A)
+    vectors.wrong("a line adds a key and revokes it as one that the log never had", "misplaced", 2, [
+        created(), {**restored, "keys": {A.kid: added(A)}}], A)
+    vectors.wrong("a key is added that only another log has had and revoked", "misplaced", 3, [
+        created(), restored, line("imported", day(3), keys={A.kid: added(A)})], A)
     vectors.wrong("a destroyed key is added again", "misplaced", 2, [
         created(keys={A.kid: added(A, destroyedAt=day(1))}), later(A.kid, {"jwk": public(A)})])
 

@@ -16,7 +16,6 @@ import support  # noqa: E402
 from make_pushcrypt_v1 import KEYS, XWING_KEYS, made  # noqa: E402
 from pushcrypt._json import b64, unb64  # noqa: E402
 from pushcrypt._keys import Key  # noqa: E402
-from pushcrypt._test_doors import Random  # noqa: E402
 from pushcrypt.errors import KeysetFileError  # noqa: E402
 from pushcrypt.keyset_log import KeysetFile, KeysetLog, Point  # noqa: E402
 
@@ -34,7 +33,7 @@ def fixed(label: str, count: int = 16) -> bytes:
     return hashlib.sha256(f"pushcrypt test log: {label}".encode()).digest()[:count]
 
 
-def random(label: str) -> Random:
+def random(label: str) -> support.Random:
     """Bytes from a label and a counter."""
     calls: list[int] = []
 

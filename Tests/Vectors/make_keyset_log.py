@@ -150,6 +150,10 @@ def add_order(vectors: Vectors) -> None:
     add("a point with a higher number than that of this log is given up", restored(2, over=[{**OVER, "n": 2**52}]),
         issuedAt=day(2), at=day(2))
     add("a restored line without issuedAt and over", line("restored", day(2)), at=day(2))
+    add("restored lines keep the revocations of keys that this log never had, and the first time stays",
+        restored(2, revoked={C.kid: day(5), A.kid: day(1)}), line("restored", day(3), revoked={A.kid: day(3), B.kid: day(3)}),
+        revoked={C.kid: day(5), A.kid: day(1), B.kid: day(3)}, issuedAt=day(2), at=day(3))
+    add("a keyset for recipients has epochs without members", line("policy", day(2), epochs={}), at=day(2))
     add("a restored line has a later issuedAt than its own time", line("published", day(2), issuedAt=day(2)),
         line("restored", day(2), issuedAt=day(30)), issuedAt=day(30), at=day(2))
     add("issuedAt is that of the set before", *[line("published", day(2), issuedAt=day(5))] * 2, issuedAt=day(5),

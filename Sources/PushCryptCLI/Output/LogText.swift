@@ -17,6 +17,7 @@ extension KeysetLine {
             let names = secrets.map(\.description).joined(separator: ", ")
             deeds.append(secrets.isEmpty ? "the keys are in clear from now on" : "secrets from now on: \(names)")
         }
+        deeds += changes.keptRevocations
         switch action {
         case .created: return ["made"] + deeds
         case .published: return deeds + ["published" + (changes.epoch.map { " epoch \($0)" } ?? "")]
@@ -24,6 +25,13 @@ extension KeysetLine {
         case .restored: return deeds + ["restored"]
         case .rotated, .imported, .revoked, .destroyed, .policy, .secrets, .moved: return deeds
         }
+    }
+}
+
+extension KeysetChanges {
+    /// What a restoration keeps of other logs, for people.
+    var keptRevocations: [String] {
+        revoked.keys.sorted().map { "key \($0), which only another copy had, stays revoked" }
     }
 }
 

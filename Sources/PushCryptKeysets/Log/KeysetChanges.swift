@@ -66,6 +66,8 @@ package struct KeysetChanges: Hashable, Sendable {
     package var secrets: [SecretName]?
     /// The points of other logs that a restoration gives up.
     package var over: [LogPoint] = []
+    /// The revocations of keys that the log doesn't have, which a restoration keeps.
+    package var revoked: [KeyID: UnixTime] = [:]
     package var issuedAt: UnixTime?
     package var validUntil: UnixTime?
     /// The epoch of a published set; nil for one without a signature.
@@ -123,6 +125,10 @@ extension KeysetChanges {
         if !over.isEmpty {
             name("over")
             list("[", over.map { "{\($0.jsonMembers)}" }, "]")
+        }
+        if !revoked.isEmpty {
+            name("revoked")
+            list("{", revoked.sorted { $0.key < $1.key }.map { "\"\($0)\":\"\($1)\"" }, "}")
         }
         for (member, time) in [("issuedAt", issuedAt), ("validUntil", validUntil)] {
             guard let time else { continue }

@@ -114,13 +114,14 @@ extension KeysetLine {
 
     private static let members: Set = [
         "n", "at", "who", "what", "prev", "why", "r", "id", "kind", "keys", "policy", "publication", "epochs", "writer",
-        "secrets", "over", "issuedAt", "validUntil", "epoch", "publisher",
+        "secrets", "over", "revoked", "issuedAt", "validUntil", "epoch", "publisher",
     ]
 
     private func requirePlaces(_ reader: RowReader) throws(KeysetLogError) {
         let isPublished = action == .published
         let rules = [
             ("over", changes.over.isEmpty || action == .restored),
+            ("revoked", changes.revoked.isEmpty || action == .restored),
             ("issuedAt", changes.issuedAt == nil || isPublished || action == .restored),
             ("epoch", changes.epoch == nil || isPublished), ("validUntil", changes.validUntil == nil || isPublished),
             ("publisher", changes.publisher == nil || isPublished),
@@ -166,6 +167,13 @@ extension KeysetChanges {
             try element.allowOnly(["n", "hash"])
             return try element.point
         }
+        for (name, member) in try reader.members(of: "revoked") {
+            guard let kid = KeyID(name), let time = member.value.string.flatMap(UnixTime.init(rfc3339:)) else {
+                throw member.error(.malformed)
+            }
+            revoked[kid] = time
+        }
+        guard !revoked.isEmpty || !reader.has("revoked") else { throw reader.error(.malformed, "revoked") }
         issuedAt = try reader.time(ifAny: "issuedAt")
         validUntil = try reader.time(ifAny: "validUntil")
         if reader.has("epoch") { epoch = try reader.number("epoch", in: UnixTime.protocolRange) }

@@ -51,6 +51,8 @@ package struct KeysetState: Hashable, Sendable {
     package private(set) var published: [Int64?: Published] = [:]
     /// The last published point of each publisher's log.
     package private(set) var publisherPoints: [KeysetID: LogPoint] = [:]
+    /// Revocations of keys that only other logs of this keyset have had.
+    package private(set) var revokedElsewhere: [KeyID: UnixTime] = [:]
     private var indexOfKey: [KeyID: Int] = [:]
 
     /// The state after line 1.
@@ -65,6 +67,11 @@ package struct KeysetState: Hashable, Sendable {
     }
 
     package func key(_ kid: KeyID) -> Key? { indexOfKey[kid].map { keys[$0] } }
+
+    /// When each key was revoked that ever was.
+    package var revocations: [KeyID: UnixTime] {
+        keys.reduce(into: revokedElsewhere) { $0[$1.kid] = $1.lifecycle.revokedAt }
+    }
 
     /// The keys that aren't lost, as they count: a revocation whose time is to come, because a clock was wrong, counts at once.
     package var timeline: KeyTimeline {
@@ -99,6 +106,8 @@ package struct KeysetState: Hashable, Sendable {
             issuedAt = time
         }
         for change in changes.keys { try apply(change, at: line.at, row: row) }
+        try require(changes.revoked.keys.allSatisfy { indexOfKey[$0] == nil }, .misplaced, "revoked")
+        revokedElsewhere.merge(changes.revoked) { first, _ in first }
         for (epoch, publisher) in changes.epochs { epochs[epoch] = publisher }
         policy = changes.policy ?? policy
         publication = changes.publication ?? publication
@@ -125,6 +134,9 @@ package struct KeysetState: Hashable, Sendable {
         let index = indexOfKey[change.kid] ?? keys.count
         if index == keys.count {
             guard (change.jwk == nil) == (kind == .shared) else { throw error(.misplaced, "jwk") }
+            guard revokedElsewhere[change.kid] == nil else {
+                throw KeysetLogError(.misplaced, row: row, "keys.\(change.kid)")
+            }
             keys.append(Key(kid: change.kid, jwk: change.jwk, demandsPSK: change.demandsPSK))
             indexOfKey[change.kid] = index
         } else {

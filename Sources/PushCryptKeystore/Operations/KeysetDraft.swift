@@ -34,8 +34,12 @@ package struct KeysetDraft {
         try add(record, activatesAt: activatesAt)
     }
 
-    /// - Throws: `LifecycleError`; `KeyError` with `suiteTooLow` for a suite below that of another key, which senders refuse.
+    /// - Throws: `LifecycleError` with `idTaken` also for a lost key and one that another log of this keyset has revoked; `KeyError`
+    ///   with `suiteTooLow` for a suite below that of another key, which senders refuse.
     package mutating func add(_ record: KeyRecord, activatesAt: UnixTime?) throws {
+        guard state.key(record.kid) == nil, state.revokedElsewhere[record.kid] == nil else {
+            throw LifecycleError(.idTaken, "key \(record.kid) is or was in this keyset; an id is never used again")
+        }
         let suite = record.algorithm.suite
         if let higher = state.keys.first(where: { key in
             key.hasMaterial && key.algorithm.suite.map { suite?.isAtLeast($0) == false } ?? false
@@ -95,10 +99,15 @@ package struct KeysetDraft {
         timeline.keys[index].lifecycle[keyPath: moment.path] = time
     }
 
-    /// Keeps a revocation that another log or a set has, also of a lost key.
+    /// Keeps a revocation that another log or a set has, also of a lost key and of one that this log never had.
     package mutating func keepRevocation(of kid: KeyID, at time: UnixTime) {
-        guard timeline.key(kid) == nil else { return set(.revokedAt, of: kid, to: time) }
-        setFinal(.revokedAt, of: kid, to: time)
+        if timeline.key(kid) != nil {
+            set(.revokedAt, of: kid, to: time)
+        } else if state.key(kid) != nil {
+            setFinal(.revokedAt, of: kid, to: time)
+        } else {
+            changes.revoked[kid] = time
+        }
     }
 
     private mutating func setFinal(_ moment: KeysetChanges.Moment, of kid: KeyID, to time: UnixTime) {

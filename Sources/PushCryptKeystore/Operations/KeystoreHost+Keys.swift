@@ -29,9 +29,6 @@ extension KeystoreHost {
                 throw KeyError(
                     .wrongKind, "the keyset has \(state.kind.rawValue) keys, and this is a \(record.kind.rawValue) key")
             }
-            guard state.key(record.kid) == nil else {
-                throw LifecycleError(.idTaken, "key \(record.kid) is or was in this keyset; an id is never used again")
-            }
             let isPublisher = state.kind == .publisher
             guard !isPublisher || state.keys.count(where: \.hasMaterial) < SenderSetPins.maximumPublisherCount else {
                 throw KeystoreRefusal.publisherCount

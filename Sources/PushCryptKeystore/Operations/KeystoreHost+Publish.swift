@@ -26,11 +26,6 @@ package struct ServedResult: Sendable {
             outcome = .refused(refusal)
         } catch { outcome = .failed(error) }
     }
-
-    /// A file that can't be read.
-    fileprivate init(_ name: String, _ error: any Error) {
-        (self.name, epoch, outcome) = (name, nil, .failed(error))
-    }
 }
 
 /// Publication by points.
@@ -43,10 +38,11 @@ extension KeystoreHost {
     ///
     /// - Parameters:
     ///   - publishers: the publisher keysets at hand.
-    ///   - replacing: whether a served set is replaced that the log doesn't extend and that no publisher has signed.
+    ///   - replacing: whether served sets are replaced that the log doesn't extend and that no publisher has signed.
     ///   - isUrgent: whether any clock will do, as after a revocation.
     /// - Returns: one result for each document, also if others are refused.
-    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``. Nothing was served then.
+    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``; `KeystoreRefusal` with
+    ///   `servedAhead`. Nothing was served then.
     package func publish(
         _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false, isUrgent: Bool = false
     ) throws -> [ServedResult] {
@@ -63,8 +59,9 @@ extension KeystoreHost {
         let (id, epochs) = (keyset.state.id, keyset.state.publishedEpochs)
         guard !epochs.isEmpty else { return [] }
         let signing = Signing(publishers, replacing: replacing)
+        try requireExtensionOfServed(keyset.log, signing)
         let time = try time(for: keyset, isUrgent: isUrgent)
-        let others = try otherNames(keyset.state)
+        let ended = try endedEpochs(keyset.state)
         var refused: [ServedResult] = []
         // All lines first: after an error nobody knows whether a line is in the file, and no other one may follow.
         for epoch in epochs {
@@ -82,7 +79,7 @@ extension KeystoreHost {
         let served = epochs.filter { epoch in !refused.contains { $0.epoch == epoch } }.map { epoch in
             ServedResult(id, epoch) { try serve(keyset.log, epoch, signing) }
         }
-        return refused + served + remove(others, keyset.log, signing)
+        return refused + served + remove(ended, of: id)
     }
 
     /// Whether ``publish(_:publishers:replacing:)`` would write nothing: so no publisher has to be unlocked.
@@ -95,10 +92,7 @@ extension KeystoreHost {
         func isKnown(_ log: KeysetLog) throws -> Bool {
             try storage.history(of: log.state.id)?.log.state.head == log.state.head
         }
-        // Whatever else has such a name stays.
-        guard try keyset.isKnown && otherNames(state).allSatisfy({ try servedSet(state.id, $0) == nil }) else {
-            return false
-        }
+        guard keyset.isKnown, try endedEpochs(state).isEmpty, try servedAhead(of: log).isEmpty else { return false }
         return try state.publishedEpochs.allSatisfy { epoch in
             let publisher = publishers.first { $0.state.id == epoch.flatMap { state.epochs[$0] } }
             guard isCovered(state, epoch, by: publisher, at: max(clock, state.at)),
@@ -124,7 +118,8 @@ extension KeystoreHost {
     ///   - sent: what ``unsigned(_:replacing:)`` gave there. This host has no secret to check its mac.
     ///   - publishers: those of all epochs.
     ///   - review: whether a person who compares with the sending host agrees to sign these lines.
-    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `noPublication`, `otherPublisher`, `notReviewed`.
+    /// - Throws: `KeystoreRefusal` with `olderThanHistory`, `twoHistories`, `noPublication`, `otherPublisher`, `servedAhead`,
+    ///   `notReviewed`.
     package func signReceived(
         _ sent: KeysetHistory, publishers: [OpenedKeyset], replacing: Bool = false, review: (UnsignedLines) -> Bool
     ) throws -> [ServedResult] {
@@ -134,35 +129,32 @@ extension KeystoreHost {
         for epoch in state.epochs.keys.sorted() where !signing.hasPublisher(of: epoch, state) {
             throw KeystoreRefusal.otherPublisher(epoch: epoch)
         }
-        let others = try otherNames(state)
         let files = try receive(sent, review: review)
         defer { withExtendedLifetime(files) {} }
+        try requireExtensionOfServed(log, signing)
+        let ended = try endedEpochs(state)
         let served = state.publishedEpochs.map { epoch in
             ServedResult(state.id, epoch) {
                 try requirePublishable(log, epoch, signing)
                 return try serve(log, epoch, signing)
             }
         }
-        return served + remove(others, log, signing)
+        return served + remove(ended, of: state.id)
     }
 
-    /// The files with the keyset's id that it doesn't publish now.
-    private func otherNames(_ state: KeysetState) throws -> [String] {
-        let names = Set(state.publishedEpochs.map { ServedDocument.name(state.id, $0) })
-        return try storage.servedNames().filter { $0.hasPrefix("\(state.id).") && !names.contains($0) }
+    /// The epochs that have ended and still have a set; nil for the set without a signature of a keyset that has epochs now.
+    private func endedEpochs(_ state: KeysetState) throws -> [Int64?] {
+        try servedSets(state.id).filter { name, set in
+            name == ServedDocument.name(state.id, set.epoch) && !state.publishedEpochs.contains(set.epoch)
+        }.map(\.set.epoch)
     }
 
-    /// Removes the sets of ended epochs, and the set without a signature of a keyset that has epochs now.
-    private func remove(_ names: [String], _ log: KeysetLog, _ signing: Signing) -> [ServedResult] {
-        names.compactMap { name in
-            do {
-                guard let served = try servedSet(log.state.id, name) else { return nil }
-                return ServedResult(log.state.id, served.epoch) {
-                    try requireExtension(log, of: served, signing)
-                    try storage.removeServed(name)
-                    return .removed
-                }
-            } catch { return ServedResult(name, error) }
+    private func remove(_ epochs: [Int64?], of id: KeysetID) -> [ServedResult] {
+        epochs.map { epoch in
+            ServedResult(id, epoch) {
+                try storage.removeServed(ServedDocument.name(id, epoch))
+                return .removed
+            }
         }
     }
 }
@@ -177,6 +169,7 @@ extension KeystoreHost {
         guard !keyset.state.epochs.isEmpty else { throw KeystoreRefusal.noPublication }
         let time = try time(for: keyset)
         let signing = Signing([], replacing: replacing)
+        try requireExtensionOfServed(keyset.log, signing)
         for epoch in keyset.state.publishedEpochs {
             try requirePublishable(keyset.log, epoch, signing)
             keyset = try covering(keyset, epoch, signing, at: time)
@@ -223,7 +216,7 @@ extension KeystoreHost {
 
     /// What must hold before a document is made.
     ///
-    /// - Throws: `KeystoreRefusal` with `noPublication`, `olderPublisher`, `publisherKey`, `servedAhead`.
+    /// - Throws: `KeystoreRefusal` with `noPublication`, `olderPublisher`, `publisherKey`.
     private func requirePublishable(_ log: KeysetLog, _ epoch: Int64?, _ signing: Signing) throws {
         let state = log.state
         guard epoch == nil || state.publication != nil else { throw KeystoreRefusal.noPublication }
@@ -238,17 +231,18 @@ extension KeystoreHost {
                 throw KeystoreRefusal.publisherKey(key.kid)
             }
         }
-        if let served = try servedSet(state.id, ServedDocument.name(state.id, epoch)) {
-            try requireExtension(log, of: served, signing)
-        }
     }
 
+    /// A set of any epoch shows that the log is an old copy.
+    ///
     /// - Throws: `KeystoreRefusal` with `servedAhead`.
-    private func requireExtension(_ log: KeysetLog, of served: ServedDocument, _ signing: Signing) throws {
-        guard KeystoreRule.servedPoint.isOn, !log.extends(served.head) else { return }
-        let isSigned = try served.isSigned(byOneOf: signing.publishers.flatMap { $0.material.records.values })
-        guard signing.replacing, !isSigned else {
-            throw KeystoreRefusal.servedAhead(served.head, isSigned: isSigned)
+    private func requireExtensionOfServed(_ log: KeysetLog, _ signing: Signing) throws {
+        guard KeystoreRule.servedPoint.isOn else { return }
+        for served in try servedAhead(of: log) {
+            let isSigned = try served.isSigned(byOneOf: signing.publishers.flatMap { $0.material.records.values })
+            guard signing.replacing, !isSigned else {
+                throw KeystoreRefusal.servedAhead(served.head, isSigned: isSigned)
+            }
         }
     }
 
@@ -305,11 +299,16 @@ extension KeystoreHost {
         return .written
     }
 
-    /// A served set; nil if the file of that name isn't one of this keyset and epoch.
-    func servedSet(_ id: KeysetID, _ name: String) throws -> ServedDocument? {
-        guard let document = try storage.served(name).flatMap(ServedDocument.init) else { return nil }
-        let isOwn = document.id == id && ServedDocument.name(id, document.epoch) == name
-        return isOwn || !KeystoreRule.servedID.isOn ? document : nil
+    /// The sets in files with the keyset's id that were made of lines which the log lacks.
+    package func servedAhead(of log: KeysetLog) throws -> [ServedDocument] {
+        try servedSets(log.state.id).map(\.set).filter { !log.extends($0.head) }
+    }
+
+    private func servedSets(_ id: KeysetID) throws -> [(name: String, set: ServedDocument)] {
+        try storage.servedNames().filter { $0.hasPrefix("\(id).") }.sorted().compactMap { name in
+            guard let set = try storage.served(name).flatMap(ServedDocument.init) else { return nil }
+            return set.id == id || !KeystoreRule.servedID.isOn ? (name, set) : nil
+        }
     }
 }
 
@@ -380,7 +379,7 @@ package struct UnsignedLines: Hashable, Sendable {
             return old.lifecycle.revokedAt != nil && key.lifecycle.revokedAt == nil
                 || old.jwk?.thumbprint != key.jwk?.thumbprint
         }.compactMap { key in key.jwk.map { Key(kid: key.kid, thumbprint: $0.thumbprint) } }
-        revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && seen?.key($0.kid)?.lifecycle.revokedAt == nil }
-            .map(\.kid)
+        let known = seen?.revocations ?? [:]
+        revoked = state.revocations.keys.filter { known[$0] == nil }.sorted()
     }
 }

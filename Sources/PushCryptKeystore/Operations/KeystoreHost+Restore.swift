@@ -54,8 +54,7 @@ extension KeystoreHost {
         var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), answers)
         try restoration.giveUpLogs()
         // Also of epochs that the longest log doesn't know.
-        for name in try storage.servedNames() where name.hasPrefix("\(id).") {
-            guard let served = try servedSet(id, name) else { continue }
+        for served in try servedAhead(of: restoration.longest) {
             let isSigned = try served.isSigned(byOneOf: publishers.flatMap { $0.material.records.values })
             try restoration.giveUp(served, isSigned: isSigned || !KeystoreRule.restoreSigned.isOn, at: clock)
         }
@@ -133,12 +132,11 @@ private struct LogRestoration {
             let points = KeystoreRule.overLines.isOn ? log.allPoints : [log.state.head]
             over.formUnion(points.filter { !longest.extends($0) })
             guard KeystoreRule.restoreLogs.isOn else { continue }
-            for key in log.state.keys { note(key.kid, key.lifecycle.revokedAt) }
+            for (kid, time) in log.state.revocations { note(kid, time) }
         }
     }
 
     mutating func giveUp(_ served: ServedDocument, isSigned: Bool, at clock: UnixTime) throws(KeystoreRefusal) {
-        guard !longest.extends(served.head) else { return }
         if !over.contains(served.head) {
             let revokes = served.revoked.keys.filter { kid in
                 longest.state.key(kid).map { $0.lifecycle.revokedAt == nil && revoked[kid] == nil } ?? false
@@ -159,7 +157,7 @@ private struct LogRestoration {
         }
         if isSigned || served.issuedAt <= clock { note(served.issuedAt) }
         guard KeystoreRule.restoreServed.isOn else { return }
-        for (kid, time) in served.revoked { note(kid, time) }
+        for (kid, time) in served.revoked where isSigned || longest.state.key(kid) != nil { note(kid, time) }
     }
 
     mutating func giveUp(named point: LogPoint) throws(KeystoreRefusal) {
@@ -173,8 +171,8 @@ private struct LogRestoration {
         if let time, issuedAt.map({ $0 < time }) ?? true { issuedAt = time }
     }
 
-    private mutating func note(_ kid: KeyID, _ time: UnixTime?) {
-        if let time { revoked[kid] = min(time, revoked[kid] ?? time) }
+    private mutating func note(_ kid: KeyID, _ time: UnixTime) {
+        revoked[kid] = min(time, revoked[kid] ?? time)
     }
 
     /// - Parameter material: the keys of which a file has the material.
@@ -190,8 +188,8 @@ private struct LogRestoration {
                 draft.set(.destroyedAt, of: key.kid, to: draft.now)
             }
         }
-        for (kid, time) in revoked.sorted(by: { $0.key < $1.key }) {
-            guard let key = longest.state.key(kid), key.lifecycle.revokedAt == nil else { continue }
+        let known = longest.state.revocations
+        for (kid, time) in revoked.sorted(by: { $0.key < $1.key }) where known[kid] == nil {
             draft.keepRevocation(of: kid, at: time)
         }
     }

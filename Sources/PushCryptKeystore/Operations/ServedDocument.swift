@@ -78,6 +78,10 @@ package enum ServedPayload {
             if key.hasMaterial, let jwk = key.jwk { jwks.append(jwk.json) }
             lives.append("\"\(key.kid)\":{\(members(key, life, isAhead: isAhead).joined(separator: ","))}")
         }
+        for (kid, time) in state.revokedElsewhere.sorted(by: { $0.key < $1.key }) {
+            lives.append("\"\(kid)\":{\"revokedAt\":\"\(min(time, state.at))\"}")
+            revokedCount += 1
+        }
         var output = Array("{\"keys\":[".utf8)
         output += jwks.joined(separator: [UInt8(ascii: ",")])
         output += "],\"pushcrypt\":{\"seq\":\(line.number),\"set\":\"\(state.id)\"".utf8

@@ -8,6 +8,9 @@ extension StatusExamination {
     func examineSets(_ keyset: ExaminedKeyset) {
         guard let folder = places.served else { return }
         let reference = keyset.reference
+        guard let isAhead = attempt(folder, reference, ifDamaged: .inspect(path: folder), { try examineAhead(keyset) }),
+            !isAhead
+        else { return }
         for epoch in keyset.state.publishedEpochs {
             var publisher: ExaminedKeyset?
             if let epoch {
@@ -25,9 +28,7 @@ extension StatusExamination {
                 return (bytes, document, try set.fault(bytes, document, at: host.clock))
             }
             guard let (bytes, document, fault) = found else { continue }
-            if case .servedAhead? = fault, let fault {
-                findings.append(StatusFinding(fault, reference, .restore(reference)))
-            } else if let fault {
+            if let fault {
                 let isAway = epoch != nil && publisher == nil
                 late.append(
                     StatusFinding(
@@ -37,6 +38,22 @@ extension StatusExamination {
                 examineSize(bytes?.count ?? 0, document, reference)
             }
         }
+    }
+
+    /// - Returns: whether a served set was made of lines that the log lacks.
+    private func examineAhead(_ keyset: ExaminedKeyset) throws -> Bool {
+        guard let folder = places.served, FileSystem.isFolder(folder),
+            let set = try host.servedAhead(of: keyset.log).first
+        else { return false }
+        let publishers = keysets.map(\.state).filter { $0.kind == .publisher }
+        let signer = set.epoch.flatMap { keyset.state.epochs[$0] }
+        let isAtHand = set.epoch == nil || publishers.contains { $0.id == signer }
+        let isSigned = try publishers.contains { try set.isSigned(by: $0) }
+        findings.append(
+            StatusFinding(
+                .servedAhead(epoch: set.epoch, set.head, isSigned: isSigned ? true : isAtHand ? false : nil),
+                keyset.reference, .restore(keyset.reference)))
+        return true
     }
 
     /// - Returns: whether the publisher can sign, and its keyset; nil if it is on another host.
@@ -109,9 +126,6 @@ private struct ExpectedSet {
             time + statusPauseInSeconds < clock ? .unpublished(epoch: epoch, since: time) : nil
         }
         let own = document.flatMap { $0.id == state.id && $0.epoch == epoch ? $0 : nil }
-        if let own, !log.extends(own.head) {
-            return .servedAhead(epoch: epoch, own.head, isSigned: try isSigned(own))
-        }
         guard let made = state.published[epoch], let madeAt = log.time(ofLine: made.number) else {
             return unpublished(since: log.time(ofLine: state.lastChange) ?? state.at)
         }
@@ -119,9 +133,9 @@ private struct ExpectedSet {
         guard let bytes else { return isAwaited ? nil : served(.missing) }
         guard let document else { return served(.notASet) }
         guard let own else { return served(.otherSet(document.id, epoch: document.epoch)) }
-        guard try epoch == nil || isSigned(own) ?? true else { return served(.notSigned) }
-        let revoked = state.keys.filter { $0.lifecycle.revokedAt != nil && own.revoked[$0.kid] == nil }
-        guard revoked.isEmpty else { return served(.lacksRevocations(revoked.map(\.kid))) }
+        guard try publisher.map(own.isSigned) ?? true else { return served(.notSigned) }
+        let revoked = state.revocations.keys.filter { own.revoked[$0] == nil }.sorted()
+        guard revoked.isEmpty else { return served(.lacksRevocations(revoked)) }
         guard own.head.number == made.number else {
             return isAwaited ? nil : served(.older(served: own.head, madeAt: madeAt))
         }
@@ -140,15 +154,15 @@ private struct ExpectedSet {
         let isResigned = publisher?.keys.allSatisfy { !$0.hasMaterial || signers.contains($0.kid) } ?? true
         return isResigned ? nil : unpublished(since: publisher?.at ?? madeAt)
     }
+}
 
-    /// nil if the publisher isn't at hand.
-    private func isSigned(_ document: ServedDocument) throws -> Bool? {
-        guard epoch != nil else { return false }
-        guard let publisher else { return nil }
+extension ServedDocument {
+    /// Whether a key of the publisher has signed it.
+    fileprivate func isSigned(by publisher: KeysetState) throws -> Bool {
         let keys = try publisher.keys.compactMap(\.jwk).map { jwk in
             try KeyRecord(JSONText(jwk.json).root, backend: DefaultBackend.shared)
         }
-        return try document.isSigned(byOneOf: keys)
+        return try isSigned(byOneOf: keys)
     }
 }
 

@@ -208,6 +208,7 @@ def log_state(log: KeysetLog) -> dict[str, Any]:
         "keys": keys, "policy": log.policy, "publication": log.publication,
         "epochs": {str(epoch): keyset for epoch, keyset in log.epochs.items()}, "writer": log.writer,
         "secrets": None if log.secrets is None else list(log.secrets),
+        "revoked": {kid: time_text(at) for kid, at in log.revoked_elsewhere.items()} or None,
         "issuedAt": None if log.issued_at is None else time_text(log.issued_at), "at": time_text(log.at)})
 
 

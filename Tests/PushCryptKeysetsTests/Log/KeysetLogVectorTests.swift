@@ -33,6 +33,7 @@ struct KeysetLogVectorTests {
             let writer: String?
             let secrets: [String]?
             let issuedAt: String?
+            let revoked: [String: String]?
             let at: String
         }
 
@@ -122,6 +123,8 @@ struct KeysetLogVectorTests {
         #expect(state.writer == vector.state.writer)
         #expect(state.secrets.map(\.description) == vector.state.secrets ?? [])
         #expect(state.issuedAt.map { "\($0)" } == vector.state.issuedAt)
+        let revoked = state.revokedElsewhere.map { ("\($0.key)", "\($0.value)") }
+        #expect(Dictionary(uniqueKeysWithValues: revoked) == vector.state.revoked ?? [:])
         if let policy = vector.state.policy {
             let own = try JSONDecoder().decode([String: Value].self, from: Data(state.policy.json.utf8))
             #expect(own.mapValues(\.inSeconds) == policy.mapValues(\.inSeconds))

@@ -65,32 +65,46 @@ struct PublishTests {
         #expect(throws: KeystoreRefusal.olderThanHistory(id: place.id, seen: later)) { try place.publish(day: 30) }
         place.storage.histories[place.id] = nil
         for replacing in [false, true] {
-            let outcomes = try place.publish(day: 30, replacing: replacing)
-            #expect(outcomes == [1: .refused(.servedAhead(later, isSigned: true))])
+            #expect(throws: KeystoreRefusal.servedAhead(later, isSigned: true)) {
+                try place.publish(day: 30, replacing: replacing)
+            }
             #expect(place.served(1) == document)
             #expect(place.log.bytes == old?.keyset.log.bytes)
         }
         let forged = try place.forged(1)
         place.world.served[place.name(1)] = forged
         let head = ServedDocument(forged)!.head
-        #expect(try place.publish() == [1: .refused(.servedAhead(head, isSigned: false))])
+        #expect(throws: KeystoreRefusal.servedAhead(head, isSigned: false)) { try place.publish() }
         #expect(place.served(1) == forged)
         #expect(try place.publish(replacing: true) == [1: .written])
     }
 
-    @Test("Each epoch is signed by its own publisher, and one that is refused or not at hand doesn't stop the other")
+    @Test(
+        "A set of another epoch shows an old copy, also under a wrong name, and nothing is published",
+        arguments: [1, 2])
+    func servedAheadElsewhere(_ epoch: Int64) throws {
+        let place = try PublishingPlace(epochs: [1, 2])
+        try place.change(.policy) { $0.changes.epochs[2] = .some(nil) }
+        let old = place.storage.disk[PublishingPlace.path]!
+        try place.host().revoke(PublishingPlace.path, place.primary)
+        try place.host().setEpoch(2, of: PublishingPlace.path, publisher: place.publisher(2)!.state.id)
+        try place.publish()
+        let (head, set) = (place.log.state.head, place.served(2)!)
+        place.storage.disk[PublishingPlace.path] = old
+        place.storage.histories[place.id] = nil
+        place.world.served = [place.name(epoch): set]
+        #expect(throws: KeystoreRefusal.servedAhead(head, isSigned: true)) { try place.publish() }
+        #expect(place.world.served == [place.name(epoch): set] && place.log.bytes == old.keyset.log.bytes)
+    }
+
+    @Test("Each epoch is signed by its own publisher, and one whose publisher isn't at hand doesn't stop the other")
     func twoEpochs() throws {
         let place = try PublishingPlace(epochs: [1, 2])
         #expect(try place.publish([place.publisher(2)!]) == [1: .publisherElsewhere, 2: .written])
         let now = UnixTime(place.world.time)
         #expect(try place.app(2).fetch(place.served(2), at: now))
         #expect(place.served(1) == nil)
-        let forged = try place.forged(1)
-        place.world.served[place.name(1)] = forged
-        place.world.served[place.name(2)] = nil
-        let head = ServedDocument(forged)!.head
-        #expect(try place.publish() == [1: .refused(.servedAhead(head, isSigned: false)), 2: .written])
-        #expect(try place.publish(replacing: true) == [1: .written, 2: .unchanged])
+        #expect(try place.publish() == [1: .written, 2: .unchanged])
         #expect(try place.app(1).fetch(place.served(1), at: now))
         #expect(try !place.app(1).fetch(place.served(2), at: now))
     }
@@ -105,10 +119,10 @@ struct PublishTests {
         let others = [place.name(3), "\(place.id).txt", place.name(nil)]
         for name in others { place.world.served[name] = set }
         let head = ServedDocument(forged)!.head
-        #expect(try place.publish() == [1: .written, 2: .refused(.servedAhead(head, isSigned: false))])
+        #expect(throws: KeystoreRefusal.servedAhead(head, isSigned: false)) { try place.publish() }
         #expect(place.served(2) == forged)
         place.world.served[place.name(2)] = set
-        #expect(try place.publish() == [1: .unchanged, 2: .removed])
+        #expect(try place.publish() == [1: .written, 2: .removed])
         #expect(place.served(2) == nil)
         for name in others { #expect(place.world.served[name] == set) }
     }
@@ -268,11 +282,52 @@ struct PublishTests {
         let later = place.log.state.head
         place.storage.disk[PublishingPlace.path] = old
         place.storage.histories[place.id] = nil
-        #expect(try place.publish() == [1: .refused(.servedAhead(later, isSigned: true))])
+        #expect(throws: KeystoreRefusal.servedAhead(later, isSigned: true)) { try place.publish() }
         try place.host().restore(PublishingPlace.path, [old.keyset], publishers: place.publishers) { _ in true }
         #expect(try place.publish() == [1: .written])
         #expect(app.fetch(place.served(1), at: now))
         #expect(app.verifies(place.primary, at: now))
+    }
+
+    @Test("A revocation that only the served set shows stays in every later set and in copies that have the key")
+    func restoredRevocation() throws {
+        let place = try PublishingPlace()
+        let app = try place.app()
+        let first = place.storage.disk[PublishingPlace.path]!
+        try place.host().rotate(PublishingPlace.path, beginsNow: true)
+        let second = place.storage.disk[PublishingPlace.path]!
+        let leaked = place.log.state.keys[1].kid
+        try place.host().revoke(PublishingPlace.path, leaked)
+        try place.publish()
+        #expect(app.fetch(place.served(1), at: UnixTime(place.world.time)))
+
+        func restore(_ copy: MemoryStorage.File) throws -> KeysetState {
+            place.storage.disk[PublishingPlace.path] = copy
+            place.storage.histories[place.id] = nil
+            return try place.host().restore(PublishingPlace.path, [copy.keyset], publishers: place.publishers) { _ in
+                true
+            }.state
+        }
+        let state = try restore(first)
+        #expect(state.key(leaked) == nil && state.revokedElsewhere.keys.contains(leaked))
+        try place.publish()
+        #expect(ServedDocument(place.served(1)!)?.revoked.keys.contains(leaked) == true)
+        #expect(app.fetch(place.served(1), at: UnixTime(place.world.time)))
+        let record = second.keyset.material.records[leaked]!
+        #expect(throws: LifecycleError.self) { try place.host().importKey(PublishingPlace.path, record) }
+        #expect(try restore(second).key(leaked)?.lifecycle.revokedAt != nil)
+    }
+
+    @Test("Of a set that no publisher has signed, a restoration takes no revocations of keys that the log never had")
+    func forgedRevocation() throws {
+        let place = try PublishingPlace()
+        let copy = place.storage.disk[PublishingPlace.path]!
+        let forged = try place.forged(1, revoked: true)
+        place.world.served[place.name(1)] = forged
+        let state = try place.host().restore(PublishingPlace.path, [copy.keyset], publishers: place.publishers) { _ in
+            true
+        }.state
+        #expect(ServedDocument(forged)?.revoked.count == 1 && state.revocations.isEmpty)
     }
 }
 
@@ -308,7 +363,7 @@ struct UnsignedSetTests {
         let forged = try place.forged(nil)
         place.world.served[place.name(nil)] = forged
         let head = ServedDocument(forged)!.head
-        #expect(try place.publish() == [nil: .refused(.servedAhead(head, isSigned: false))])
+        #expect(throws: KeystoreRefusal.servedAhead(head, isSigned: false)) { try place.publish() }
         #expect(try place.publish(replacing: true) == [nil: .written])
         let document = place.served(nil)
         place.world.served[place.name(nil)] = []

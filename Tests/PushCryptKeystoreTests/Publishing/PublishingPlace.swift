@@ -60,15 +60,18 @@ struct PublishingPlace {
     }
 
     /// A set that a stranger has signed, or the text of a set without a signature.
-    func forged(_ epoch: Int64?) throws -> [UInt8] {
+    ///
+    /// - Parameter revoked: whether it revokes its key.
+    func forged(_ epoch: Int64?, revoked: Bool = false) throws -> [UInt8] {
         let members = epoch.map {
             #""topics":["\#(LifeApp.topic)"],"epoch":\#($0),"validUntil":"2027-02-01T00:00:00Z","#
         }
         let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
+        let life = revoked ? #""revokedAt":"2027-01-01T00:00:00Z""# : ""
         let key = String(decoding: try PublicJWK(record)!.json, as: UTF8.self)
         let json =
             #"{"keys":[\#(key)],"pushcrypt":{"seq":99,"set":"\#(id)",\#(members ?? "")"issuedAt":"2027-01-01T00:00:00Z","#
-            + #""head":"\#(Base64URL.encode([UInt8](repeating: 1, count: 32)))","keys":{"\#(record.kid)":{}}}}"#
+            + #""head":"\#(Base64URL.encode([UInt8](repeating: 1, count: 32)))","keys":{"\#(record.kid)":{\#(life)}}}}"#
         guard epoch != nil else { return Array(json.utf8) }
         let stranger = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
         return try SignedSenderSet.sign(payload: Array(json.utf8), by: [stranger])

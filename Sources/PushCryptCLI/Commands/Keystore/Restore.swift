@@ -159,12 +159,8 @@ struct RestorationSources {
 extension HostKeysets {
     /// Whether a served set of the keyset was made of lines that the log lacks.
     fileprivate func isBehindServed(_ log: KeysetLog, _ host: KeystoreHost<FileStorage>) throws -> Bool {
-        let id = log.state.id
         guard let servedFolder, FileSystem.isFolder(servedFolder) else { return false }
-        return try host.storage.servedNames().filter { $0.hasPrefix("\(id).") }.contains { name in
-            guard let set = try host.storage.served(name).flatMap(ServedDocument.init) else { return false }
-            return set.id == id && ServedDocument.name(id, set.epoch) == name && !log.extends(set.head)
-        }
+        return try !host.servedAhead(of: log).isEmpty
     }
 
     /// The logs of the other keysets, which may name lines of this one.
@@ -303,7 +299,9 @@ struct KeysetRestoration {
             return agrees(text(what, logs, longest))
         }
         outcome.changes.append("continues after line \(longest.state.head.number), of \(longest.state.at)")
-        outcome.changes += restored.log.lines.suffix(1).flatMap(\.changes.keys).map(\.deed)
+        for line in restored.log.lines.suffix(1) {
+            outcome.changes += line.changes.keys.map(\.deed) + line.changes.keptRevocations
+        }
         outcome.changes += present.filter { !FileSystem.exists($0.path) }.map {
             "removed \($0), which was the same keyset"
         }

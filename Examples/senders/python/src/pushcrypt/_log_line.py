@@ -6,8 +6,9 @@ CHANGES = any of
   "keys": {KID: {["jwk": JWK,] ["psk": true,] [MOMENT: TIME | null, ...,] ["lost": true | null]}, ...}
   "policy": POLICY                    "publication": {"topics": [TOPIC, ... 1 to 16], "validFor": DURATION}
   "epochs": {N: B64(16) | null, ...}  "writer": TEXT             "secrets": [NAME, ... 0 to 8]
-  "over": [POINT, ... 1 or more]      "issuedAt": TIME           "validUntil": TIME
-  "epoch": N                          "publisher": {"id": B64(16), "n": N, "hash": B64(32)}
+  "over": [POINT, ... 1 or more]      "revoked": {KID: TIME, ... 1 or more}
+  "issuedAt": TIME                    "validUntil": TIME         "epoch": N
+  "publisher": {"id": B64(16), "n": N, "hash": B64(32)}
 POINT   = {"n": N, "hash": B64(32)}
 POLICY  = {"rotateEvery": DURATION, "publishLead": DURATION, "overlap": DURATION, "keep": N
            [, "requireCoverage": PERCENT]}
@@ -88,6 +89,7 @@ class Line:
     writer: str | None = None
     secrets: tuple[str, ...] | None = None
     over: tuple[Point, ...] | None = None
+    revoked: Mapping[str, int] | None = None
     issued_at: int | None = None
     valid_until: int | None = None
     epoch: int | None = None
@@ -196,6 +198,14 @@ def _over(value: Any, _: str) -> tuple[Point, ...]:
     return tuple(_point(one) for one in _list(value, 1, None))
 
 
+def _revoked(value: Any, _: str) -> dict[str, int]:
+    if not _object(value):
+        raise Flaw("revoked has no member")
+    for kid in value:
+        unb64(kid, 8, "a kid")
+    return {kid: seconds(at, "revoked") for kid, at in value.items()}
+
+
 def _publisher(value: Any, _: str) -> Obj:
     found = members(value, {"id", "n", "hash"})
     identifier(found["id"])
@@ -276,7 +286,7 @@ _FORMS: dict[str, Callable[[Any, str], Any]] = {
     "n": _number, "at": _time, "who": _text, "what": _one_of(ACTIONS),
     "prev": lambda value, _: unb64(value, 32, "prev"), "why": _text, "r": lambda value, _: unb64(value, 16, "r"),
     "id": _id, "kind": _one_of(KINDS), "keys": _keys, "policy": _policy, "publication": _publication, "epochs": _epochs,
-    "writer": _text, "secrets": _secrets, "over": _over, "issuedAt": _time, "validUntil": _time, "epoch": _epoch,
+    "writer": _text, "secrets": _secrets, "over": _over, "revoked": _revoked, "issuedAt": _time, "validUntil": _time, "epoch": _epoch,
     "publisher": _publisher,
 }
 _NAMES = {"issuedAt": "issued_at", "validUntil": "valid_until"}

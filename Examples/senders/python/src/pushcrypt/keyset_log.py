@@ -22,8 +22,8 @@ MAX_FILE = 4 * 2**20  # bytes
 LONGEST_VALIDITY_IN_SECONDS = 90 * 86_400
 _FINAL = ("revokedAt", "destroyedAt")
 #: The members that only lines of these actions have.
-_PLACES = {"issued_at": ("published", "restored"), "over": ("restored",), "epoch": ("published",),
-           "valid_until": ("published",), "publisher": ("published",)}
+_PLACES = {"issued_at": ("published", "restored"), "over": ("restored",), "revoked": ("restored",),
+           "epoch": ("published",), "valid_until": ("published",), "publisher": ("published",)}
 
 __all__ = ["KeysetFile", "KeysetLog", "LoggedKey", "Line", "Point"]
 
@@ -44,6 +44,8 @@ class KeysetLog:
     writer: str | None
     secrets: tuple[str, ...] | None
     issued_at: int | None
+    revoked_elsewhere: Mapping[str, int]
+    """When the keys were revoked that only other logs of this keyset have had."""
 
     @classmethod
     def from_bytes(cls, history: bytes) -> KeysetLog:
@@ -161,7 +163,7 @@ def _read_log(rows: list[bytes]) -> KeysetLog:
         with _row(number):
             fold.add(read_line(row))
     return KeysetLog(tuple(fold.lines), fold.id, fold.kind, fold.keys, fold.policy, fold.publication, fold.epochs,
-                     fold.writer, fold.secrets, fold.issued_at)
+                     fold.writer, fold.secrets, fold.issued_at, fold.revoked_elsewhere)
 
 
 @dataclass
@@ -178,6 +180,7 @@ class _Fold:
     writer: str | None = None
     secrets: tuple[str, ...] | None = None
     issued_at: int | None = None
+    revoked_elsewhere: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: Line) -> None:
         self._check_order(line)
@@ -185,6 +188,10 @@ class _Fold:
         self._check_places(line)
         for kid, change in (line.keys or {}).items():
             self._change_key(kid, change)
+        for kid, at in (line.revoked or {}).items():
+            if kid in self.keys:
+                raise Fault("misplaced", f"the log has key {kid}: revoked names only keys that it never had")
+            self.revoked_elsewhere.setdefault(kid, at)
         for name in ("policy", "publication", "writer", "secrets"):
             if getattr(line, name) is not None:
                 setattr(self, name, getattr(line, name))
@@ -218,7 +225,7 @@ class _Fold:
         """Which members a line of its action, in a keyset of this kind, can have."""
         if any(getattr(line, name) is not None and line.what not in actions for name, actions in _PLACES.items()):
             raise Fault("misplaced", f"a line {line.what} has a member that it can't have")
-        if self.kind != "sender" and (line.publication is not None or line.epochs is not None):
+        if self.kind != "sender" and (line.publication is not None or line.epochs):
             raise Fault("misplaced", "only a sender's keyset has publication and epochs")
         if self.kind == "publisher" and line.policy is not None:
             raise Fault("misplaced", "a publisher's keyset has no policy")
@@ -226,6 +233,8 @@ class _Fold:
     def _change_key(self, kid: str, change: KeyChange) -> None:
         known = self.keys.get(kid)
         if known is None:
+            if kid in self.revoked_elsewhere:
+                raise Fault("misplaced", f"key {kid} was revoked before it was added")
             known = logged_key(kid, change, self.kind)
         elif change.jwk is not None or change.psk:
             raise Fault("misplaced", f"key {kid} is known: it gets no jwk and no psk")
