@@ -16,7 +16,8 @@ extension Life {
             .map(\.1)
         let publishers = snapshots.filter { $0.path == "Pub/app" }.map(\.file)
         let served = world.served
-        let seen = hosts.compactMap { $0.storage.histories[id] }.filter { isAuthentic($0) }
+        let histories = hosts.flatMap(\.storage.histories.values).filter { isAuthentic($0) }
+        let seen = histories.filter { $0.log.state.id == id }
         func agree(_ what: KeystoreRefusal.GivenUp) -> Bool {
             asked.append(what)
             return true
@@ -66,7 +67,13 @@ extension Life {
                 replacing = true
             }
         }
-        try need(Set(asked).count <= 4, "too many choices")
+        // One choice for each log or set that was lost, and none for what another one contains.
+        let tips = ((own + publishers).map(\.keyset.log) + histories.map(\.log)).filter {
+            asked.contains(.log($0.state.head))
+        }
+        for point in asked.map(\.point) {
+            try need(!tips.contains { $0.state.head != point && $0.extends(point) }, "a choice is part of another one")
+        }
         try checkApps(state.epochs, asked)
     }
 
@@ -88,6 +95,14 @@ extension Life {
             guard signs else { continue }
             try need(app.fetch(served(app.epoch), at: now), "an app can accept no set")
             try need(app.verifies(primary.kid, at: now), "an app doesn't verify the primary key")
+        }
+    }
+}
+
+extension KeystoreRefusal.GivenUp {
+    fileprivate var point: LogPoint {
+        switch self {
+        case .log(let point), .servedSet(_, let point), .unsignedSet(_, let point, _), .namedPoint(let point): point
         }
     }
 }
