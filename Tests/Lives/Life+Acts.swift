@@ -148,7 +148,7 @@ extension Life {
                 return agrees
             }
             try checkRestored(host.storage.disk[path]!.keyset.log, from: known, hasAgreed)
-        case .move: try keystore.moveHere(path)
+        case .move: try restore(host, path, [host.storage.disk[path]].compactMap(\.self)) { _ in false }
         case .correct: if host.skew == 0 { try keystore.correctClock(path) }
         case .addPublisherKey:
             guard let file = signing.storage.disk["Pub/app"], file.keyset.state.keys.count < 3 else { return }

@@ -92,7 +92,7 @@ def add_plain_rows(vectors: Vectors) -> None:
                    text.replace(keys[0]["d"].encode(), b64(bytes(32)).encode()))
     vectors.refuse("who of the last line is changed", "wrongDigest", 3,
                    text.replace(b'alice","what":"ro', b'malice","what":"ro'))
-    longer = support.chained([*KEYED, line("moved", day(4), writer="b")])
+    longer = support.chained([*KEYED, line("rotated", day(4), writer="b")])
     vectors.refuse("a line is added above the last row", "wrongDigest", 4, longer + support.plain_row(rows, keys))
     shorter = support.chained(KEYED[:1])
     vectors.refuse("the last line is missing", "wrongDigest", 2, shorter + support.plain_row(rows, keys))
@@ -208,7 +208,7 @@ def add_changed_seals(vectors: Vectors) -> None:
         add(name, base, text=support.chained(lines))
     add("the last line is changed, and mac is made with an attacker's history key",
         {**base, "mac": sealed(forged, keys, SECRETS, "attacker")[1]["mac"]}, text=support.chained(forged))
-    longer = support.chained([*ENCRYPTED, line("moved", day(3), writer="b")])
+    longer = support.chained([*ENCRYPTED, line("rotated", day(3), writer="b")])
     add("a line is added above encrypted keys", base, text=longer)
     add("the last line above encrypted keys is missing", base, text=support.chained(ENCRYPTED[:1]))
     add("the passphrase has a line feed more", base, "wrongSecret", passphrase=PASSPHRASE + "\n")

@@ -23,7 +23,7 @@ NO_EPOCHS = {"negative": -1, "of 2^53": 2**53, "a fraction": 1.5}
 NO_DURATIONS = {"without a unit": "P90", "of months": "P3M", "of a year": "P1Y", "negative": "-P90D",
                 "without P": "90D", "empty": "", "without a number": "PD", "of P alone": "P", "ending with T": "P90DT",
                 "with a fraction": "P1.5D", "of minutes before hours": "PT1M1H", "over 100 years": "P200000D"}
-PLAIN = [created(secrets=["a"], writer="host"), line("moved", day(2), writer="b", why="x", r=R),
+PLAIN = [created(secrets=["a"], writer="host"), line("rotated", day(2), writer="b", why="x", r=R),
          line("restored", day(3), over=[OVER], revoked={C.kid: day(2)}, issuedAt=day(3))]
 SIGNED = [created("sender", publication=PUBLICATION, epochs={"1": PUBLISHER_ID}),
           line("published", day(2), issuedAt=day(2), epoch=1, validUntil=day(20), publisher=PUBLISHER)]
@@ -104,7 +104,7 @@ def add_order(vectors: Vectors) -> None:
     base.values(1, "n", "n of line 1", {"is 2": 2, "is 2^52": 2**52}, "wrongNumber")
     base.values(2, "n", "n of line 2", {"is that of line 1": 1, "is 3": 3}, "wrongNumber")
     base.values(3, "n", "n of a restored line", {"is that of the line before": 2, "is 1": 1}, "wrongNumber")
-    jumped = [created(), {**PLAIN[2], "n": 50}, line("moved", day(4), writer="b")]
+    jumped = [created(), {**PLAIN[2], "n": 50}, line("rotated", day(4), writer="b")]
     Refusals(vectors, jumped).values(3, "n", "n of the line after a restored one", {
         "is higher than the next": 52, "is that of its row": 3, "is that of the restored one": 50}, "wrongNumber")
     base.bytes(2, "prev", "prev", b64(fixed("prev", 32)))
@@ -123,7 +123,7 @@ def add_order(vectors: Vectors) -> None:
     base.change("at of a restored line goes back", 3, "at", day(2, "08:59:59Z"), "timeWentBack")
     base.change("at goes back because of its offset", 2, "at", day(1, "10:00:00+02:00"), "timeWentBack")
     vectors.wrong("at is before that of a line clockCorrected", "timeWentBack", 3, [
-        created(), line("clockCorrected", "2026-01-01T00:00:00Z"), line("moved", "2025-12-31T23:59:59Z", writer="b")])
+        created(), line("clockCorrected", "2026-01-01T00:00:00Z"), line("rotated", "2025-12-31T23:59:59Z", writer="b")])
     for what in ("published", "restored"):
         vectors.wrong(f"issuedAt of a line {what} goes back", "timeWentBack", 3, [
             created(), line("published", day(2), issuedAt=day(2)), line(what, day(3), issuedAt=day(2, "08:59:59Z"))])
@@ -149,7 +149,7 @@ def add_forms(vectors: Vectors) -> None:
     base.values(3, "issuedAt", "issuedAt", NO_TIMES)
     for row, path in ((2, "who"), (2, "why"), (1, "writer")):
         base.values(row, path, path, NO_TEXTS)
-    base.values(2, "what", "what", {"unknown": "added", "empty": "", "in capitals": "Rotated"})
+    base.values(2, "what", "what", {"unknown": "moved", "empty": "", "in capitals": "Rotated"})
     base.values(1, "kind", "kind", {"unknown": "device", "empty": "", "in capitals": "Recipient"})
     base.bytes(1, "id", "id", ID)
     base.change("id begins with a hyphen", 1, "id", b64(b"\xf8" + bytes(15)))
@@ -241,17 +241,17 @@ def add_places(vectors: Vectors) -> None:
     def add(name: str, row: int, *lines: dict[str, Any]) -> None:
         vectors.wrong(name, "misplaced", row, list(lines))
 
-    for what in ("rotated", "imported", "moved", "restored", "clockCorrected"):
+    for what in ("rotated", "imported", "restored", "clockCorrected"):
         add(f"line 1 is {what}", 1, {**created(), "what": what})
     add("line 2 is created", 2, created(), line("created", day(2), id=ID, kind="recipient"))
     add("line 2 is created, without id and kind", 2, created(), line("created", day(2)))
-    add("line 2 has id", 2, created(), line("moved", day(2), id=ID))
-    add("line 2 has kind", 2, created(), line("moved", day(2), kind="recipient"))
+    add("line 2 has id", 2, created(), line("rotated", day(2), id=ID))
+    add("line 2 has kind", 2, created(), line("rotated", day(2), kind="recipient"))
     sender = created("sender", epochs={"1": PUBLISHER_ID})
     values = {"issuedAt": day(3), "epoch": 1, "validUntil": day(20), "publisher": PUBLISHER, "over": [OVER],
               "revoked": {C.kid: day(2)}}
     others = {"issuedAt": ("rotated", "policy", "clockCorrected"), "epoch": ("rotated", "restored"),
-              "validUntil": ("policy", "restored"), "publisher": ("moved", "restored"),
+              "validUntil": ("policy", "restored"), "publisher": ("imported", "restored"),
               "over": ("published", "clockCorrected"), "revoked": ("revoked", "published")}
     for name, actions in others.items():
         for what in actions:

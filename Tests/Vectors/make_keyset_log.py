@@ -51,7 +51,7 @@ def add_actions(vectors: Vectors) -> None:
         line("destroyed", day(5), keys={A.kid: {"destroyedAt": day(5)}}),
         line("policy", day(6), policy={**POLICY, "requireCoverage": 99.5}),
         line("secrets", day(7), secrets=["first", "kms"]),
-        line("moved", day(8), writer="host-2"),
+        line("rotated", day(8), writer="host-2"),
         line("published", day(9), issuedAt=day(9)),
         {**line("restored", day(10), over=[OVER], issuedAt=day(11), keys={C.kid: {"retiresAt": day(20)}}), "n": 1000},
         line("clockCorrected", day(8), who="bob")]
@@ -141,7 +141,7 @@ def add_order(vectors: Vectors) -> None:
     def restored(n: int, **members: Any) -> dict[str, Any]:
         return {**line("restored", day(2), issuedAt=day(2), **members), "n": n}
 
-    a, b = line("moved", day(2), writer="a"), line("moved", day(3), writer="b")
+    a, b = line("rotated", day(2), writer="a"), line("rotated", day(3), writer="b")
     another = {"n": 4, "hash": b64(fixed("another head", 32))}
     add("a restored line has the next number", restored(2), b, writer="b", issuedAt=day(2), at=day(3))
     add("a restored line has a higher number, and the next line counts on", restored(77, over=[OVER, another]), b,
@@ -159,7 +159,7 @@ def add_order(vectors: Vectors) -> None:
     add("issuedAt is that of the set before", *[line("published", day(2), issuedAt=day(5))] * 2, issuedAt=day(5),
         at=day(2))
     add("the clock went back and is corrected, and later lines count from there",
-        line("moved", day(20), writer="c"), line("clockCorrected", day(2)), b, writer="b", at=day(3))
+        line("rotated", day(20), writer="c"), line("clockCorrected", day(2)), b, writer="b", at=day(3))
     add("the clock went on and is corrected", line("clockCorrected", day(5)), at=day(5))
     add("a line has the time of the one before, in another offset", {**a, "at": day(1, "11:00:00+02:00")}, writer="a",
         at=day(1))
@@ -180,7 +180,7 @@ def add_texts(vectors: Vectors) -> None:
     def reverse(row: bytes) -> bytes:
         return support.compact(dict(reversed(json.loads(row).items())))
 
-    a, b = line("moved", day(2), writer="a"), line("moved", day(2), writer="b")
+    a, b = line("rotated", day(2), writer="a"), line("rotated", day(2), writer="b")
     add("who, why and the name of a member have escapes", ({**a, "why": "alice", "r": R}, escaped), b, writer="b")
     add("who and why have spaces, letters beyond ASCII and line separators",
         {**a, "who": " Zo\u00eb \u2028\u2029 \U0001f600 ", "why": "\u00a0\u200b\ufeff", "r": R}, writer="a")
@@ -255,9 +255,9 @@ def add_encrypted(vectors: Vectors) -> None:
 def add_extends(vectors: Vectors) -> None:
     """Points that a log has, and logs that it continues."""
     first = support.chained([created()])
-    two_lines = [created(), line("moved", day(2), writer="a")]
-    two, three = support.chained(two_lines), support.chained([*two_lines, line("moved", day(3), writer="b")])
-    fork_lines = [*two_lines, *(line("moved", day(number), writer="c") for number in (3, 4, 5))]
+    two_lines = [created(), line("rotated", day(2), writer="a")]
+    two, three = support.chained(two_lines), support.chained([*two_lines, line("rotated", day(3), writer="b")])
+    fork_lines = [*two_lines, *(line("rotated", day(number), writer="c") for number in (3, 4, 5))]
     fork, long_fork, longest_fork = (support.chained(fork_lines[:count]) for count in (3, 4, 5))
 
     def restored(n: int, *over: dict[str, Any]) -> bytes:
@@ -292,7 +292,7 @@ def add_extends(vectors: Vectors) -> None:
     log("a log extends the first of two that it gives up", both, True, fork)
     log("a log extends the second of two that it gives up", both, True, long_fork)
     log("a log doesn't extend that of another keyset", three, False, support.chained([{**created(), "id": NEXT_ID}]))
-    later = [line("restored", day(5), issuedAt=day(5), over=[support.head(fork)]), line("moved", day(6), writer="e")]
+    later = [line("restored", day(5), issuedAt=day(5), over=[support.head(fork)]), line("rotated", day(6), writer="e")]
     log("a line after the restored one doesn't change what was given up", support.chained([*two_lines, *later]), True,
         fork)
 

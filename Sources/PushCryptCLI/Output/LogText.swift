@@ -23,7 +23,7 @@ extension KeysetLine {
         case .published: return deeds + ["published" + (changes.epoch.map { " epoch \($0)" } ?? "")]
         case .clockCorrected: return deeds + ["corrected the clock"]
         case .restored: return deeds + ["restored"]
-        case .rotated, .imported, .revoked, .destroyed, .policy, .secrets, .moved: return deeds
+        case .rotated, .imported, .revoked, .destroyed, .policy, .secrets: return deeds
         }
     }
 }

@@ -9,10 +9,7 @@ import PushCryptPrimitives
 /// ```
 package struct KeysetLine: Hashable, Sendable {
     package enum Action: String, CaseIterable, Sendable {
-        case created, rotated, imported, revoked, destroyed, policy, secrets
-        /// Another host writes from now on.
-        case moved
-        case published, restored, clockCorrected
+        case created, rotated, imported, revoked, destroyed, policy, secrets, published, restored, clockCorrected
     }
 
     /// Why a person made the change, with 16 random bytes: without them, a short reason could be guessed from the line's hash.

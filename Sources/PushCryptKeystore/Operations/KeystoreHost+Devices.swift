@@ -21,7 +21,7 @@ extension KeystoreHost {
     /// - Parameters:
     ///   - list: a file with a device id in each line.
     ///   - path: a folder that only its owner can write.
-    /// - Throws: as ``lock(_:takesOver:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `noDeviceIDs` after the files of the
+    /// - Throws: as ``lock(_:)`` and ``time(for:isUrgent:)``; `KeystoreRefusal` with `noDeviceIDs` after the files of the
     ///   other lines are written, and no file is removed then; `KeyError` with `wrongKind` for other than a shared keyset;
     ///   `FileError`.
     package func publishDevices(_ keyset: String, list: String, to path: String) throws -> DeviceFiles {

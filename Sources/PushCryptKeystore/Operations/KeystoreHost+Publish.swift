@@ -41,7 +41,7 @@ extension KeystoreHost {
     ///   - replacing: whether served sets are replaced that the log doesn't extend and that no publisher has signed.
     ///   - isUrgent: whether any clock will do, as after a revocation.
     /// - Returns: one result for each document, also if others are refused.
-    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``; `KeystoreRefusal` with
+    /// - Throws: as ``lock(_:)``, ``time(for:isUrgent:)`` and ``change(_:_:isUrgent:_:)``; `KeystoreRefusal` with
     ///   `servedAhead`. Nothing was served then.
     package func publish(
         _ path: String, publishers: [OpenedKeyset] = [], replacing: Bool = false, isUrgent: Bool = false

@@ -124,8 +124,9 @@ private struct LogRestoration {
     }
 
     mutating func giveUpLogs() throws(KeystoreRefusal) {
-        // A log that goes on from another one first: one choice gives up both.
-        for log in logs.sorted(by: { $0.lines.count > $1.lines.count }) where !longest.bytes.starts(with: log.bytes) {
+        // One that extends another has the higher number and comes first: one choice gives up both.
+        let sorted = logs.sorted { $0.state.head.number > $1.state.head.number }
+        for log in sorted where !longest.bytes.starts(with: log.bytes) {
             if !longest.extends(log), !over.contains(log.state.head) { _ = try ask(.log(log.state.head)) }
             highest = max(highest, log.state.head.number)
             note(log.state.issuedAt)

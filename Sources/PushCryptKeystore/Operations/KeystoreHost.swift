@@ -55,15 +55,14 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
 
     /// Locks and reads a keyset to change it, and compares it with what the host has seen. Uses no secret.
     ///
-    /// - Parameter takesOver: whether this host becomes the writer.
     /// - Throws: as ``load(_:)``, and `KeystoreRefusal` with `otherWriter`.
-    package func lock(_ path: String, takesOver: Bool = false) throws -> LockedKeyset<Storage.Locked> {
+    package func lock(_ path: String) throws -> LockedKeyset<Storage.Locked> {
         let files = try storage.lock(path)
         let found = try require(files.keyset(path), path)
         let state = found.log.state
         let history = try storage.history(of: state.id)
         try requireExtension(found.log, of: history)
-        if KeystoreRule.writer.isOn, !takesOver, let writer = state.writer, writer != name {
+        if KeystoreRule.writer.isOn, let writer = state.writer, writer != name {
             throw KeystoreRefusal.otherWriter(writer)
         }
         return LockedKeyset(path: path, files: files, found: found, history: history)
@@ -149,7 +148,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// Changes a keyset by one line.
     ///
     /// - Parameter body: nothing is written if it changes nothing.
-    /// - Throws: as ``lock(_:takesOver:)``, ``time(for:isUrgent:)`` and ``append(_:to:at:number:isOrdinary:_:)``.
+    /// - Throws: as ``lock(_:)``, ``time(for:isUrgent:)`` and ``append(_:to:at:number:isOrdinary:_:)``.
     @discardableResult
     package func change(
         _ path: String, _ action: KeysetLine.Action, isUrgent: Bool = false, _ body: (inout KeysetDraft) throws -> Void
@@ -296,15 +295,6 @@ extension KeystoreHost {
     @discardableResult
     package func setEpoch(_ epoch: Int64, of path: String, publisher: KeysetID) throws -> OpenedKeyset {
         try change(path, .policy) { $0.changes.epochs[epoch] = .some(publisher) }
-    }
-
-    /// Makes this host the writer.
-    @discardableResult
-    package func moveHere(_ path: String) throws -> OpenedKeyset {
-        let keyset = try lock(path, takesOver: true)
-        return try append(.moved, to: keyset, at: max(clock, keyset.state.at)) { draft in
-            if keyset.state.writer != name { draft.changes.writer = name }
-        }
     }
 
     /// The key that seals, with its private half; nil if there is none.

@@ -113,7 +113,7 @@ class KeysetLogTests(unittest.TestCase):
             self.assertEqual(refusal(lambda: KeysetLog.from_bytes(log)), expected)
 
     def test_a_row_is_UTF_8(self) -> None:
-        text = plain(created("recipient"), {"at": TIME, "who": "x", "what": "moved", "writer": "w"})
+        text = plain(created("recipient"), {"at": TIME, "who": "x", "what": "rotated", "writer": "w"})
         for wrong in (b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xc3"):
             line, last = text.replace(b'"x"', b'"' + wrong + b'"'), text[:-2] + wrong + b"}\n"
             self.assertEqual(refusal(lambda: KeysetFile.from_bytes(line)), ("malformed", 2))

@@ -21,8 +21,7 @@ struct LockTests {
             let changes: [(String, () throws -> Any)] = [
                 ("create", { try host.create("\(place.root)/Keys/two", .shared) }),
                 ("change", { try place.changePolicy(storage) }), ("rotate", { try host.rotate(keyset) }),
-                ("revoke", { try host.revoke(keyset, kid) }), ("move", { try host.moveHere(keyset) }),
-                ("correct", { try host.correctClock(keyset) }),
+                ("revoke", { try host.revoke(keyset, kid) }), ("correct", { try host.correctClock(keyset) }),
                 ("restore", { try host.restore(keyset, [opened]) { _ in true } }),
             ]
             let histories: [(String, () throws -> Any)] = [

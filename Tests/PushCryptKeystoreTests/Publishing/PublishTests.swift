@@ -318,6 +318,36 @@ struct PublishTests {
         #expect(try restore(second).key(leaked)?.lifecycle.revokedAt != nil)
     }
 
+    @Test("Of two lost logs, of which the shorter one has given up the other, a restoration asks for one choice")
+    func oneChoice() throws {
+        let place = try PublishingPlace()
+        let first = place.storage.disk[PublishingPlace.path]!
+        func begin(again copy: MemoryStorage.File) {
+            place.storage.disk[PublishingPlace.path] = copy
+            place.storage.histories[place.id] = nil
+        }
+        try place.host().rotate(PublishingPlace.path, beginsNow: true)
+        try place.publish()
+        let published = place.storage.disk[PublishingPlace.path]!.keyset.history()
+        begin(again: first)
+        let restored = try place.host().restore(
+            PublishingPlace.path, [first.keyset], publishers: place.publishers
+        ) { _ in true }
+        #expect(restored.log.extends(published.log) && restored.log.lines.count < published.log.lines.count)
+        begin(again: first)
+        for _ in 0..<4 { try place.change(.policy) { $0.changes.writer = "a" } }
+        let longest = place.storage.disk[PublishingPlace.path]!
+        var asked: [KeystoreRefusal.GivenUp] = []
+        try place.host().restore(
+            PublishingPlace.path, [longest.keyset], histories: [published, restored.history()],
+            publishers: place.publishers
+        ) {
+            asked.append($0)
+            return true
+        }
+        #expect(asked == [.log(restored.state.head)])
+    }
+
     @Test("Of a set that no publisher has signed, a restoration takes no revocations of keys that the log never had")
     func forgedRevocation() throws {
         let place = try PublishingPlace()

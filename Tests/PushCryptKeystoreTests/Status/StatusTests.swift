@@ -54,11 +54,12 @@ struct StatusTests {
     @Test func `A copy that a rival has changed is one of two histories`() throws {
         let rival = try StatusWorld()
         let copy = try world.file(world.senders)
-        try rival.write(copy, "\(rival.folder.path)/Keys/rival.keyset")
+        let path = "\(rival.folder.path)/Keys/rival.keyset"
+        try rival.write(copy, path)
         rival.name = "rival"
-        try rival.host().moveHere("\(rival.folder.path)/Keys/rival.keyset")
+        try rival.host().restore(path, [rival.host().load(path)]) { _ in true }
         try world.host().rotate(world.senders, beginsNow: true)
-        try world.write(try rival.file("\(rival.folder.path)/Keys/rival.keyset"), world.senders)
+        try world.write(try rival.file(path), world.senders)
         let finding = try world.finding(.twoHistories)
         try world.carryOut(finding.remedy)
         try world.run()

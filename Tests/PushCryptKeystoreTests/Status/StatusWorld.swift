@@ -109,14 +109,13 @@ final class StatusWorld {
     /// Carries out a remedy that is an operation.
     func carryOut(_ remedy: StatusFinding.Remedy, with files: [OpenedKeyset] = []) throws {
         switch remedy {
-        case .restore(let keyset):
+        case .restore(let keyset), .takeOver(let keyset):
             let path = try #require(keyset.location?.path)
             let present = files.isEmpty ? try storage.keyset(path).map { [try $0.opened()] } ?? [] : files
             let publishers = [try storage.keyset(app)?.opened()].compactMap(\.self)
             try host().restore(path, present, publishers: path == app ? [] : publishers) { _ in true }
         case .rotate, .rotateAll: try run()
         case .publish: try publish()
-        case .takeOver(let keyset): try host().moveHere(try #require(keyset.location?.path))
         case .setClock: try host().correctClock(senders)
         case .enableTimer: try run()
         case .removeFile(let path): FileSystem.removeFile(path)

@@ -26,8 +26,8 @@ from ._keys import is_topic
 from .errors import Flaw
 from .keysets import MOMENTS, seconds
 
-ACTIONS = ("created", "rotated", "imported", "revoked", "destroyed", "policy", "secrets", "moved", "published",
-           "restored", "clockCorrected")
+ACTIONS = ("created", "rotated", "imported", "revoked", "destroyed", "policy", "secrets", "published", "restored",
+           "clockCorrected")
 KINDS = ("recipient", "sender", "shared", "publisher")
 MAX_NUMBER, MAX_TEXT, MAX_TOPICS, MAX_SECRETS, MAX_KEEP = 2**52, 256, 16, 8, 100
 CENTURY = 36_525 * 86_400  # seconds
