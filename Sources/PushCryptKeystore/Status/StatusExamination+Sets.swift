@@ -79,11 +79,6 @@ extension StatusExamination {
     func examineOutbox(_ keyset: ExaminedKeyset) {
         guard keyset.state.kind == .shared,
             let devices = keyset.reference.location.flatMap({ places.devices[$0.name] }),
-            attempt(
-                devices.list, keyset.reference, ifDamaged: .inspect(path: devices.list),
-                {
-                    _ = try OpenFile(devices.list)
-                }) != nil,
             let outbox = attempt(
                 devices.to, keyset.reference, ifDamaged: .inspect(path: devices.to),
                 {

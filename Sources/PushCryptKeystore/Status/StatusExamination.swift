@@ -373,9 +373,9 @@ extension StatusFinding {
         case let error as FileError where error.code == .looseMode:
             self.init(.openToOthers(path: error.path), keyset, .makePrivate(path: error.path))
         case let error as FileError where error.code == .notFound:
-            self.init(.missing(path: path), keyset, .inspect(path: path))
+            self.init(.missing(path: error.path), keyset, .inspect(path: error.path))
         case let error as FileError:
-            self.init(.unreadable(path: path, .file(error)), keyset, .inspect(path: path))
+            self.init(.unreadable(path: error.path, .file(error)), keyset, .inspect(path: error.path))
         case let error as KeystoreError:
             self.init(.unreadable(path: path, .secret(error)), keyset, keyset.map(Remedy.giveSecret) ?? remedy)
         default:
