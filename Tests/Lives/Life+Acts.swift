@@ -142,13 +142,17 @@ extension Life {
             let known =
                 [host.storage.histories[file.keyset.state.id]].compactMap(\.self).filter(isAuthentic).map(\.log)
                 + ([file] + host.storage.disk.values).filter(\.isAuthentic).map(\.keyset.log)
-            try restore(host, path, [file]) { _ in
+            let before = host.storage.disk[path]?.keyset.log.state.head
+            try restore(host, path, [file], confirmed: context.confirms) { _ in
                 let agrees = Bool.random(using: &answers)
                 hasAgreed = hasAgreed || agrees
                 return agrees
             }
-            try checkRestored(host.storage.disk[path]!.keyset.log, from: known, hasAgreed)
-        case .move: try restore(host, path, [host.storage.disk[path]].compactMap(\.self)) { _ in false }
+            let log = host.storage.disk[path]!.keyset.log
+            try checkRestored(log, from: known, hasAgreed || log.state.head == before)
+        case .move:
+            let files = [host.storage.disk[path]].compactMap(\.self)
+            try restore(host, path, files, confirmed: context.confirms) { _ in false }
         case .correct: if host.skew == 0 { try keystore.correctClock(path) }
         case .addPublisherKey:
             guard let file = signing.storage.disk["Pub/app"], file.keyset.state.keys.count < 3 else { return }
@@ -178,12 +182,12 @@ extension Life {
 
     func restore(
         _ host: LifeHost, _ path: String, _ files: [MemoryStorage.File], histories: [KeysetHistory] = [],
-        others: [KeysetLog] = [], agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
+        others: [KeysetLog] = [], confirmed: Bool, agrees: @escaping (KeystoreRefusal.GivenUp) -> Bool
     ) throws {
         // The command reads files with the keyset's secret.
         let files = files.filter { $0.isAuthentic || !KeystoreRule.authenticate.isOn }.map(\.keyset)
         let publishers = hosts.flatMap(\.storage.disk).filter { $0.key.hasPrefix("Pub/") }.map(\.value.keyset)
-        try host.keystore().restore(
+        try host.keystore(confirmed).restore(
             path, files, histories: histories, publishers: publishers,
             others: host.storage.disk.values.map(\.keyset.log) + others
         ) { what in

@@ -30,7 +30,7 @@ extension Life {
             }
             let best = Self.longest(files)
             let histories = hosts.compactMap { $0.storage.histories[best.keyset.state.id] }
-            try restore(host, path, [best], histories: histories, agrees: agree)
+            try restore(host, path, [best], histories: histories, confirmed: true, agrees: agree)
             try host.keystore().correctClock(path)
         }
         let hasOwnSet = served.contains { $0.key.hasPrefix("\(id)") && ServedDocument($0.value)?.id == id }
@@ -42,7 +42,7 @@ extension Life {
         if let app = signing.storage.disk["Pub/app"], let point = state.publisherPoints[app.keyset.state.id],
             !app.keyset.log.extends(point)
         {
-            try restore(signing, "Pub/app", [app], others: [restored.log], agrees: agree)
+            try restore(signing, "Pub/app", [app], others: [restored.log], confirmed: true, agrees: agree)
         }
         for kid in Set(own.flatMap { $0.keyset.material.records.keys }) {
             guard let key = state.key(kid), key.lifecycle.destroyedAt != nil else { continue }
@@ -63,7 +63,7 @@ extension Life {
                 break
             } catch let refusal as KeystoreRefusal {
                 guard case .servedAhead(let point, _) = refusal, !replacing else { throw refusal }
-                _ = agree(.servedSet(epoch: nil, point))
+                _ = agree(.servedSet(epoch: nil, point, revokes: []))
                 replacing = true
             }
         }
@@ -102,7 +102,7 @@ extension Life {
 extension KeystoreRefusal.GivenUp {
     fileprivate var point: LogPoint {
         switch self {
-        case .log(let point), .servedSet(_, let point), .unsignedSet(_, let point, _), .namedPoint(let point): point
+        case .log(let point), .servedSet(_, let point, _), .unsignedSet(_, let point, _), .namedPoint(let point): point
         }
     }
 }

@@ -57,7 +57,7 @@ extension Failure {
         case .twoHistories(_, let seen):
             self.init(
                 .config,
-                "\(path): two hosts have changed copies: this host has seen another line \(seen.number). To choose one: \(restore)"
+                "\(path): two hosts have changed copies: this host has seen another line \(seen.number). To go on with the longest one: \(restore)"
             )
         case .notEncrypted:
             let command = Self.command("restore", path, " FILE")
@@ -77,7 +77,7 @@ extension Failure {
             self.init(
                 .config,
                 "\(path): the clock is before the last change, of \(lastLine). Set the clock; if the clock is right: "
-                    + Self.command("restore --clock-is-right", path))
+                    + Self.command("restore --confirm-clock", path))
         case .clockAhead(let last):
             self.init(
                 .config,
@@ -174,8 +174,8 @@ extension Failure {
     private static func text(_ what: KeystoreRefusal.GivenUp) -> String {
         switch what {
         case .log(let point): "another history up to line \(point.number)"
-        case .servedSet(nil, _): "the served set"
-        case .servedSet(let epoch?, _): "the served set of epoch \(epoch)"
+        case .servedSet(nil, _, _): "the served set"
+        case .servedSet(let epoch?, _, _): "the served set of epoch \(epoch)"
         case .unsignedSet(_, let point, _): "line \(point.number), which a served set without a valid signature names,"
         case .namedPoint(let point): "line \(point.number), which another keyset names,"
         }
@@ -185,8 +185,8 @@ extension Failure {
         guard KeysetID(FileSystem.name(of: path).utf8) == nil else {
             self.init(
                 .dataError,
-                "\(path), line \(error.row): what this host has seen is damaged (\(error.code.rawValue)). To trust the keyset as it "
-                    + "is now: `rm \(ShellArgument.quoted(path))`")
+                "\(path), line \(error.row): what this host has seen is damaged (\(error.code.rawValue)). To go on without it: "
+                    + "`pushcrypt restore`")
             return
         }
         let place = error.row == 0 ? path : "\(path), line \(error.row)"

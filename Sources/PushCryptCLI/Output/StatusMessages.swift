@@ -109,8 +109,12 @@ extension StatusFinding {
         }
         switch remedy {
         case .restore(let keyset) where [.missing, .damaged, .lostKeys].contains(code):
+            // A damaged history needs no copy.
+            if case .damaged(let path, _) = facts, path != keyset.location?.path { return command("restore", keyset) }
             return "with a copy: " + command("restore", keyset, " FILE")
-        case .restore(let keyset): return command("restore", keyset)
+        case .restore(let keyset):
+            guard case .servedAhead(_, _, isSigned: false) = facts else { return command("restore", keyset) }
+            return "if it is forged: \(command("publish --replace", keyset)); else: \(command("restore", keyset))"
         case .rotate(let keyset): return command("rotate", keyset)
         case .rotateAll: return "it says why: " + command("rotate")
         case .publish(let keyset): return command("publish", keyset)
@@ -118,12 +122,14 @@ extension StatusFinding {
             return "if this host shall, stop `rotate` there, then: " + command("restore", keyset)
         case .setClock:
             if case .clock(isBehind: true, _) = facts {
-                return "set the clock; if it is right: " + command("restore --clock-is-right")
+                return "set the clock; if it is right: " + command("restore --confirm-clock")
             }
             return "set the clock; if it is right: " + command("rotate --confirm-clock")
         case .enableTimer: return "`systemctl enable --now pushcrypt-rotate.timer`, or run `pushcrypt rotate` from cron"
         case .runAs(let owner): return "`sudo -u '#\(owner)' pushcrypt status`"
-        case .makeWritable(let folders): return "let this user write there: `ls -ld \(Self.quoted(folders))`"
+        case .makeWritable(let folders):
+            if case .cannotWrite(.missing, _) = facts { return "make it: `install -d \(Self.quoted(folders))`" }
+            return "let this user write there: `ls -ld \(Self.quoted(folders))`"
         case .freeSpace(let folders): return "make room: `df \(Self.quoted(folders))`"
         case .moveToLocalDisk: return "move the keystore to a local disk: this file system has no locks"
         case .makePrivate(let path): return "`chmod go= \(ShellArgument.quoted(path))`"

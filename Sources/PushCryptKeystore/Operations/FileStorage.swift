@@ -75,8 +75,10 @@ package struct FileStorage: KeystoreStorage {
         }
     }
 
+    /// None if there is no such folder, as after its loss.
     package func servedNames() throws -> [String] {
-        try servedFolder.map { try FileSystem.names(in: $0) } ?? []
+        guard let servedFolder, FileSystem.exists(servedFolder) else { return [] }
+        return try FileSystem.names(in: servedFolder)
     }
 
     /// Writes the document unless it is there already. Does nothing without a served folder.

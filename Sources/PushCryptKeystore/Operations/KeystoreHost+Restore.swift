@@ -4,7 +4,8 @@ import PushCryptPrimitives
 
 /// The one command after a mishap.
 extension KeystoreHost {
-    /// Continues the longest authentic log, with the material of all files.
+    /// Continues the longest authentic log, with the material of all files. It converges: if that log is in place already and
+    /// nothing is given up or found again, nothing is written.
     ///
     /// - Parameters:
     ///   - path: where the keyset stands afterwards. Other files of the id in its keystore are removed.
@@ -14,7 +15,7 @@ extension KeystoreHost {
     ///   - others: keysets whose logs may name a point of this one.
     ///   - agrees: whether a person gives this up. Nothing is locked while one is asked. A set without a signature that a person
     ///     doesn't agree to counts as not there.
-    /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`, `exists` if the path is another keyset's.
+    /// - Throws: `KeystoreRefusal` with `missing`, `choiceNeeded`, `clockAhead`, `exists` if the path is another keyset's.
     @discardableResult
     package func restore(
         _ path: String, _ files: [OpenedKeyset], histories: [KeysetHistory] = [], publishers: [OpenedKeyset] = [],
@@ -47,7 +48,7 @@ extension KeystoreHost {
         // The secrets of the longest file are the last ones.
         let all = (files + present).filter { $0.state.id == id }.sorted { $0.log.lines.count > $1.log.lines.count }
         let historyKey = all[0].material.historyKey
-        let history = try storage.history(of: id)
+        let history = try undamagedHistory(of: id)
         let seen = ([history].compactMap(\.self) + histories).filter {
             $0.log.state.id == id && (!KeystoreRule.historyMAC.isOn || $0.isAuthentic(historyKey))
         }
@@ -60,21 +61,32 @@ extension KeystoreHost {
         }
         for case let point? in others.map({ $0.state.publisherPoints[id] }) { try restoration.giveUp(named: point) }
         let longest = restoration.longest
+        if case .ahead(let last)? = clockFault(longest.state, lastRun: history?.lastRun) {
+            throw KeystoreRefusal.clockAhead(last: last)
+        }
+        let isInPlace = inPlace?.log.bytes == longest.bytes
         var material = all[0].material
         for keyset in all { material.records.merge(keyset.material.records) { first, _ in first } }
         let time = max(clock, longest.state.at)
         let longestFile = FoundKeyset(longest) { [material] in material }
         let restored = try append(
             .restored, to: LockedKeyset(path: path, files: locked, found: longestFile, history: history), at: time,
-            number: restoration.number, isOrdinary: false
+            number: restoration.number, isOrdinary: false, isNeeded: !isInPlace
         ) { draft in
-            try restoration.write(to: &draft, material: Set(material.records.keys))
-            draft.changes.writer = name
+            restoration.write(to: &draft, material: Set(material.records.keys))
+            if longest.state.writer != name { draft.changes.writer = name }
             let secrets = material.secrets?.names ?? []
             if secrets != longest.state.secrets { draft.changes.secrets = secrets }
         }
         for copy in copies { try locked.remove(copy) }
         return restored
+    }
+
+    /// A damaged history counts as not there.
+    private func undamagedHistory(of id: KeysetID) throws -> KeysetHistory? {
+        do {
+            return try storage.history(of: id)
+        } catch let error as KeysetFileError where error.cause.code != .unsupportedVersion { return nil }
     }
 
     /// A file that is damaged or not authentic counts as not there. One whose secret isn't at hand is kept: its keys are in no
@@ -139,13 +151,14 @@ private struct LogRestoration {
 
     mutating func giveUp(_ served: ServedDocument, isSigned: Bool, at clock: UnixTime) throws(KeystoreRefusal) {
         if !over.contains(served.head) {
+            let known = longest.state.revocations
             let revokes = served.revoked.keys.filter { kid in
-                longest.state.key(kid).map { $0.lifecycle.revokedAt == nil && revoked[kid] == nil } ?? false
-            }
+                known[kid] == nil && revoked[kid] == nil && (isSigned || longest.state.key(kid) != nil)
+            }.sorted()
             let what: KeystoreRefusal.GivenUp =
                 isSigned
-                ? .servedSet(epoch: served.epoch, served.head)
-                : .unsignedSet(epoch: served.epoch, served.head, revokes: revokes.sorted())
+                ? .servedSet(epoch: served.epoch, served.head, revokes: revokes)
+                : .unsignedSet(epoch: served.epoch, served.head, revokes: revokes)
             guard try ask(what) else { return }
         } else if !isSigned {
             // A log has the lines of its head.
@@ -177,9 +190,9 @@ private struct LogRestoration {
     }
 
     /// - Parameter material: the keys of which a file has the material.
-    func write(to draft: inout KeysetDraft, material: Set<KeyID>) throws {
+    func write(to draft: inout KeysetDraft, material: Set<KeyID>) {
         draft.changes.over = over.sorted { $0.number < $1.number }
-        draft.changes.issuedAt = issuedAt
+        if issuedAt != longest.state.issuedAt { draft.changes.issuedAt = issuedAt }
         for key in longest.state.keys where key.lifecycle.destroyedAt == nil {
             let isLost = !material.contains(key.kid)
             guard isLost != key.isLost else { continue }

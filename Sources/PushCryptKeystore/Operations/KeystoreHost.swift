@@ -148,7 +148,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// Changes a keyset by one line.
     ///
     /// - Parameter body: nothing is written if it changes nothing.
-    /// - Throws: as ``lock(_:)``, ``time(for:isUrgent:)`` and ``append(_:to:at:number:isOrdinary:_:)``.
+    /// - Throws: as ``lock(_:)``, ``time(for:isUrgent:)`` and ``append(_:to:at:number:isOrdinary:isNeeded:_:)``.
     @discardableResult
     package func change(
         _ path: String, _ action: KeysetLine.Action, isUrgent: Bool = false, _ body: (inout KeysetDraft) throws -> Void
@@ -162,10 +162,11 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
     /// - Parameters:
     ///   - number: as for `KeysetLog.appending`.
     ///   - isOrdinary: as for ``KeysetDraft/finished(_:isOrdinary:)``.
+    ///   - isNeeded: whether a line is written also if it changes nothing.
     /// - Throws: `KeystoreRefusal` with `demoKeys`, `notEncrypted`, `twoFiles`; `LifecycleError`; what `body` and the storage throw.
     func append(
         _ action: KeysetLine.Action, to locked: LockedKeyset<Storage.Locked>, at time: UnixTime, number: Int64? = nil,
-        isOrdinary: Bool = true, _ body: (inout KeysetDraft) throws -> Void
+        isOrdinary: Bool = true, isNeeded: Bool = false, _ body: (inout KeysetDraft) throws -> Void
     ) throws -> OpenedKeyset {
         guard !locked.state.isDemo else { throw KeystoreRefusal.demoKeys(path: locked.path) }
         var keyset = try locked.found.opened()
@@ -175,7 +176,7 @@ package struct KeystoreHost<Storage: KeystoreStorage> {
         draft.secrets = keyset.material.secrets
         try body(&draft)
         let (changes, records) = try draft.finished(keyset.material.records, isOrdinary: isOrdinary)
-        if changes != KeysetChanges() || !isOrdinary {
+        if changes != KeysetChanges() || isNeeded {
             let log = try keyset.log.appending(action, at: time, who: who, number: number, changes)
             var material = keyset.material
             // A restoration may find keys of logs that it gives up.
@@ -309,7 +310,7 @@ extension KeystoreHost {
     package func correctClock(_ path: String) throws -> OpenedKeyset {
         let keyset = try lock(path)
         guard keyset.state.at > clock else { return try keyset.found.opened() }
-        return try append(.clockCorrected, to: keyset, at: clock, isOrdinary: false) { draft in
+        return try append(.clockCorrected, to: keyset, at: clock, isOrdinary: false, isNeeded: true) { draft in
             for key in keyset.state.keys where !key.isLost {
                 for (moment, written) in key.writtenAt where !moment.isFinal {
                     guard let value = key.lifecycle[keyPath: moment.path], value > clock else { continue }

@@ -58,7 +58,8 @@ package enum KeystoreRefusal: Error, Hashable, Sendable {
     package enum GivenUp: Hashable, Sendable {
         /// A log that parts from the longest one.
         case log(LogPoint)
-        case servedSet(epoch: Int64?, LogPoint)
+        /// - Parameter revokes: keys that no log revokes. These revocations are kept.
+        case servedSet(epoch: Int64?, LogPoint, revokes: [KeyID])
         /// A set that no publisher at hand has signed. A person says whether it is true: then the keyset's keys that it revokes, and
         /// that no log revokes, are revoked.
         case unsignedSet(epoch: Int64?, LogPoint, revokes: [KeyID])

@@ -6,7 +6,8 @@ import PushCryptPrimitives
 /// Compares a keyset's log with the sets that apps fetch, and with the publishers.
 extension StatusExamination {
     func examineSets(_ keyset: ExaminedKeyset) {
-        guard let folder = places.served else { return }
+        // What isn't a folder is a finding already.
+        guard let folder = places.served, FileSystem.isFolder(folder) else { return }
         let reference = keyset.reference
         guard let isAhead = attempt(folder, reference, ifDamaged: .inspect(path: folder), { try examineAhead(keyset) }),
             !isAhead
@@ -42,9 +43,7 @@ extension StatusExamination {
 
     /// - Returns: whether a served set was made of lines that the log lacks.
     private func examineAhead(_ keyset: ExaminedKeyset) throws -> Bool {
-        guard let folder = places.served, FileSystem.isFolder(folder),
-            let set = try host.servedAhead(of: keyset.log).first
-        else { return false }
+        guard let set = try host.servedAhead(of: keyset.log).first else { return false }
         let publishers = keysets.map(\.state).filter { $0.kind == .publisher }
         let signer = set.epoch.flatMap { keyset.state.epochs[$0] }
         let isAtHand = set.epoch == nil || publishers.contains { $0.id == signer }

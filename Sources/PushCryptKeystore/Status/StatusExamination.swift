@@ -109,7 +109,7 @@ extension StatusExamination {
         let sorted = copies.sorted { ($0.log.lines.count, isExpected($0)) > ($1.log.lines.count, isExpected($1)) }
         var keyset = sorted[0]
         let (reference, id) = (keyset.reference, keyset.state.id)
-        let history = attempt(historyPath(id), reference, ifDamaged: .removeFile(path: historyPath(id))) {
+        let history = attempt(historyPath(id), reference, ifDamaged: .restore(reference)) {
             try host.storage.history(of: id)
         }
         guard let history else { return keyset }

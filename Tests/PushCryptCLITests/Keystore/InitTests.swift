@@ -53,6 +53,19 @@ struct InitTests {
         #expect(try host.place.names().isEmpty)
     }
 
+    @Test func `init refuses options of keysets that it doesn't make, and makes nothing`() throws {
+        let place = try Workplace()
+        for options in [
+            ["--shared", "fleet", "--topic", Workplace.topic], ["--shared", "fleet", "--publish-to", "www"],
+        ] {
+            let arguments = [
+                "init", "--settings", "pushcrypt.json", "--history", "history", "--keystore", "Keys", "--yes",
+            ]
+            expectRefusal(try place.run(arguments + options), 64, saying: "of senders")
+        }
+        #expect(try place.contents(of: ".").isEmpty)
+    }
+
     @Test func `init encrypts by default, and rotate takes the passphrases from the settings`() throws {
         let host = try KeystorePlace.empty()
         let output = try host.initialise("--yes")

@@ -19,13 +19,17 @@ struct KeystorePlace {
 
     /// Runs `init` for host `a`.
     func initialise(_ options: String...) throws -> Output {
-        try run(
+        let signs = options.contains("--sender") || !options.contains("--recipient")
+        let ofSenders = [
+            "--publisher-keystore", file("a/Publisher"), "--pins", file("a/sender-pins.json"), "--topic",
+            Workplace.topic,
+        ]
+        return try run(
             "a",
             [
-                "init", "--keystore", file("a/Keys"), "--publisher-keystore", file("a/Publisher"), "--history",
-                file("a/history"), "--settings", file("a/pushcrypt.json"), "--publish-to", file("www"), "--pins",
-                file("a/sender-pins.json"), "--topic", Workplace.topic,
-            ] + options, day: 0, settings: nil)
+                "init", "--keystore", file("a/Keys"), "--history", file("a/history"), "--settings",
+                file("a/pushcrypt.json"), "--publish-to", file("www"),
+            ] + (signs ? ofSenders : []) + options, day: 0, settings: nil)
     }
 
     func file(_ path: String) -> String { place.folder.file(path).path }

@@ -82,7 +82,8 @@ struct PublishTests {
         try host.place.remove("p/history")
         try host.place.remove("a/Publisher")
         try host.place.edit("a/pushcrypt.json") { $0.replacing(", \"\(host.file("a/Publisher"))\"", with: "") }
-        try host.succeed("rotate", "--now", "senders")
+        let unsigned = try host.run("rotate", "--now", "senders")
+        #expect(unsigned.exit == 78 && unsigned.stderr.contains("apps don't have the last changes"), "\(unsigned)")
         let sent = try host.succeed("publish", "--unsigned", host.file("sent"), "senders")
         let kid = try #require(host.kids().last)
         func sign(_ options: String...) throws -> Output {

@@ -19,7 +19,7 @@ struct ChangingCommand: Sendable, CustomTestStringConvertible {
         .init(initialisation), .init("keys create --kind recipient --insecure-plaintext", "Keys/new"),
         .init("keys import", "Keys/senders key"), rotate, .init("rotate --now --at-once", "Keys/fleet"),
         .init("publish"), .init("revoke --yes", "Keys/senders OLDEST"),
-        .init("restore --over", "Keys/lost copy.keyset"), .init("keys policy --keep 7", "Keys/fleet"),
+        .init("restore --over --confirm-clock", "Keys/lost copy.keyset"), .init("keys policy --keep 7", "Keys/fleet"),
         .init("keys destroy --yes", "Keys/fleet OLDEST"),
         .init("keys secret set --new-wrap-command ./wrap", "Keys/inbox"),
     ]

@@ -318,6 +318,31 @@ struct PublishTests {
         #expect(try restore(second).key(leaked)?.lifecycle.revokedAt != nil)
     }
 
+    @Test("A restoration that has nothing to restore writes nothing, also after a no to a forged set")
+    func convergingRestoration() throws {
+        let place = try PublishingPlace()
+        try place.publish()
+        place.world.served[place.name(1)] = try place.forged(1)
+        let log = place.log
+        try place.host().restore(PublishingPlace.path, [place.storage.disk[PublishingPlace.path]!.keyset]) { _ in false
+        }
+        #expect(place.log.bytes == log.bytes)
+    }
+
+    @Test("A restoration under a clock that is long after the last change needs a person who has looked at it")
+    func restorationUnderWrongClock() throws {
+        let place = try PublishingPlace()
+        try place.publish()
+        let copy = place.storage.disk[PublishingPlace.path]!
+        place.storage.disk[PublishingPlace.path] = nil
+        #expect(throws: KeystoreRefusal.clockAhead(last: place.host().clock)) {
+            try place.host(day: 401).restore(PublishingPlace.path, [copy.keyset]) { _ in true }
+        }
+        #expect(place.storage.disk[PublishingPlace.path] == nil)
+        try place.host(day: 401, confirmsClock: true).restore(PublishingPlace.path, [copy.keyset]) { _ in true }
+        #expect(place.log.extends(copy.keyset.log))
+    }
+
     @Test("Of two lost logs, of which the shorter one has given up the other, a restoration asks for one choice")
     func oneChoice() throws {
         let place = try PublishingPlace()

@@ -399,7 +399,7 @@ def places(kids):
         for at in ["2026-03-28T00:00:00Z", LATER, "2025-06-01T00:00:00Z", "2029-01-01T00:00:00Z"]:
             for command in [
                 ["rotate"], ["rotate", "--dry-run", "--json"], ["publish"], ["publish", "--json"], ["restore"],
-                ["restore", "--over", "--json"], ["restore", "--clock-is-right"], ["restore", "old.keyset"],
+                ["restore", "--over", "--json"], ["restore", "--confirm-clock"], ["restore", "old.keyset"],
                 ["restore", "Other/keystore/senders.keyset", "--over"], ["status"], ["status", "--json", "--long"],
                 ["status", "--prometheus", "new.prom"], ["keys", "list"], ["keys", "export", senders, "--pins"],
                 ["publish", "--unsigned", "new.log", senders],

@@ -227,7 +227,7 @@ def restore(host: Host) -> Iterator[Killed]:
     host.day = 401
     host.run("rotate", "--confirm-clock")
     host.day = 2
-    yield ["restore", "--clock-is-right"], ()
+    yield ["restore", "--confirm-clock"], ()
 
 
 def create(host: Host) -> Iterator[Killed]:

@@ -96,10 +96,13 @@ extension HostKeysets {
                 case .unchanged: break
                 case .publisherElsewhere where publisher != nil:
                     outcome.fail(KeystoreRefusal.otherPublisher(epoch: result.epoch ?? 0))
-                case .publisherElsewhere: noteUnsigned(state, result.epoch, outcome.location)
+                case .publisherElsewhere: outcome.failures += unsigned(state, result.epoch, outcome.location)
                 case .refused(let refusal): outcome.fail(refusal)
                 case .failed(let error):
-                    outcome.failures.append(Failure(.unavailable, Failure(error, of: path).message))
+                    let isMissing = !FileSystem.exists(servedFolder)
+                    let advice =
+                        isMissing ? ". To make the folder: `install -d \(ShellArgument.quoted(servedFolder))`" : ""
+                    outcome.failures.append(Failure(.unavailable, Failure(error, of: path).message + advice))
                 }
             }
         } catch let error as FileError where error.path.hasPrefix(servedFolder) {
@@ -107,12 +110,16 @@ extension HostKeysets {
         } catch { outcome.fail(error) }
     }
 
-    private func noteUnsigned(_ state: KeysetState, _ epoch: Int64?, _ location: KeysetLocation) {
-        if let last = state.published[epoch], last.number > state.lastChange { return }
-        StandardStreams.writeNote(
-            "\(location): the publisher of epoch \(epoch ?? 0) isn't here, so apps don't have the last changes: "
-                + "`pushcrypt publish --unsigned FILE \(ShellArgument.quoted(location.path))`, then sign FILE on its host"
-        )
+    /// Why apps don't have the last changes: only a person can bring them to the publisher. Nothing if another host was asked to sign.
+    private func unsigned(_ state: KeysetState, _ epoch: Int64?, _ location: KeysetLocation) -> [Failure] {
+        if let last = state.published[epoch], last.number > state.lastChange { return [] }
+        let command = "`pushcrypt publish --unsigned FILE \(ShellArgument.quoted(location.path))`"
+        return [
+            Failure(
+                .config,
+                "\(location): apps don't have the last changes: the publisher of epoch \(epoch ?? 0) isn't here. If its file is lost, "
+                    + "restore a copy of it; if it is on another host: \(command), then sign FILE there")
+        ]
     }
 
     /// Writes the keys of devices, if the settings name a list for this keyset.

@@ -41,7 +41,22 @@ struct Init: ParsableCommand {
     @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
 
+    private func requireUsedOptions() throws {
+        guard signs || (topic.isEmpty && validFor == nil && publisherKeystore == nil && pins == nil) else {
+            throw Failure(
+                .usage,
+                "--topic, --valid-for, --publisher-keystore and --pins are for keysets of senders: add --sender senders."
+            )
+        }
+        guard signs || !recipient.isEmpty || publishTo == nil else {
+            throw Failure(
+                .usage,
+                "--publish-to is for keysets of senders and recipients: nothing is published of others.")
+        }
+    }
+
     func run() throws {
+        try requireUsedOptions()
         let terminal = StandardStreams.isInteractive ? Terminal() : nil
         var topics = topic.isEmpty ? [Defaults.topic].compactMap(\.self) : topic
         if topics.isEmpty, signs, let terminal { topics = [terminal.answer("The app's bundle identifier: ")] }

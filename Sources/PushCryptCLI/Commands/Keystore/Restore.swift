@@ -12,7 +12,8 @@ struct Restore: ParsableCommand {
             "The one command after a mishap: an old copy, a lost file, a new server, two histories, a wrong clock.",
         discussion: """
             The longest log continues, with the keys of all files, and every revocation is kept. What is given up is shown, and a person \
-            must agree. This host changes the keyset from then on. FILEs are copies of keysets and histories of other hosts. Without \
+            must agree. This host changes the keyset from then on. With --confirm-clock, times in the keyset that are later than the clock's \
+            are corrected. FILEs are copies of keysets and histories of other hosts. Without \
             arguments: each keyset of the settings that needs it. Publishes, and runs the program `after` of the settings.
 
             Exit status: as publish; 78 a person must choose, on a terminal or with --over.
@@ -22,9 +23,8 @@ struct Restore: ParsableCommand {
 
     @Argument(help: .init("Keysets of this host, and other files.", "KEYSET|FILE")) var paths: [String] = []
     @Flag(help: "Agree to what is given up.") var over = false
-    @Flag(name: .customLong("clock-is-right"), help: "The clock is right, and later times in the keyset are wrong.")
-    var clockIsRight = false
     @Flag(help: "Print JSON: one object per keyset.") var json = false
+    @OptionGroup var clock: ClockOptions
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
@@ -32,7 +32,7 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         let keysets = try HostKeysets(
-            keystores, confirmsClock: true, at: times.time, secrets, triesAllSecrets: true)
+            keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets, triesAllSecrets: true)
         guard keysets.settings != nil || !paths.isEmpty else {
             throw Failure(.usage, "there are no settings: name a KEYSET and a FILE")
         }
@@ -42,7 +42,7 @@ struct Restore: ParsableCommand {
             var outcome = KeysetOutcome(location)
             do {
                 let restoration = try KeysetRestoration(location, keysets, sources, isOver: over)
-                try restoration.run(&outcome, clockIsRight: clockIsRight)
+                try restoration.run(&outcome, clockIsConfirmed: clock.isConfirmed)
             } catch { outcome.fail(error) }
             outcomes.append(outcome)
         }
@@ -159,8 +159,7 @@ struct RestorationSources {
 extension HostKeysets {
     /// Whether a served set of the keyset was made of lines that the log lacks.
     fileprivate func isBehindServed(_ log: KeysetLog, _ host: KeystoreHost<FileStorage>) throws -> Bool {
-        guard let servedFolder, FileSystem.isFolder(servedFolder) else { return false }
-        return try !host.servedAhead(of: log).isEmpty
+        try !host.servedAhead(of: log).isEmpty
     }
 
     /// The logs of the other keysets, which may name lines of this one.
@@ -230,14 +229,20 @@ struct KeysetRestoration {
         (self.location, self.keysets, self.host, self.files, self.isOver) = (location, keysets, host, files, isOver)
     }
 
-    func run(_ outcome: inout KeysetOutcome, clockIsRight: Bool) throws {
+    func run(_ outcome: inout KeysetOutcome, clockIsConfirmed: Bool) throws {
         let id = files[0].state.id
         outcome.id = id
-        let seen = try host.storage.history(of: id)
+        let seen: KeysetHistory?
+        do {
+            seen = try host.storage.history(of: id)
+        } catch let error as KeysetFileError where error.cause.code != .unsupportedVersion {
+            StandardStreams.writeNote("\(location): what this host has seen is damaged, and counts as not there")
+            seen = nil
+        }
         let logs = files.map(\.log) + ([seen].compactMap(\.self) + histories).map(\.log)
         let longest = logs.max { $0.lines.count < $1.lines.count } ?? files[0].log
         let isAhead = longest.state.at > keysets.time + Freshness.toleranceInSeconds
-        if isAhead, !clockIsRight { try confirmClock(longest.state.at) }
+        if isAhead, !clockIsConfirmed { try confirmClock(longest.state.at) }
         if try needsRestoring(logs) { try restore(&outcome, logs, longest, seen) }
         if isAhead {
             let log = try host.correctClock(location.path).log
@@ -264,7 +269,7 @@ struct KeysetRestoration {
     private func confirmClock(_ last: UnixTime) throws {
         let question = "\(location): its last change is of \(last), and the clock says \(keysets.time)"
         guard let terminal = Terminal(), StandardStreams.isInteractive else {
-            throw Failure(.config, "\(question). Set the clock; if the clock is right, add --clock-is-right")
+            throw Failure(.config, "\(question). Set the clock; if the clock is right, add --confirm-clock")
         }
         guard terminal.agrees("\(question). Is the clock right? Then the later times are corrected.\n") else {
             throw Failure(.config, "\(location): set the clock, then run this again; nothing was changed")
@@ -298,12 +303,13 @@ struct KeysetRestoration {
             }
             return agrees(text(what, logs, longest))
         }
+        outcome.changes += present.filter { !FileSystem.exists($0.path) }.map {
+            "removed \($0), which was the same keyset"
+        }
+        guard restored.log.bytes != longest.bytes else { return }
         outcome.changes.append("continues after line \(longest.state.head.number), of \(longest.state.at)")
         for line in restored.log.lines.suffix(1) {
             outcome.changes += line.changes.keys.map(\.deed) + line.changes.keptRevocations
-        }
-        outcome.changes += present.filter { !FileSystem.exists($0.path) }.map {
-            "removed \($0), which was the same keyset"
         }
         if let old = longest.state.writer, old != host.name {
             outcome.changes.append(
@@ -338,9 +344,11 @@ struct KeysetRestoration {
             let common = zip(log.points, longest.points).prefix { $0 == $1 }.last?.0.number ?? 0
             return "two histories part after line \(common)\n  - this one continues: \(since(common, longest))"
                 + "\n  - this one is given up, but not its revocations: \(since(common, log))"
-        case .servedSet(let epoch, _):
+        case .servedSet(let epoch, _, let revoked):
+            let kids = revoked.map(\.description).joined(separator: ", ")
             return "the served set" + (epoch.map { " of epoch \($0)" } ?? "")
-                + " has lines that no file here has: its revocations are kept, the rest is given up"
+                + " has lines that no file here has. Kept are its revocations\(kids.isEmpty ? "" : " of \(kids)"); keys that only it "
+                + "has and all else are given up"
         case .unsignedSet(let epoch, let point, let revoked):
             let file = "\(keysets.servedFolder ?? "")/\(ServedDocument.name(longest.state.id, epoch))"
             let kids = revoked.map(\.description).joined(separator: ", ")

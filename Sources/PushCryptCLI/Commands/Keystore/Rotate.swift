@@ -126,7 +126,8 @@ struct Rotate: ParsableCommand {
         if beginsNow, outcome.changes.isEmpty {
             StandardStreams.writeNote("\(location): a next key is there already; --now --at-once makes it seal")
         } else if beginsNow, keyset.state.kind == .publisher {
-            StandardStreams.writeNote("\(location): apps need an update with new pins: `pushcrypt keys export --pins`")
+            StandardStreams.writeNote(
+                "\(location): apps need an update with new pins: `pushcrypt keys export KEYSET --pins`")
         } else if sealsAtOnce, let kid = keyset.state.timeline.primary(at: times.time)?.kid {
             StandardStreams.writeNote("\(location): who hasn't fetched key \(kid) shows a placeholder until then")
         }
