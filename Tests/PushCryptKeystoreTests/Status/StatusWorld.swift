@@ -113,7 +113,8 @@ final class StatusWorld {
             let path = try #require(keyset.location?.path)
             let present = files.isEmpty ? try storage.keyset(path).map { [try $0.opened()] } ?? [] : files
             let publishers = [try storage.keyset(app)?.opened()].compactMap(\.self)
-            try host(confirmsClock: true).restore(path, present, publishers: path == app ? [] : publishers) { _ in true }
+            try host(confirmsClock: true).restore(path, present, publishers: path == app ? [] : publishers) { _ in true
+            }
         case .rotate, .rotateAll: try run()
         case .publish: try publish()
         case .setClock: try host().correctClock(senders)
