@@ -46,14 +46,14 @@ class Tool:
         self.environment = {"PATH": "/usr/bin:/bin", "PUSHCRYPT_WRITER": name, "HOME": str(folder), "LC_ALL": "C.UTF-8",
                             "YEAR_VAULT": str(vault)}
 
-    def run(self, command: str, *arguments: str, kid: str | None = None, exit: int | tuple[int, ...] | None = 0,
+    def run(self, command: str, *arguments: str, kid: str | None = None, exit: int | None = 0,
             input: str | None = None, at: datetime.datetime | None = None) -> str:
         """Runs a command, checks its exit status and returns its stdout and, after a failure, its stderr."""
         time = at or self.clock.now - self.lag
         words = [*command.split(), *arguments, "--at", rfc3339(time), *(["--", kid] if kid else [])]
         result = subprocess.run([str(self.binary), *words], cwd=self.folder, env=self.environment, input=input,
                                 stdin=subprocess.DEVNULL if input is None else None, capture_output=True, text=True)
-        if exit is not None and result.returncode not in (exit if isinstance(exit, tuple) else (exit,)):
+        if exit is not None and result.returncode != exit:
             printed = result.stdout + result.stderr
             raise CheckFailed(f"pushcrypt {' '.join(words)}\nexit status {result.returncode} instead of {exit}\n{printed}")
         return result.stdout + (result.stderr if result.returncode else "")

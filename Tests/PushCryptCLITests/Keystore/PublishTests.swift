@@ -83,7 +83,7 @@ struct PublishTests {
         try host.place.remove("a/Publisher")
         try host.place.edit("a/pushcrypt.json") { $0.replacing(", \"\(host.file("a/Publisher"))\"", with: "") }
         let unsigned = try host.run("rotate", "--now", "senders")
-        #expect(unsigned.exit == 78 && unsigned.stderr.contains("apps don't have the last changes"), "\(unsigned)")
+        #expect(unsigned.exit == 0 && unsigned.stderr.contains("apps don't have the last changes"), "\(unsigned)")
         let sent = try host.succeed("publish", "--unsigned", host.file("sent"), "senders")
         let kid = try #require(host.kids().last)
         func sign(_ options: String...) throws -> Output {

@@ -17,6 +17,8 @@ struct KeysetOutcome {
     /// What a dry run leaves.
     var due: [String] = []
     var failures: [Failure] = []
+    /// What another host has to sign. A run of `rotate` can't change that, and has succeeded.
+    var unsigned: [Failure] = []
     /// Whether the run of `rotate` is in the history.
     var isRecorded = false
 
@@ -39,6 +41,7 @@ struct KeysetOutcome {
     /// Prints one line per change, and the failures on stderr.
     func print(asJSON: Bool, asNotes: Bool = false) throws {
         for failure in failures { StandardStreams.writeError(failure.message) }
+        for failure in unsigned { StandardStreams.writeNote(failure.message) }
         if asJSON {
             let json: JSONObject = [
                 "keyset": name, "id": id?.description, "changes": changes, "due": due,
@@ -71,6 +74,8 @@ extension HostKeysets {
             let host = try host(of: outcome.location)
             var keyset = try host.lock(outcome.location.path)
             publish(&keyset, host, &outcome, by: publisher, replacing: replacing, isUrgent: isUrgent)
+            outcome.failures += outcome.unsigned
+            outcome.unsigned = []
         } catch { outcome.fail(error) }
     }
 
@@ -96,7 +101,7 @@ extension HostKeysets {
                 case .unchanged: break
                 case .publisherElsewhere where publisher != nil:
                     outcome.fail(KeystoreRefusal.otherPublisher(epoch: result.epoch ?? 0))
-                case .publisherElsewhere: outcome.failures += unsigned(state, result.epoch, outcome.location)
+                case .publisherElsewhere: outcome.unsigned += unsigned(state, result.epoch, outcome.location)
                 case .refused(let refusal): outcome.fail(refusal)
                 case .failed(let error):
                     let isMissing = !FileSystem.exists(servedFolder)
