@@ -110,6 +110,8 @@ final class TerminalSession {
         let words = unsafe strings(["sh", "-c", script])
         let variables = unsafe strings([
             "PATH=/usr/bin:/bin", "PUSHCRYPT=\(pushcrypt)", "PUSHCRYPT_WRITER=\(CLI.writer)",
+            // A tool that was built with the address sanitizer needs the options of the tests.
+            "ASAN_OPTIONS=\(ProcessInfo.processInfo.environment["ASAN_OPTIONS"] ?? "")",
         ])
         defer {
             for index in unsafe words.indices { unsafe free(words[index]) }
