@@ -74,7 +74,7 @@ struct KeysPolicyTests {
     func elsewhere() throws {
         let id = "AAECAwQFBgcICQoLDA0ODw"
         let output = try policy("--epoch", "7", "--publisher", id)
-        #expect(output.exit == 78 && output.stderr.contains("publish --unsigned FILE"), "\(output)")
+        #expect(output.exit == 0 && output.stderr.contains("publish --unsigned FILE"), "\(output)")
         #expect(try host.place.log("a/Keys/senders").state.epochs[7]?.description == id)
     }
 

@@ -17,7 +17,7 @@ struct KeysetOutcome {
     /// What a dry run leaves.
     var due: [String] = []
     var failures: [Failure] = []
-    /// What another host has to sign. A run of `rotate` can't change that, and has succeeded.
+    /// What another host has to sign: a note, and a failure of ``requireSigned()``.
     var unsigned: [Failure] = []
     /// Whether the run of `rotate` is in the history.
     var isRecorded = false
@@ -29,6 +29,12 @@ struct KeysetOutcome {
 
     var status: Int32 {
         failures.map(\.status.rawValue).max(by: Self.isLessSevere) ?? (due.isEmpty ? 0 : 10)
+    }
+
+    /// For a command that has done nothing while apps don't have its change.
+    mutating func requireSigned() {
+        failures += unsigned
+        unsigned = []
     }
 
     mutating func fail(_ error: any Error) { failures.append(Failure(error, of: location.path)) }
@@ -74,8 +80,6 @@ extension HostKeysets {
             let host = try host(of: outcome.location)
             var keyset = try host.lock(outcome.location.path)
             publish(&keyset, host, &outcome, by: publisher, replacing: replacing, isUrgent: isUrgent)
-            outcome.failures += outcome.unsigned
-            outcome.unsigned = []
         } catch { outcome.fail(error) }
     }
 

@@ -64,6 +64,7 @@ struct Publish: ParsableCommand {
         let outcomes = all.found.map { location in
             var outcome = KeysetOutcome(location)
             keysets.publish(&outcome, by: publisher, replacing: replace)
+            outcome.requireSigned()
             return outcome
         }
         try keysets.finish(outcomes, asJSON: json)

@@ -65,6 +65,7 @@ struct Revoke: ParsableCommand {
             }
             outcome.id = state.id
             keysets.publish(&outcome, isUrgent: true)
+            outcome.requireSigned()
             keysets.publishDevices(&outcome)
             defer { for step in steps(state.kind, location, keysets) { StandardStreams.writeNote(step) } }
             try keysets.finish([outcome], asJSON: json)
