@@ -48,11 +48,14 @@ extension KeystoreHost {
         // The secrets of the longest file are the last ones.
         let all = (files + present).filter { $0.state.id == id }.sorted { $0.log.lines.count > $1.log.lines.count }
         let historyKey = all[0].material.historyKey
-        let history = try undamagedHistory(of: id)
+        let history = try hasDamagedHistory(of: id) ? nil : storage.history(of: id)
         let seen = ([history].compactMap(\.self) + histories).filter {
             $0.log.state.id == id && (!KeystoreRule.historyMAC.isOn || $0.isAuthentic(historyKey))
         }
         var restoration = LogRestoration(logs: all.map(\.log) + seen.map(\.log), answers)
+        if case .ahead(let last)? = clockFault(restoration.longest.state, lastRun: history?.lastRun) {
+            throw KeystoreRefusal.clockAhead(last: last)
+        }
         try restoration.giveUpLogs()
         // Also of epochs that the longest log doesn't know.
         for served in try servedAhead(of: restoration.longest) {
@@ -61,9 +64,6 @@ extension KeystoreHost {
         }
         for case let point? in others.map({ $0.state.publisherPoints[id] }) { try restoration.giveUp(named: point) }
         let longest = restoration.longest
-        if case .ahead(let last)? = clockFault(longest.state, lastRun: history?.lastRun) {
-            throw KeystoreRefusal.clockAhead(last: last)
-        }
         let isInPlace = inPlace?.log.bytes == longest.bytes
         var material = all[0].material
         for keyset in all { material.records.merge(keyset.material.records) { first, _ in first } }
@@ -82,11 +82,12 @@ extension KeystoreHost {
         return restored
     }
 
-    /// A damaged history counts as not there.
-    private func undamagedHistory(of id: KeysetID) throws -> KeysetHistory? {
+    /// Whether the history is damaged: for a restoration it counts as not there.
+    package func hasDamagedHistory(of id: KeysetID) throws -> Bool {
         do {
-            return try storage.history(of: id)
-        } catch let error as KeysetFileError where error.cause.code != .unsupportedVersion { return nil }
+            _ = try storage.history(of: id)
+            return false
+        } catch let error as KeysetFileError where error.cause.code != .unsupportedVersion { return true }
     }
 
     /// A file that is damaged or not authentic counts as not there. One whose secret isn't at hand is kept: its keys are in no

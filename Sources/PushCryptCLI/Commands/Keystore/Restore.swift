@@ -232,13 +232,11 @@ struct KeysetRestoration {
     func run(_ outcome: inout KeysetOutcome, clockIsConfirmed: Bool) throws {
         let id = files[0].state.id
         outcome.id = id
-        let seen: KeysetHistory?
-        do {
-            seen = try host.storage.history(of: id)
-        } catch let error as KeysetFileError where error.cause.code != .unsupportedVersion {
+        let isDamaged = try host.hasDamagedHistory(of: id)
+        if isDamaged {
             StandardStreams.writeNote("\(location): what this host has seen is damaged, and counts as not there")
-            seen = nil
         }
+        let seen = try isDamaged ? nil : host.storage.history(of: id)
         let logs = files.map(\.log) + ([seen].compactMap(\.self) + histories).map(\.log)
         let longest = logs.max { $0.lines.count < $1.lines.count } ?? files[0].log
         let isAhead = longest.state.at > keysets.time + Freshness.toleranceInSeconds
