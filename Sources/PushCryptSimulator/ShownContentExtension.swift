@@ -81,9 +81,6 @@ extension SimulatedNotificationCenter {
         return context
     }
 
-    /// Whether a content extension shows the notification.
-    package func isShownByExtension(_ requestID: String) -> Bool { state.withLock { $0.shown[requestID] != nil } }
-
     /// The user closes the notification that ``expand(_:)`` has opened.
     ///
     /// - Returns: whether it showed the notification.

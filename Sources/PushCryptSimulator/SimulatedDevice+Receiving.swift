@@ -5,9 +5,9 @@ import PushCryptPrimitives
 /// How the device receives a push: APNs refuses, stores or delivers it, and the notification centre shows it.
 extension SimulatedDevice {
     /// A request that APNs has accepted.
-    package struct AcceptedPush: Sendable {
+    struct AcceptedPush: Sendable {
         /// Its number among the requests for this device, from 1.
-        package let number: Int
+        let number: Int
         let payload: [UInt8]
         let headers: PushHeaders
         let time: UnixTime
@@ -39,26 +39,16 @@ extension SimulatedDevice {
 
     /// Switches airplane mode off, and receives the pushes that APNs has kept and that haven't expired, in their order.
     public func goOnlineReceivingAll() async -> [Reception] {
-        var receptions: [Reception] = []
-        for push in leaveAirplaneMode() { receptions.append(await deliver(push)) }
-        return receptions
-    }
-
-    /// Switches airplane mode off.
-    ///
-    /// - Returns: the pushes that APNs has kept and that haven't expired, in their order, to hand to ``deliver(_:)``.
-    package func leaveAirplaneMode() -> [AcceptedPush] {
         network.isOffline = false
         let kept = state.withLock { state in
             state.isOffline = false
             defer { state.stored = [] }
             return state.stored
         }
-        return kept.filter { clock.time < $0.expiration }
+        var receptions: [Reception] = []
+        for push in kept where clock.time < push.expiration { receptions.append(await deliver(push)) }
+        return receptions
     }
-
-    /// The numbers of the pushes that APNs keeps, in their order.
-    package var keptPushNumbers: [Int] { state.withLock { $0.stored.map(\.number) } }
 
     /// Receives a request to APNs for this device.
     ///
@@ -87,7 +77,7 @@ extension SimulatedDevice {
     }
 
     /// All that the device does with a push is one run of the clock.
-    package func deliver(_ push: AcceptedPush) async -> Reception {
+    func deliver(_ push: AcceptedPush) async -> Reception {
         let ranOut = Locked(false)
         let onImpatience: @Sendable () -> Void = { ranOut.withLock { $0 = true } }
         var reception = await clock.run(patience: options.patience, onImpatience: onImpatience) { [self] in
@@ -113,7 +103,6 @@ extension SimulatedDevice {
             await present(silent, requestID)
             return reception
         }
-        let start = clock.elapsed
         let cancelEnd = options.endsProcessAfter.map { [process] time in
             clock.schedule(after: time) { process.end() }
         }
@@ -132,7 +121,6 @@ extension SimulatedDevice {
                 PresentedContent(content: isVisible ? content : nil, origin: isVisible ? $0.origin : .notPresented)
             }
         }
-        reception.shownAfter = clock.elapsed - start
         // After the notification is shown, so that its time doesn't depend on them.
         await process.current?.posts.run()
         return reception

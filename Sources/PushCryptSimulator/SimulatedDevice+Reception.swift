@@ -19,8 +19,6 @@ extension SimulatedDevice {
         public var presentation: PresentedContent?
         /// The extension's report; nil if it didn't run, or ended without one.
         public var report: DeliveryReport?
-        /// The time from the delivery of the push until it is shown.
-        package var shownAfter: Duration = .zero
         /// Whether the clock was moved after ``Options/patience``, because code waited for something that the simulated clock
         /// doesn't know, such as a real server. ``report`` names a stage that didn't end.
         public var ranOutOfPatience = false

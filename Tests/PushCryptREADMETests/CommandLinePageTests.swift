@@ -27,11 +27,6 @@ struct CommandLinePageTests {
         ("keys rehearse", "pushcrypt keys rehearse Keys/fleet --devices 50 --refresh-p50 6h --refresh-p99 10d --json"),
         ("keys coverage", "pushcrypt keys coverage Keys/fleet --reports reports --json"),
         ("inspect", "pushcrypt inspect --keys Keys/fleet --topic com.example.app --json < sealed"),
-        (
-            "simulate` of events",
-            "pushcrypt simulate --keys Keys/fleet --topic com.example.app --locked --json < events 2>&1"
-                + " | grep event | sed '1s/^/[/;$!s/$/,/;$s/$/]/'"
-        ),
         ("recipients import", "pushcrypt recipients import records --into database --json"),
         ("recipients check", "pushcrypt recipients check database --json"),
     ]
@@ -46,27 +41,6 @@ struct CommandLinePageTests {
             pushcrypt keys export Keys/phone --registration > records
             echo '{"device":"a","kid":"'$kid'","seenAt":"2026-01-02T00:00:00Z"}' > reports
             echo '{"keystores":["Keys"],"history":"history"}' > settings
-            printf 'GIF89a0123456789' > logo.gif
-            content='{"title":"t","subtitle":"s","body":"b","badge":1,"sound":"x","category":"c","thread":"t",'
-            content=$content'"interruptionLevel":"active","attachments":["logo.gif"]}'
-            { cat sealed; sed 's/^/{"event":/;s/$/}/' <<END
-            "background"
-            "requestAuthorization"
-            "settings","sounds":true
-            "schedule","id":"a","content":$content
-            "schedule","id":"b","content":{"title":"t"},"trigger":{"timeInterval":"60s"}
-            "pending"
-            "advance","by":"60s"
-            "delivered"
-            "lockScreen"
-            "expand","id":"a"
-            "setBadgeCount","count":-1
-            "clock","time":"2026-01-02T00:00:00Z"
-            "unlock"
-            "foreground"
-            "tap","id":"a"
-            END
-            } > events
             """
         let outputs = try TranscriptTests.run([preparation] + Self.commands.map(\.1)).dropFirst()
         try #require(outputs.count == Self.commands.count)

@@ -47,7 +47,7 @@ import Testing
             (#""headers":{"apns-topic":["com.example.other"]}"#, "refused", "400 DeviceTokenNotForTopic"),
             (#""topic":"com.example.other""#, "refused", "400 DeviceTokenNotForTopic"),
             (#""headers":{"apns-push-type":"background"}"#, "nothing", nil),
-            (#""headers":{"apns-expiration":0},"n":1"#, "restored", nil), (#""n":1"#, "restored", nil),
+            (#""headers":{"apns-priority":10},"n":1"#, "restored", nil), (#""n":1"#, "restored", nil),
         ])
     func headers(_ members: String, _ outcome: String, _ refused: String?) throws {
         let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
@@ -80,7 +80,6 @@ import Testing
         arguments: [
             (#""x""#, "headers isn't an object"), (#"["apns-topic: a"]"#, "headers isn't an object"),
             (#"{"apns_topic":"a"}"#, "apns_topic isn't a header"), (#"{"apns-topic":{}}"#, "apns-topic isn't a string"),
-            (#"{"apns-expiration":"abc"}"#, "apns-expiration isn't a time"),
         ])
     func wrongHeaders(_ headers: String, _ reason: String) throws {
         let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
@@ -110,7 +109,7 @@ import Testing
     @Test(
         "the last line of a failed run names diagnose only if it can say more than the verdict",
         arguments: [
-            (["--locked"], false), (["--kill-at", "0s"], false), (["--at", "2027-03-01T09:00:00Z"], false),
+            (["--locked"], false), (["--at", "2027-03-01T09:00:00Z"], false),
         ])
     func next(_ options: [String], namesDiagnose: Bool) throws {
         let time = options.contains("--at") ? [] : ["--at", Workplace.now]
@@ -124,7 +123,7 @@ import Testing
     @Test(
         "options of the phone change what is shown",
         arguments: [
-            (["--locked"], "keyLocked", "New message"), (["--kill-at", "0s"], nil, "New message"),
+            (["--locked"], "keyLocked", "New message"),
             (["--at", "2027-03-01T09:00:00Z"], "expired", "New message"),
             (["--at", "2026-02-01T09:00:00Z"], "notYetValid", "New message"), ([], nil, "Results"),
         ] as [([String], String?, String)])
@@ -137,25 +136,13 @@ import Testing
         #expect(output.exit == (title == "Results" ? 0 : 65))
     }
 
-    @Test("hidden previews show neither the placeholder nor the text")
-    func hidden() throws {
-        let output = try simulate(place.sealed(to: "phone"), "--previews", "hidden")
-        #expect(
-            output.isSuccess && !output.text.contains("Results") && !output.text.contains("New message"), "\(output)")
-        #expect(output.text.contains("│ Notification "))
-    }
-
     @Test(
-        "a picture comes from --serve in simulated time; a slow network or an unknown address shows the text without it",
+        "a picture comes from --serve, and an unknown address shows the text without it",
         arguments: [
-            (["--serve", "https://example.com/p.png=p.png", "--slow-network", "3s"], nil, 3.0, "restored"),
-            (
-                ["--serve", "https://example.com/p.png=p.png", "--slow-network", "40s"], "attachmentFailed", 14.0,
-                "The attachment of image_url wasn't complete in time: all attachments together have 14 s."
-            ),
-            ([], "attachmentFailed", 0.0, "The attachment of image_url isn't on the simulated network."),
-        ] as [([String], String?, Double, String)])
-    func attachment(_ options: [String], failure: String?, seconds: Double, verdict: String) throws {
+            (["--serve", "https://example.com/p.png=p.png"], nil, "restored"),
+            ([], "attachmentFailed", "The attachment of image_url isn't on the simulated network."),
+        ] as [([String], String?, String)])
+    func attachment(_ options: [String], failure: String?, verdict: String) throws {
         try place.write(Self.png, to: "p.png")
         let payload = Data(
             #"{"aps":{"alert":{"title":"Results"}},"image_url":"https://example.com/p.png"}"#.utf8)
@@ -167,27 +154,11 @@ import Testing
             ] + options, stdin: sealed)
         let json = try output.object()
         #expect(Self.title(json) == "Results" && json["failure"] as? String == failure, "\(output)")
-        #expect(json["seconds"] as? Double == seconds && json["outcome"] as? String == "restored")
+        #expect(json["outcome"] as? String == "restored")
         #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
         #expect((json["attachments"] as? [[String: Any]])?.first?["bytes"] as? Int == (failure == nil ? 28 : nil))
         #expect(json["missing"] as? [String] == (options.isEmpty ? ["https://example.com/p.png"] : nil))
         #expect(output.exit == (failure == nil ? 0 : 65))
-    }
-
-    @Test("a time limit that is shorter than a download shows the text at its end")
-    func timeLimit() throws {
-        try place.write(Self.png, to: "p.png")
-        let payload = Data(#"{"aps":{"alert":{"title":"Results"}},"image_url":"https://example.com/p.png"}"#.utf8)
-        let json = try object(
-            place.sealed(to: "phone", payload: payload), "--attachment-member", "image_url", "--serve",
-            "https://example.com/p.png=p.png", "--slow-network", "10s", "--time-limit", "6s")
-        #expect(Self.title(json) == "Results" && json["restored"] as? Bool == false)
-        #expect(json["seconds"] as? Double == 5)
-        // Whether the attachment is cancelled before the push is shown isn't certain.
-        #expect(
-            json["verdict"] as? String
-                == "attachmentFailed: the text is shown. The attachment of image_url wasn't complete in time: the "
-                + "extension has 5 s.", "\(json)")
     }
 
     @Test("an indented payload, lines of payloads and lines of seal --batch are read; an empty stdin is refused")
@@ -364,14 +335,13 @@ import Testing
             try verdict(place.sealed(to: "other")).contains("that --keys doesn't have (payload: sealed to key \(kid);"))
     }
 
-    @Test("a served address that isn't requested is named, and the member that has it")
+    @Test("the member with a served address that isn't requested is named")
     func forgottenMember() throws {
         try place.write(Self.png, to: "p.png")
         let payload = Data(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#.utf8)
         let output = try simulate(
             place.sealed(to: "phone", payload: payload), "--serve", "https://example.com/p.png=p.png")
         #expect(output.exit == 0 && output.text.contains("--attachment-member image_url"), "\(output)")
-        #expect(output.stderr == "pushcrypt: served and never requested: https://example.com/p.png\n")
     }
 
     @Test(
@@ -438,11 +408,8 @@ import Testing
     @Test(
         "a usage error says what is accepted, with an example",
         arguments: [
-            ("--slow-network", "fast", "as in 20s"), ("--serve", "x", "https://example.com/p.png=p.png"),
+            ("--serve", "x", "https://example.com/p.png=p.png"), ("--at", "now", "2026-03-01T09:00:00Z"),
             ("--picture", "p.pdf", "as in push.html"), ("--picture", "p.svg", "as in push.html"),
-            ("--at", "now", "2026-03-01T09:00:00Z"), ("--time-limit", "0s", "1s to 30s"),
-            ("--time-limit", "31s", "1s to 30s"),
-            ("--kill-at", "31s", "after the time limit of 30s"),
         ])
     func example(_ option: String, value: String, text: String) throws {
         let output = try place.run(["simulate", option, value])
@@ -453,7 +420,7 @@ import Testing
     @Test(
         "options that would have no effect, or lack another one, are usage errors",
         arguments: [
-            ["--topic", "com.example.app"], ["--trust", "x"], ["--device", "x"], ["--fallback", "outer"],
+            ["--topic", "com.example.app"], ["--trust", "x"], ["--device", "x"],
             ["--keys", "phone", "--topic", "com.example.app", "--pins", "x"],
             ["--keys", "phone", "--topic", "com.example.app", "--language", "de"],
             ["--keys", "phone", "--topic", "com.example.app", "--serve", "x"],

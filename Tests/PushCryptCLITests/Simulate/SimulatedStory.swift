@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs of `simulate` with pushes and events.
+/// Runs of `simulate` with several pushes.
 struct SimulatedStory {
     let place: Workplace
 
@@ -37,23 +37,10 @@ struct SimulatedStory {
             try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         }
     }
-
-    /// An event of this name.
-    static func event(_ name: String, _ members: String = "") -> String {
-        #"{"event":"\#(name)"\#(members.isEmpty ? "" : "," + members)}"#
-    }
-
-    /// A request to schedule a notification.
-    static func schedule(_ id: String, _ content: String = #""title":"Tea""#, _ trigger: String? = nil) -> String {
-        event("schedule", #""id":"\#(id)","content":{\#(content)}"# + (trigger.map { #","trigger":{\#($0)}"# } ?? ""))
-    }
 }
 
 extension [String: Any] {
     func texts(_ name: String) -> [String]? { self[name] as? [String] }
     func text(_ name: String) -> String? { self[name] as? String }
-    func objects(_ name: String) -> [[String: Any]] { self[name] as? [[String: Any]] ?? [] }
     func object(_ name: String) -> [String: Any] { self[name] as? [String: Any] ?? [:] }
-    /// The names of the objects in a member.
-    func ids(_ name: String) -> [String] { objects(name).compactMap { $0.text("id") } }
 }

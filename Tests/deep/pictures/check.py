@@ -17,14 +17,12 @@ from pages import Workshop
 # Faults in a page: what is replaced, by what, and a part of the complaint that it must cause.
 FAULTS = [
     ("-webkit-line-clamp: 4", "-webkit-line-clamp: 5", "a body of more than four lines"),
-    (".date {", ".date { color: #8899bb;", "On the lock screen: a contrast of"),
+    (".date {", ".date { color: #8899bb;", "a contrast of"),
     (".screen {", ".screen { user-select: none;", "no text can be selected"),
-    ("body {", "body { min-width: 1400px;", "Sent: 1400 pixels wide"),
-    ('<html lang="en">', "<html>", "Sent: html-has-lang"),
+    ("body {", "body { min-width: 1400px;", "1400 pixels wide"),
+    ('<html lang="en">', "<html>", "html-has-lang"),
     ("</main>", '<img src="https://example.com/x.png" alt=""/></main>', "a request to https://example.com/x.png"),
     ("</main>", "<script>window.attacked = 1</script></main>", "a text has run a script"),
-    ('addEventListener("input"', 'addEventListener("change-of-nothing"', "the slider shows"),
-    ("view.hidden =", "view.hidden ||=", "the slider shows"),
     ("Dr. Amara Osei", "Dr. Amara", "the lock screen doesn't show"),
     ("th { white-space: nowrap; }", "th, td { width: 20px; word-break: break-all; }", "'placeholder' takes"),
     ("line-height: 1.05; white-space: nowrap;", "line-height: 1.05; width: 99px; word-break: break-all;", "'09:10' takes"),
@@ -44,31 +42,6 @@ def check_faults(browser, path):
         if not any(expected in problem for problem in look.problems):
             problems.append(f"the fault {new!r} isn't found; found are {look.problems}")
     print(f"{len(FAULTS)} faulty pages, {len(problems)} not found")
-    return problems
-
-
-def check_switch(browser, path):
-    """The switch of the page shows light and dark whatever the system says; without scripts all steps are visible."""
-    problems = []
-    for system in ["light", "dark"]:
-        context = browser.new_context(color_scheme=system, java_script_enabled=False)
-        page = context.new_page()
-        page.goto("file://" + path)
-        if not all(section.is_visible() for section in page.locator("main > section").all()):
-            problems.append("without scripts a step is hidden")
-        if page.locator("nav").is_visible():
-            problems.append("without scripts the slider is visible, and does nothing")
-        context.close()
-        context = browser.new_context(color_scheme=system)
-        page = context.new_page()
-        page.goto("file://" + path)
-        colours = {}
-        for scheme in ["light", "dark", "system"]:
-            page.locator(f"#{scheme}").check()
-            colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        if colours["light"] == colours["dark"] or colours["system"] != colours[system]:
-            problems.append(f"the switch in a {system} system: {colours}")
-        context.close()
     return problems
 
 
@@ -111,7 +84,7 @@ def main():
                     print(f"{look.name}: {os.path.getsize(path)} bytes, {look.figures['rules']} rules of axe passed, "
                           f"lowest contrast {look.figures['contrast']:.2f}, {len(look.problems)} problems", flush=True)
         path = workshop.page(CASES[0])
-        problems += check_switch(browser, path) + check_faults(browser, path)
+        problems += check_faults(browser, path)
         if options.readme:
             write_readme_picture(browser, path, "docs/lock-screen.png")
         browser.close()

@@ -6,7 +6,7 @@ import subprocess
 
 from cases import picture
 
-TOPIC = "com.example.clinic"
+TOPIC = "com.example.Clinic"
 NOW = "2026-03-01T09:10:00Z"
 
 
@@ -23,9 +23,8 @@ class Workshop:
         """Writes the page of a case and returns its path."""
         lines = b"\n".join(self._payload(push) for push in case.pushes)
         path = os.path.join(self.folder, case.name + ".html")
-        options = ["--app-name", case.app.replace("\0", ""), "--picture", path]
         times = [] if "--at" in case.options else ["--at", NOW]
-        self._run(["simulate", "--keys", "Keys/phone", "--topic", TOPIC] + times + options + case.options, lines,
+        self._run(["simulate", "--keys", "Keys/phone", "--topic", TOPIC, "--picture", path] + times + case.options, lines,
                   status=65 if case.fails else 0)
         return path
 

@@ -68,9 +68,8 @@ extension SimulatedPush {
             TerminalText.wrap(TerminalText.harmless(note.utf8), width: columns - 4).map { "  " + $0 }
         }
         let place = line == number ? "" : " (line \(line))"
-        let time = duration > .zero ? ", shown after \(NumberText.decimal(duration.inSeconds, 1)) s" : ""
         let verdict = TerminalText.wrap(TerminalText.harmless(self.verdict.utf8), width: columns - 4)
-        let heading = "\(number).\(place) \(payload.count) of 4096 bytes\(time)\(effects)"
+        let heading = "\(number).\(place) \(payload.count) of 4096 bytes\(effects)"
         var lines = TerminalText.wrap(TerminalText.harmless(heading.utf8), width: columns - 2)
             .map { terminal.styled($0, .heading) }
         lines += rows

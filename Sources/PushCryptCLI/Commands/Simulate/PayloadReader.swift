@@ -1,16 +1,14 @@
 import PushCryptCore
 import PushCryptFiles
 
-/// Reads one payload, which may be indented, or a payload or an event on each line.
+/// Reads one payload, which may be indented, or a payload on each line.
 ///
 /// ```
 /// input = json / *( line LF )
-/// line  = payload / '{"payload": <payload>, ["headers": <object>,] ["topic": <text>,] <others>}' / event / empty
-/// event = '{"event": <name>, <its members>}'
+/// line  = payload / '{"payload": <payload>, ["headers": <object>,] ["topic": <text>,] <others>}' / empty
 /// ```
-/// A line that isn't JSON is a payload, which APNs refuses, unless it has the name `event` and not those of a payload.
-///
-/// The second form is what `seal --batch` writes, and a request to APNs with its headers, or with only their `apns-topic`.
+/// A line that isn't JSON is a payload, which APNs refuses. The second form is what `seal --batch` writes, and a request to APNs
+/// with its headers, or with only their `apns-topic`.
 final class PayloadReader {
     struct Input {
         /// The number of the line, from 1; empty lines count.
@@ -20,26 +18,6 @@ final class PayloadReader {
         var origin: [(name: String, value: String)] = []
         /// The headers of the request to APNs, with names in lower case. Those of an alert for the app are used for the others.
         var headers: [String: String] = [:]
-    }
-
-    /// What happens to the phone.
-    struct Event {
-        /// The number of the line, from 1; empty lines count.
-        let line: Int
-        let name: String
-        let event: PhoneEvent
-        /// The other members of the line, except objects.
-        let members: [(name: String, value: String)]
-        /// The name of the input.
-        fileprivate let source: String
-
-        /// Why the event can't happen.
-        func refusal(_ reason: String) -> Failure { Failure(.usage, "\(source), line \(line): \(name): \(reason)") }
-    }
-
-    enum Line {
-        case push(Input)
-        case event(Event)
     }
 
     /// The members of a line with a payload that have an effect here. A queue may have others.
@@ -81,18 +59,17 @@ final class PayloadReader {
         waiting = [whole]
     }
 
-    /// The next payload or event; nil after the last one.
-    func next() throws -> Line? {
+    /// The next payload; nil after the last one.
+    func next() throws -> Input? {
         while true {
             let line = try waiting.isEmpty ? lines.next().map { Array($0.bytes) } : waiting.removeFirst()
             guard let line else { return nil }
             lineNumber += 1
             guard !line.isEmpty else { continue }
-            let root = try root(of: line)
+            let root = try? JSONText(line).root
             // A line may have the recipient's key beside its payload.
             try KeyFile.refuse(root?["payload"].map { Array($0.rawBytes) } ?? line, in: "\(name), line \(lineNumber),")
-            if let root, PhoneEvent.isEvent(root) { return .event(try event(root, lineNumber)) }
-            return .push(try input(in: line, root, lineNumber))
+            return try input(in: line, root, lineNumber)
         }
     }
 
@@ -107,36 +84,7 @@ final class PayloadReader {
         }
     }
 
-    /// - Returns: nil for a payload that isn't JSON.
-    /// - Throws: `Failure` for an event that isn't.
-    private func root(of line: [UInt8]) throws -> JSONValue? {
-        do throws(JSONError) {
-            return try JSONText(line).root
-        } catch {
-            guard PhoneEvent.isBrokenEvent(line) else { return nil }
-            throw Failure(.usage, "\(name), line \(lineNumber): the event can't be read: \(error)")
-        }
-    }
-
     private static func isJSON(_ line: [UInt8]) -> Bool { (try? JSONText(line)) != nil }
-
-    private func event(_ root: JSONValue, _ number: Int) throws -> Event {
-        do throws(MemberError) {
-            let members = root.members.filter { !$0.hasName("event") && $0.value.kind != .object }
-                .map { ($0.name, Self.text(of: $0.value)) }
-            return Event(
-                line: number, name: root["event"]?.string ?? "", event: try PhoneEvent(root), members: members,
-                source: name)
-        } catch {
-            throw Failure(.usage, "\(name), line \(number): \(error.reason)")
-        }
-    }
-
-    /// A member's value for people: a list of texts has spaces between them.
-    private static func text(of value: JSONValue) -> String {
-        let texts = value.kind == .array && !value.elements.isEmpty ? Array(value.elements) : [value]
-        return texts.map { $0.string ?? String(decoding: $0.rawBytes, as: UTF8.self) }.joined(separator: " ")
-    }
 
     private func input(in line: [UInt8], _ root: JSONValue?, _ number: Int) throws -> Input {
         guard let root, root["aps"] == nil, let payload = root["payload"] else {
@@ -145,10 +93,6 @@ final class PayloadReader {
         for name in root.members.map(\.name) where !Self.lineMembers.contains(name) {
             guard let meant = Spelling.nearest(to: name, in: Self.lineMembers), root[meant] == nil else { continue }
             throw Failure(.dataError, "\(self.name), line \(number): \(name) isn't a member: do you mean \(meant)?")
-        }
-        if let event = root["event"]?.string, PhoneEvent.names.contains(event) {
-            StandardStreams.writeNote(
-                "\(self.name), line \(number): the event \(event) is ignored, because a line with a payload is a push")
         }
         let origin = Self.originMembers.compactMap { name in root[name]?.string.map { (name, $0) } }
         return Input(
@@ -169,9 +113,6 @@ final class PayloadReader {
         if let unknown = headers.keys.sorted().first(where: { $0.hasPrefix("apns") && !Self.headerNames.contains($0) })
         {
             throw refused("\(unknown) isn't a header of a request to APNs")
-        }
-        if let expiration = headers["apns-expiration"], Int64(expiration) == nil {
-            throw refused("apns-expiration isn't a time in seconds")
         }
         headers["apns-topic"] = headers["apns-topic"] ?? line["topic"]?.string
         return headers

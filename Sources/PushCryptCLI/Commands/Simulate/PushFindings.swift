@@ -11,8 +11,6 @@ struct PushFindings {
     /// The push with the payload that was sealed; nil if it isn't known.
     let opened: OpenedPush?
     let attachmentFailures: [(identifier: String, error: any Error)]
-    /// The time of the phone's clock when the push arrived.
-    let receivedAt: UnixTime
 
     private var sealed: JSONText? { opened.flatMap { try? JSONText($0.payload) } }
 
@@ -55,29 +53,15 @@ struct PushFindings {
             notes.append(
                 "takes back \(NumberText.counted(others, "message")) that this phone hasn't got from this sender")
         }
-        if opened.isQuiet {
-            let isHidden = settings.options.hasFilteringEntitlement
-            notes.append(
-                isHidden ? "quiet: nothing is shown" : "quiet: shown passively; nothing is shown with --filtering")
-        }
+        if opened.isQuiet { notes.append("quiet: an app with the entitlement for filtering shows nothing") }
         if let increment = opened.badgeIncrement { notes.append("adds \(increment) to the badge") }
         if opened.isSelfTest { notes.append("a self-test: the extension reports that it works") }
         notes += warnings
         for name in settings.plainMembers {
-            guard let member = member(name), member.kind != .string else { continue }
+            guard let member = sealed?.root.member(name), member.kind != .string else { continue }
             notes.append("the member \(name) is not a string, so it is no address of an attachment")
         }
         return notes
-    }
-
-    /// A member of the sealed payload, as `--attachment-member` names it.
-    func member(_ name: String) -> JSONValue? { sealed?.root.member(name) }
-
-    /// Whether the sealed or the visible alert has a key of the app's texts.
-    var hasTextKeys: Bool {
-        [sealed, try? JSONText(payload)].contains { text in
-            !LocalizedKey.all(in: text?.root["aps"]?["alert"]).isEmpty
-        }
     }
 
     /// Whether the payload has the member of a sealed push.
@@ -130,13 +114,13 @@ struct PushFindings {
     /// What the payload and the given keys show.
     private func keyReason(_ failure: FailureClass) -> String? {
         guard let given = settings.given else { return "The phone has no keys: give --keys." }
-        return given.reason(for: failure, payload, at: settings.startsAt).map(Self.sentence)
+        return given.reason(for: failure, payload, at: settings.time).map(Self.sentence)
     }
 
     private var timeReason: String? {
         let opener = try? Opener(topic: settings.topic, keyring: settings.keyring, senders: settings.trust)
-        guard case .failure(let error)? = opener?.opening(payload, at: receivedAt) else { return nil }
-        return error.reason(at: receivedAt).map(Self.sentence)
+        guard case .failure(let error)? = opener?.opening(payload, at: settings.time) else { return nil }
+        return error.reason(at: settings.time).map(Self.sentence)
     }
 
     private static func sentence(_ reason: String) -> String {
@@ -144,52 +128,19 @@ struct PushFindings {
     }
 
     private var attachmentReason: String? {
-        let stageFailures = reception.report?.stageFailures ?? []
-        let isCut = stageFailures.contains(StageFailure(stage: "attachments", ending: .timedOut))
-        let failed = isCut ? cutAttachments : attachmentFailures.map { text(of: $0.identifier, $0.error) }
-        let stages = stageFailures.compactMap { failure -> String? in
-            switch (failure.stage, failure.ending) {
-            case ("offload", .timedOut): "The longer payload took too long."
-            case ("offload", _): "The longer payload couldn't be fetched, or isn't the one that was sealed."
-            default: nil
-            }
-        }
-        let reasons = failed + stages
+        let isOffload = reception.report?.stageFailures.contains { $0.stage == "offload" } == true
+        let reasons =
+            attachmentFailures.map { text(of: $0.identifier, $0.error) }
+            + (isOffload ? ["The longer payload couldn't be fetched, or isn't the one that was sealed."] : [])
         return reasons.isEmpty ? nil : reasons.joined(separator: " ")
     }
 
-    /// The attachments of a push that was shown before their stage ended. The cancelled download reports its failure at the same
-    /// moment, before or after the push is shown, so the names come from the push.
-    private var cutAttachments: [String] {
-        let sources = opened.map { AttachmentSource.all(of: $0, members: settings.plainMembers) } ?? []
-        return sources.map { source in
-            let failure = attachmentFailures.first { $0.identifier == source.identifier && Self.isRefusal($0.error) }
-            return text(of: source.identifier, failure?.error ?? TransferError(.cancelled, ""), isCut: true)
-        }
-    }
-
-    /// Whether the attachment failed before the time was up.
-    private static func isRefusal(_ error: any Error) -> Bool {
-        (error as? TransferError).map { $0.code != .cancelled } ?? false
-    }
-
-    /// - Parameters:
-    ///   - identifier: `member.NAME` for a file whose address is in a member.
-    ///   - isCut: whether the extension's time ended before that of the attachments.
-    private func text(of identifier: String, _ error: any Error, isCut: Bool = false) -> String {
+    /// - Parameter identifier: `member.NAME` for a file whose address is in a member.
+    private func text(of identifier: String, _ error: any Error) -> String {
         let attachment =
             identifier.hasPrefix("member.")
             ? "The attachment of \(identifier.dropFirst("member.".count))" : "The attachment \(identifier)"
-        guard Self.isRefusal(error), let error = error as? TransferError else {
-            // The stage keeps one second to finish, as the system does.
-            let limit =
-                isCut
-                ? settings.options.timeLimit - settings.options.grace
-                : AttachmentStage.Configuration(folder: "").timeLimit - .seconds(1)
-            return "\(attachment) wasn't complete in time: "
-                + (isCut ? "the extension has" : "all attachments together have")
-                + " \(NumberText.decimal(limit.inSeconds, 1)) s."
-        }
+        guard let error = error as? TransferError else { return "\(attachment) wasn't complete in time." }
         return attachment
             + (error.code == .status ? " isn't on the simulated network." : " was refused: \(error.reason).")
     }

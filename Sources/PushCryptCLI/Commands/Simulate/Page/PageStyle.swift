@@ -1,25 +1,5 @@
-/// The style and the script of a simulated page. Every colour is for light and dark; text has a contrast of at least 4.5.
+/// The style of a simulated page. Every colour is for light and dark; text has a contrast of at least 4.5.
 enum PageStyle {
-    /// Shows one step of the story, the one at which the slider is.
-    static let script = """
-
-        "use strict";
-        const slider = document.getElementById("story");
-        const views = [...document.querySelectorAll("main > section")];
-        const stops = [...document.querySelectorAll(".stops button")];
-        function show(step) {
-          slider.value = step;
-          slider.setAttribute("aria-valuetext", views[step].dataset.step);
-          views.forEach((view, index) => { view.hidden = index !== step; });
-          stops.forEach((stop, index) => { stop.setAttribute("aria-pressed", index === step); });
-        }
-        slider.addEventListener("input", () => show(slider.valueAsNumber));
-        stops.forEach((stop, index) => stop.addEventListener("click", () => show(index)));
-        document.querySelector("nav").hidden = false;
-        show(slider.valueAsNumber);
-
-        """
-
     static let css = page + payload + phone + banner
 
     private static let page = """
@@ -31,10 +11,7 @@ enum PageStyle {
           --line: light-dark(#d1d1d6, #3a3a3c); --accent: light-dark(#0058c7, #6cb4ff);
           --good: light-dark(#1a6b34, #4cd06f); --bad: light-dark(#b3201a, #ff8077);
         }
-        :root:has(#light:checked) { color-scheme: light; }
-        :root:has(#dark:checked) { color-scheme: dark; }
         * { box-sizing: border-box; margin: 0; }
-        [hidden] { display: none !important; }
         :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
         body {
           max-width: 1000px; margin: auto; padding: 24px 20px 40px; background: var(--page); color: var(--text);
@@ -47,25 +24,6 @@ enum PageStyle {
         h1 { font-size: 26px; line-height: 1.2; letter-spacing: -0.01em; }
         h2 { font-size: 20px; }
         .facts, .explanation, footer { color: var(--muted); font-size: 14px; }
-        .schemes { display: flex; border: 0; padding: 3px; border-radius: 10px; background: var(--line); }
-        .schemes legend, nav > label {
-          position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
-        }
-        .schemes label { position: relative; font-size: 13px; font-weight: 500; }
-        .schemes input { position: absolute; inset: 0; opacity: 0; cursor: pointer; }
-        .schemes span { display: block; padding: 5px 12px; border-radius: 8px; }
-        .schemes input:checked + span { background: var(--card); }
-        .schemes input:focus-visible + span { outline: 3px solid var(--accent); }
-        nav { margin: 28px 0 8px; }
-        nav input { display: block; border-radius: 14px; width: 100%; height: 28px; margin: 0; accent-color: var(--accent); }
-        .stops { display: grid; grid-template-columns: 1fr auto 1fr; }
-        .stops button {
-          border: 0; padding: 6px 2px; background: none; color: var(--muted); font: inherit; font-size: 14px;
-          text-align: center; cursor: pointer;
-        }
-        .stops button:first-child { text-align: left; }
-        .stops button:last-child { text-align: right; }
-        .stops button[aria-pressed=true] { color: var(--text); font-weight: 600; }
         section { margin-top: 28px; }
         .explanation { margin: 2px 0 20px; }
         .card { margin-top: 16px; padding: 18px 20px; border-radius: 18px; background: var(--card); }

@@ -6,7 +6,6 @@ import PushCryptSimulator
 struct PhoneMarkup {
     let caption: String
     let screen: LockScreen
-    let screenOffset: Int64
     let appName: String
     /// The files that the system holds, by path.
     var attachments: [String: SimulatedPush.Attachment] = [:]
@@ -14,7 +13,7 @@ struct PhoneMarkup {
     var restored: Set<String> = []
 
     var html: String {
-        let time = ScreenTime(screen.time + screenOffset)
+        let time = ScreenTime(screen.time)
         let glass = HTML.element(
             "div", class: "screen", [:],
             [
