@@ -9,9 +9,9 @@ import Testing
         #expect(silent.map { $0.prefix { $0 != "\n" } } == ["What a backend has to do itself"])
     }
 
-    @Test("each claim of SECURITY.md names where it is enforced and tested")
+    @Test("each claim of docs/security.md names where it is enforced and tested")
     func claims() throws {
-        let page = try Documents.text(of: "SECURITY.md")
+        let page = try Documents.text(of: "docs/security.md")
         let table = try #require(page.firstMatch(of: /\n\| claim \| enforced in \| tested in \|\n.*\n((?:\|.*\n)+)/)).1
         let rows = table.split(separator: "\n").map { $0.split(separator: "|") }
         #expect(rows.count >= 28)
