@@ -106,7 +106,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ] + cryptoKitPackages,
@@ -172,7 +171,6 @@ let package = Package(
             dependencies: [
                 "PushCryptPrimitives", "PushCryptCore", "PushCryptFiles", "PushCryptKeysets",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
         .target(
@@ -285,7 +283,6 @@ let package = Package(
             name: "PushCryptKeystoreTests",
             dependencies: [
                 "PushCryptKeystore", "PushCryptLives", "PushCryptTestSupport",
-                .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
         .testTarget(

@@ -60,8 +60,9 @@ package struct ContainedKey: Sendable {
 
 extension ContainedKey.Algorithm {
     /// Uncompresses a compressed P-256 point. The result may still be an invalid key.
-    func uncompressed(_ bytes: ArraySlice<UInt8>) throws -> [UInt8] {
-        guard self == .p256, bytes.count == 33 else { return Array(bytes) }
-        return try ContainedKey.checked { try OpenSSLBackend().uncompressedP256Point(bytes.bytes) }
+    func uncompressed(_ bytes: Span<UInt8>) throws -> [UInt8] {
+        guard self == .p256, bytes.count == 33 else { return [UInt8](bytes) }
+        let point = [UInt8](bytes)
+        return try ContainedKey.checked { try OpenSSLBackend().uncompressedP256Point(point.bytes) }
     }
 }

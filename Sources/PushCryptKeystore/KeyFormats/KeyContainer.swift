@@ -1,5 +1,4 @@
 package import PushCryptPrimitives
-import SwiftASN1
 
 /// Reads and writes the key files of other tools: PEM (RFC 7468) and DER.
 ///
@@ -38,12 +37,11 @@ package enum KeyContainer {
             throw KeyContainerError(.notAKeyContainer, "a key container has at most \(maximumByteCount) bytes")
         }
         if let block = try PEM.read(bytes) {
-            let kind = try Kind(named: block.name)
-            return try DER.withRoot(of: block.der.bytes, kind.structure) { try kind.read($0, passphrase) }
+            return try Kind(named: block.name).read(block.der.bytes, passphrase)
         }
         // Every container is a SEQUENCE.
-        guard !bytes.isEmpty, bytes[0] == 0x30 else { throw Kind.unknown }
-        return try DER.withRoot(of: bytes, "DER key container") { try Kind(of: $0).read($0, passphrase) }
+        guard !bytes.isEmpty, bytes[0] == DER.sequence else { throw Kind.unknown }
+        return try Kind(of: bytes).read(bytes, passphrase)
     }
 
     /// Writes the container of a key as `SecretBytes`, because it can contain a private key.
@@ -52,7 +50,7 @@ package enum KeyContainer {
     ///   `CryptoError` with `backendFailure` without entropy or memory.
     package static func write(_ key: ContainedKey, as form: Form, encoding: Encoding) throws -> SecretBytes {
         switch form {
-        case .publicKey: try encoded(.publicKey, SubjectPublicKeyInfo.write(key), encoding)
+        case .publicKey: encoded(.publicKey, SubjectPublicKeyInfo.write(key), encoding)
         case .privateKey: try encoded(.privateKey, PrivateKeyInfo.write(key), encoding)
         case .encryptedPrivateKey(let passphrase):
             try encoded(.encryptedPrivateKey, EncryptedPrivateKeyInfo.write(key, passphrase: passphrase), encoding)
@@ -82,14 +80,12 @@ extension KeyContainer {
             }
         }
 
-        fileprivate func read(_ root: ASN1Node, _ passphrase: SecretBytes?) throws -> ContainedKey {
-            try DER.reading(structure) {
-                switch self {
-                case .publicKey: try SubjectPublicKeyInfo.read(root)
-                case .privateKey: try PrivateKeyInfo.read(root)
-                case .encryptedPrivateKey: try EncryptedPrivateKeyInfo.read(root, passphrase: passphrase)
-                case .ecPrivateKey: try ECPrivateKey.read(root)
-                }
+        fileprivate func read(_ der: Span<UInt8>, _ passphrase: SecretBytes?) throws -> ContainedKey {
+            switch self {
+            case .publicKey: try SubjectPublicKeyInfo.read(der)
+            case .privateKey: try PrivateKeyInfo.read(der)
+            case .encryptedPrivateKey: try EncryptedPrivateKeyInfo.read(der, passphrase: passphrase)
+            case .ecPrivateKey: try ECPrivateKey.read(der)
             }
         }
 
@@ -123,14 +119,21 @@ extension KeyContainer.Kind {
     /// SubjectPublicKeyInfo      SEQUENCE  BIT STRING
     /// encrypted PKCS#8          SEQUENCE  OCTET STRING
     /// ```
-    fileprivate init(of root: ASN1Node) throws(KeyContainerError) {
-        guard case .constructed(let members) = root.content else { throw Self.unknown }
-        switch members.prefix(2).map(\.identifier) {
-        case [.integer, .sequence]: self = .privateKey
-        case [.integer, .octetString]: self = .ecPrivateKey
-        case [.sequence, .bitString]: self = .publicKey
-        case [.sequence, .octetString]: self = .encryptedPrivateKey
-        case [.integer, .integer]:
+    fileprivate init(of der: Span<UInt8>) throws(KeyContainerError) {
+        var file = DERReader(der, "DER key container")
+        var members = try file.members()
+        try file.end()
+        var tags: [UInt8] = []
+        while tags.count < 2, let tag = members.tag {
+            tags.append(tag)
+            _ = try members.next(tag)
+        }
+        switch tags {
+        case [DER.integer, DER.sequence]: self = .privateKey
+        case [DER.integer, DER.octets]: self = .ecPrivateKey
+        case [DER.sequence, DER.bits]: self = .publicKey
+        case [DER.sequence, DER.octets]: self = .encryptedPrivateKey
+        case [DER.integer, DER.integer]:
             throw KeyContainerError(
                 .unsupportedKey, "this is an RSA or DSA key; P-256, X25519 and Ed25519 are supported")
         default: throw Self.unknown

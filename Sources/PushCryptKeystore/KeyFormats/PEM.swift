@@ -7,7 +7,7 @@ import PushCryptPrimitives
 // base64 of DER, in lines of 64 characters
 // -----END name-----
 
-/// swift-asn1's `PEMDocument` parses strings, which can't be wiped. This type decodes the caller's bytes into `SecretBytes`.
+/// A block of text. It is decoded into `SecretBytes`, without a `String`, which can't be wiped.
 struct PEM {
     let name: String
     let der: SecretBytes

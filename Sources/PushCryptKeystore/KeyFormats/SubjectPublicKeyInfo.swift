@@ -1,5 +1,4 @@
 import PushCryptPrimitives
-import SwiftASN1
 
 // RFC 5280 sections 4.1 and 4.1.1.2:
 //
@@ -15,65 +14,47 @@ import SwiftASN1
 
 /// A public key, "PUBLIC KEY" in PEM.
 enum SubjectPublicKeyInfo {
-    static func read(_ root: ASN1Node) throws -> ContainedKey {
-        try DER.sequence(root, identifier: .sequence) { members in
-            let algorithm = try ContainedKey.Algorithm(AlgorithmIdentifier(derEncoded: &members))
-            let bytes = try ASN1BitString(derEncoded: &members).wholeBytes
-            return try ContainedKey(algorithm, publicKey: algorithm.uncompressed(bytes))
-        }
+    static func read(_ der: Span<UInt8>) throws -> ContainedKey {
+        var file = DERReader(der, KeyContainer.Kind.publicKey.structure)
+        var members = try file.members()
+        try file.end()
+        let algorithm = try ContainedKey.Algorithm(&members)
+        let bytes = try members.wholeBytes()
+        try members.end()
+        return try ContainedKey(algorithm, publicKey: algorithm.uncompressed(bytes))
     }
 
-    static func write(_ key: ContainedKey) throws -> SecretBytes {
-        let der = try DER.sequence(key.algorithm.identifier, ASN1BitString(bytes: key.publicKey[...])).der
+    static func write(_ key: ContainedKey) -> SecretBytes {
+        let der = DER.element(
+            DER.sequence, key.algorithm.identifier, DER.element(DER.bits, [0], key.publicKey))
         return SecretBytes(copying: der.bytes)
     }
 }
 
-struct AlgorithmIdentifier: DERImplicitlyTaggable, Hashable {
-    let algorithm: ASN1ObjectIdentifier
-    let parameters: ASN1Any?
-
-    static var defaultIdentifier: ASN1Identifier { .sequence }
-
-    init(_ algorithm: ASN1ObjectIdentifier, _ parameters: ASN1Any? = nil) {
-        self.algorithm = algorithm
-        self.parameters = parameters
-    }
-
-    init(derEncoded node: ASN1Node, withIdentifier identifier: ASN1Identifier) throws {
-        self = try DER.reading("algorithm identifier") {
-            try DER.sequence(node, identifier: identifier) { members in
-                let algorithm = try ASN1ObjectIdentifier(derEncoded: &members)
-                return AlgorithmIdentifier(algorithm, members.next().map(ASN1Any.init(derEncoded:)))
-            }
-        }
-    }
-
-    func serialize(into coder: inout DER.Serializer, withIdentifier identifier: ASN1Identifier) throws {
-        try coder.appendConstructedNode(identifier: identifier) { coder in
-            try coder.serialize(algorithm)
-            if let parameters { try coder.serialize(parameters) }
-        }
-    }
-}
-
 extension ContainedKey.Algorithm {
-    var identifier: AlgorithmIdentifier {
-        get throws {
-            switch self {
-            case .p256: AlgorithmIdentifier(.AlgorithmIdentifier.idEcPublicKey, try ASN1Any(erasing: Self.p256Curve))
-            case .x25519: AlgorithmIdentifier([1, 3, 101, 110])
-            case .ed25519: AlgorithmIdentifier([1, 3, 101, 112])
-            }
+    /// The AlgorithmIdentifier.
+    var identifier: [UInt8] {
+        switch self {
+        case .p256: DER.element(DER.sequence, Self.ecPublicKey, Self.p256Curve)
+        case .x25519: [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e]
+        case .ed25519: [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70]
         }
     }
 
-    static var p256Curve: ASN1ObjectIdentifier { .NamedCurves.secp256r1 }
+    /// 1.2.840.10045.2.1 and 1.2.840.10045.3.1.7.
+    private static let ecPublicKey: [UInt8] = [0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01]
+    static let p256Curve: [UInt8] = [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07]
 
-    /// - Throws: `KeyContainerError` with `unsupportedKey`.
-    init(_ identifier: AlgorithmIdentifier) throws {
-        guard let known = try Self.allCases.first(where: { try $0.identifier == identifier }) else {
-            let isCurve = identifier.algorithm == .AlgorithmIdentifier.idEcPublicKey
+    /// Reads the next member, an AlgorithmIdentifier.
+    ///
+    /// - Throws: `KeyContainerError` with `unsupportedKey` or `malformed`.
+    init(_ members: inout DERReader) throws {
+        let contents = try members.next(DER.sequence)
+        var identifier = DERReader(contents, "algorithm identifier")
+        let object = try identifier.objectIdentifier()
+        let whole = DER.element(DER.sequence, Array(contents))
+        guard let known = Self.allCases.first(where: { $0.identifier == whole }) else {
+            let isCurve = object == Self.ecPublicKey
             throw KeyContainerError(.unsupportedKey, isCurve ? Self.otherCurve : Self.otherType)
         }
         self = known

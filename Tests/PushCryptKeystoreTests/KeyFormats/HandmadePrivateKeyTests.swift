@@ -85,4 +85,10 @@ import Testing
         let container = DER.sequence(Self.version1, identifier, Self.octets)
         #expect(try KeyContainer.refusal(container) == .unsupportedKey)
     }
+
+    @Test("a private key that was cut is refused with a reason that contains none of its bytes") func reason() throws {
+        let container = try ContainedKey.sample(.ed25519).written(as: .privateKey, .der)
+        let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(Array(container.dropLast())) }
+        #expect(error?.reason == "the DER key container is cut off, has bytes left over or another structure")
+    }
 }
