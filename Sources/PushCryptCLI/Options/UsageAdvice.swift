@@ -27,7 +27,6 @@ enum UsageAdvice {
         "PERCENT|none": "A share of devices is a percentage up to 100%, as in 99.9%.",
         "PERCENT": "A share of devices is a percentage up to 100%, as in 99.9%.",
         "SHARE": "A SHARE is a percentage or a fraction, as in 2% or 0.02.",
-        "NUMBER": "A NUMBER is decimal, as in 2.5.",
     ]
 
     /// The format of the value in `The value 'X' is invalid for '--at <TIME>'`.

@@ -1,45 +1,63 @@
 package import PushCryptCore
 package import PushCryptKeysets
 
-/// The newest key of each device in a fleet, from JSON lines of ``DeviceKeyReport``.
+/// The newest key of each device in a fleet, from JSON lines.
 ///
-/// Only the newest report of a device counts. Memory grows with the devices, not with the reports.
+/// ```
+/// {"device": ID, "kid": KID, "seenAt": TIME}
+/// ```
+/// `kid` is the newest key of the device, TIME is RFC 3339. Other members are ignored. Only the newest report of a device
+/// counts. Memory grows with the devices, not with the reports.
 package struct DeviceReports: Sendable {
     private var newest = [DeviceID: (kid: KeyID, seenAt: UnixTime)]()
     /// The number of lines, including blank ones.
-    package private(set) var lineCount = 0
-
-    /// Devices not seen for this time don't count. It is the longest time that APNs stores a push.
-    package static let windowInSeconds = RotationPolicy.longestFlightInSeconds
+    private var lineCount = 0
 
     package init() {}
-
-    /// - Throws: `KeystoreError` with `malformedReport` and the line's number, counted from 1.
-    package init(lines: some Sequence<[UInt8]>) throws(KeystoreError) {
-        for line in lines { try add(line: line) }
-    }
 
     /// - Throws: `KeystoreError` with `malformedReport` and the line's number, counted from 1.
     package mutating func add(line: [UInt8]) throws(KeystoreError) {
         lineCount += 1
         guard !line.allSatisfy({ $0.isOne(of: " \t\r") }) else { return }
-        let report: DeviceKeyReport
-        do {
-            report = try DeviceKeyReport(json: line)
-        } catch {
-            throw KeystoreError(error.code, "line \(lineCount): \(error.reason)")
+        func require<Value>(_ value: Value?, _ reason: String) throws(KeystoreError) -> Value {
+            guard let value else { throw KeystoreError(.malformedReport, "line \(lineCount): \(reason)") }
+            return value
         }
-        if let known = newest[report.device], known.seenAt > report.seenAt { return }
-        newest[report.device] = (report.kid, report.seenAt)
+        let root: JSONValue
+        do { root = try JSONText(line).root } catch {
+            throw KeystoreError(.malformedReport, "line \(lineCount): not strict JSON: \(error)")
+        }
+        _ = try require(root.kind == .object ? root : nil, "JSON, but not an object")
+        let device = try require(
+            root["device"]?.string.flatMap { try? DeviceID($0) },
+            "device is missing or not 1 to 64 characters of A-Z a-z 0-9 _ -")
+        let kid = try require(
+            root["kid"]?.string.flatMap { KeyID($0) }, "kid is missing or not a key id of 11 base64url characters")
+        let seenAt = try require(
+            root["seenAt"]?.string.flatMap { UnixTime(rfc3339: $0) },
+            "seenAt is missing or not a time as in 2026-03-01T09:00:00Z")
+        if let known = newest[device], known.seenAt > seenAt { return }
+        newest[device] = (kid, seenAt)
     }
 
-    package var deviceCount: Int { newest.count }
+    /// The numbers of devices at a given time, by their newest key.
+    package struct Summary: Hashable, Sendable {
+        /// Devices seen in the last 30 days, the longest time that APNs stores a push. The others don't count for a coverage:
+        /// they may never return.
+        package var seen: Int { newest.values.reduce(unknown, +) }
+        package fileprivate(set) var unseen = 0
+        /// Devices whose newest report is more than ten minutes in the future, and so unreliable.
+        package fileprivate(set) var ahead = 0
+        /// Seen devices whose newest key isn't in the keyset.
+        package fileprivate(set) var unknown = 0
+        /// The number of seen devices with each key as their newest.
+        package fileprivate(set) var newest = [KeyID: Int]()
 
-    /// The number of devices seen in the last 30 days that have the key.
-    ///
-    /// A device has the key if its newest key is this one or a later one, see ``KeyTimeline/implies(_:_:)``.
-    package func coverage(of kid: KeyID, in timeline: KeyTimeline, at time: UnixTime) -> ReportedCoverage {
-        summary(in: timeline, at: time).coverage(of: kid, in: timeline)
+        /// The number of seen devices that have the key: their newest key is this one or a later one, see
+        /// ``KeyTimeline/implies(_:_:)``.
+        package func holding(_ kid: KeyID, in timeline: KeyTimeline) -> Int {
+            newest.reduce(0) { sum, entry in sum + (timeline.implies(entry.key, kid) ? entry.value : 0) }
+        }
     }
 
     package func summary(in timeline: KeyTimeline, at time: UnixTime) -> Summary {
@@ -49,7 +67,7 @@ package struct DeviceReports: Sendable {
         for report in newest.values {
             if report.seenAt > now + Freshness.toleranceInSeconds {
                 summary.ahead += 1
-            } else if report.seenAt < now - Self.windowInSeconds {
+            } else if report.seenAt < now - RotationPolicy.longestFlightInSeconds {
                 summary.unseen += 1
             } else if known.contains(report.kid) {
                 summary.newest[report.kid, default: 0] += 1
@@ -59,91 +77,21 @@ package struct DeviceReports: Sendable {
         }
         return summary
     }
-}
 
-/// The report of one device.
-///
-/// ```
-/// {"device": ID, "kid": KID, "seenAt": TIME}
-/// ```
-/// `kid` is the newest key of the device, TIME is RFC 3339. Other members are ignored.
-package struct DeviceKeyReport: Hashable, Sendable {
-    package let device: DeviceID
-    package let kid: KeyID
-    package let seenAt: UnixTime
-
-    package init(json: [UInt8]) throws(KeystoreError) {
-        let root: JSONValue
-        do {
-            root = try JSONText(json).root
-        } catch {
-            throw KeystoreError(.malformedReport, "not strict JSON: \(error)")
-        }
-        func require<Value>(_ value: Value?, _ reason: String) throws(KeystoreError) -> Value {
-            guard let value else { throw KeystoreError(.malformedReport, reason) }
-            return value
-        }
-        guard root.kind == .object else { throw KeystoreError(.malformedReport, "JSON, but not an object") }
-        device = try require(
-            root["device"]?.string.flatMap { try? DeviceID($0) },
-            "device is missing or not 1 to 64 characters of A-Z a-z 0-9 _ -")
-        kid = try require(
-            root["kid"]?.string.flatMap { KeyID($0) }, "kid is missing or not a key id of 11 base64url characters")
-        seenAt = try require(
-            root["seenAt"]?.string.flatMap { UnixTime(rfc3339: $0) },
-            "seenAt is missing or not a time as in 2026-03-01T09:00:00Z")
+    /// Whether the coverage that a keyset's policy requires is reached for a key; nil if it requires none.
+    package func verdict(on kid: KeyID, _ state: KeysetState, at time: UnixTime) -> RotationPlan.CoverageVerdict? {
+        guard let required = state.policy.requiredCoverage else { return nil }
+        let summary = summary(in: state.timeline, at: time)
+        let (holding, seen) = (summary.holding(kid, in: state.timeline), summary.seen)
+        let counts = "\(holding) of \(seen) devices seen in the last 30 days hold it"
+        let isEnough = required.isMet(holding: holding, seen: seen)
+        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
     }
 }
 
 extension KeystoreError.Code {
     /// A line that isn't a device report.
     package static let malformedReport = KeystoreError.Code(name: "malformedReport")
-}
-
-/// The share of a fleet that has a key, from the devices' reports.
-package struct ReportedCoverage: Hashable, Sendable {
-    /// Devices seen in the last 30 days that have the key.
-    package let holding: Int
-    /// Devices seen in the last 30 days.
-    package let seen: Int
-    /// Devices not seen for 30 days. They don't count, because they may never return.
-    package let unseen: Int
-
-    package init(holding: Int, seen: Int, unseen: Int) {
-        self.holding = holding
-        self.seen = seen
-        self.unseen = unseen
-    }
-
-    /// Whether the coverage is at least the required share, in exact arithmetic; false if no device was seen.
-    package func meets(_ required: RotationPolicy.Coverage) -> Bool { required.isMet(holding: holding, seen: seen) }
-}
-
-extension DeviceReports {
-    /// The numbers of devices at a given time, by their newest key.
-    package struct Summary: Hashable, Sendable {
-        /// Devices seen in the last 30 days.
-        package var seen: Int { newest.values.reduce(unknown, +) }
-        /// Devices not seen for 30 days.
-        package var unseen = 0
-        /// Devices whose newest report is more than ten minutes in the future, and so unreliable.
-        package var ahead = 0
-        /// Devices whose newest key isn't in the keyset.
-        package var unknown = 0
-        /// The number of devices with each key as their newest.
-        package var newest = [KeyID: Int]()
-
-        package func coverage(of kid: KeyID, in timeline: KeyTimeline) -> ReportedCoverage {
-            ReportedCoverage(holding: holding(anyOf: [kid], in: timeline), seen: seen, unseen: unseen)
-        }
-
-        /// The number of devices that have at least one of the keys.
-        package func holding(anyOf kids: [KeyID], in timeline: KeyTimeline) -> Int {
-            newest.reduce(0) { sum, entry in
-                sum + (kids.contains { timeline.implies(entry.key, $0) } ? entry.value : 0)
-            }
-        }
-    }
 }
 
 extension KeyTimeline {
@@ -166,22 +114,5 @@ extension KeyTimeline.Key {
     fileprivate var order: (UnixTime, UnixTime, KeyID) {
         let (activatesAt, createdAt, kid) = rank
         return (lifecycle.activatesAt == nil ? UnixTime(.max) : activatesAt, createdAt, kid)
-    }
-}
-
-extension DeviceReports {
-    /// The verdict for the coverage that a keyset's policy requires; nil if it requires none.
-    package func verdict(on kid: KeyID, _ state: KeysetState, at time: UnixTime) -> RotationPlan.CoverageVerdict? {
-        state.policy.requiredCoverage.map { verdict(on: kid, $0, state.timeline, at: time) }
-    }
-
-    /// Decides whether enough devices hold a key before it seals.
-    package func verdict(
-        on kid: KeyID, _ required: RotationPolicy.Coverage, _ timeline: KeyTimeline, at time: UnixTime
-    ) -> RotationPlan.CoverageVerdict {
-        let coverage = coverage(of: kid, in: timeline, at: time)
-        let counts = "\(coverage.holding) of \(coverage.seen) devices seen in the last 30 days hold it"
-        let isEnough = coverage.meets(required)
-        return .init(isEnough: isEnough, explanation: isEnough ? counts : counts + ", and \(required) are required")
     }
 }

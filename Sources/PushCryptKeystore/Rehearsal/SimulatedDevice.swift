@@ -35,7 +35,7 @@ struct SimulatedDevice {
         var generator = FleetGenerator(seed: seed, device: number)
         let interval = distributions.fetchInterval(&generator)
         fetches = EvenMoments(phase: generator.integer(below: interval), interval: interval)
-        let pushInterval = distributions.pushIntervalInSeconds
+        let pushInterval = Fleet.pushIntervalInSeconds
         pushes = EvenMoments(phase: generator.integer(below: pushInterval), interval: pushInterval)
         distributions.draw(&generator, over: period, into: &offline)
     }
@@ -106,7 +106,6 @@ struct FleetDistributions: Sendable {
     private let sigma: Double
     private let offline: Double
     private let meanOnlineInSeconds: Double
-    let pushIntervalInSeconds: Int64
 
     /// The 99th percentile of the normal distribution.
     private static let z99 = 2.326_347_874_040_841
@@ -120,7 +119,6 @@ struct FleetDistributions: Sendable {
         offline = fleet.offline
         let meanOffline = (Self.longestOffline - Self.shortestOffline) / log(Self.longestOffline / Self.shortestOffline)
         meanOnlineInSeconds = fleet.offline > 0 ? meanOffline * (1 - fleet.offline) / fleet.offline : .infinity
-        pushIntervalInSeconds = Int64((86_400 / fleet.pushesPerDay).rounded())
     }
 
     /// The time between two fetches of one device, in seconds, log-normal over the devices.

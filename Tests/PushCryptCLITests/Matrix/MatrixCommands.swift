@@ -59,7 +59,7 @@ struct MatrixCommand {
             + "--pins new-pins.json --insecure-plaintext --yes \(topic)",
         "keys list": "Keys/recipient --at NOW", "keys log": "Keys/recipient",
         "keys coverage": "Keys/recipient --reports reports.jsonl --at NOW",
-        "keys rehearse": "Keys/recipient --fleet fleet.json",
+        "keys rehearse": "Keys/recipient --refresh-p50 1h --refresh-p99 2h --devices 50",
         "keys create": "Keys/new --kind recipient --insecure-plaintext",
         "keys import": "Keys/new key.jwk --insecure-plaintext", "keys export": "Keys/recipient --at NOW",
         "keys policy": "Keys/recipient --at NOW", "keys destroy": "Keys/recipient KID --yes --at NOW",

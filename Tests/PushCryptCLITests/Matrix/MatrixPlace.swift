@@ -101,7 +101,6 @@ struct MatrixPlace {
         "$p" blob seal --reference offload.json --purpose payload --url https://example.com/b --from payload.json --output b
         printf '{"device":"d","kid":"%s","seenAt":"%s"}\n' "$(sed 's/.*"kid":"\([^"]*\)".*/\1/' record.json)" $now > reports.jsonl
         echo '{":status":"200","apns-topic":"com.example.app"}' > headers.json
-        echo '{"devices":50,"refreshP50":"PT1H","refreshP99":"PT2H"}' > fleet.json
         echo '[]' > categories.json
         echo '{}' > strings.json
         echo '{}' > report.json

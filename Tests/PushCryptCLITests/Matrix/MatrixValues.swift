@@ -58,7 +58,7 @@ struct ValueRule {
     private static let byValueName: [String: ValueRule] = [
         "N": .init(.parsed, "1"), "LINE": .init(.parsed, "1"), "TIME": .init(.parsed, Workplace.now),
         "DURATION": .init(.parsed, "10d"), "KID": .init(.parsed, (try? MatrixPlace.kid.get()) ?? ""),
-        "PERCENT|none": .init(.parsed, "99%"), "SHARE": .init(.parsed, "2%"), "NUMBER": .init(.parsed, "3"),
+        "PERCENT|none": .init(.parsed, "99%"), "SHARE": .init(.parsed, "2%"),
         "SIZE": .init(.parsed, "24MiB"), "N|max|none": .init(.parsed, "128"), "TOPIC": .init(.parsed, Workplace.topic),
         "URL": .init(.parsed, "https://example.com/a"), "URL=FILE": .init(.parsed, "https://example.com/a=blob"),
         "TYPE": .init(.parsed, "image/png"), "T": .init(.text, "Title"), "B": .init(.text, "Body"),
@@ -94,7 +94,7 @@ struct ValueRule {
         "blob open --from": .init(.payload, "blob"), "--registration": .init(.record, "record.json"),
         "--headers": .init(.input, "headers.json"), "--report": .init(.input, "report.json"),
         "--categories": .init(.input, "categories.json"), "--strings": .init(.input, "strings.json"),
-        "--fleet": .init(.input, "fleet.json"), "keys import <FILE|->": .init(.privateKey, "key.jwk"),
+        "keys import <FILE|->": .init(.privateKey, "key.jwk"),
         "--reports": .init(.lines, "reports.jsonl"), "blob seal --from": .init(.lines, "payload.json"),
         "--sign": .init(.input, "unsigned"), "--unsigned": .init(.replacedFile, "new.unsigned"),
         "--errors": .init(.newFile, "refused.jsonl"), "blob seal --reference": .init(.newFile, "new.json"),

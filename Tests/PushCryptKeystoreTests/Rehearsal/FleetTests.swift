@@ -1,65 +1,23 @@
-import PushCryptCore
 import PushCryptKeysets
-import PushCryptKeystore
 import Testing
+
+@testable import PushCryptKeystore
 
 @Suite("Fleet")
 struct FleetTests {
-    @Test("a fleet is read from JSON with all members or only the required ones")
-    func json() throws {
-        let whole = try read(
-            #"{"devices": 5000, "refreshP50": "PT6H", "refreshP99": "20d", "offline": 0.05, "pushesPerDay": 1.5, "seed": 9}"#
-        )
-        #expect(whole.devices == 5_000 && whole.seed == 9)
-        #expect(whole.refreshP50InSeconds == 21_600 && whole.refreshP99InSeconds == 1_728_000)
-        #expect(whole.offline == 0.05 && whole.pushesPerDay == 1.5)
-        let short = try read(#"{"refreshP50": "1h", "refreshP99": "P1D"}"#)
-        #expect(short.devices == 1_000_000 && short.seed == 1)
-        #expect(short.offline == 0.02 && short.pushesPerDay == 3)
-    }
-
     @Test(
-        "an invalid fleet is refused with its flaw",
+        "an impossible fleet is refused with its flaw",
         arguments: [
-            ("", "strict JSON"), ("[]", "not an object"), ("{}", "p50 and p99 are missing"),
-            (#"{"refreshP50": "6h"}"#, "p50 and p99 are missing"),
-            (#"{"refreshP50": "6h", "refreshP99": "6h"}"#, "longer than the p50"),
-            (#"{"refreshP50": "6h", "refreshP99": "1h"}"#, "longer than the p50"),
-            (#"{"refreshP50": "0s", "refreshP99": "1h"}"#, "at least one second"),
-            (#"{"refreshP50": "1h", "refreshP99": "36526d"}"#, "100 years"),
-            (#"{"refreshP50": "1h", "refreshP99": 20}"#, "refreshP99 has a value of the wrong type"),
-            (#"{"refreshP50": "soon", "refreshP99": "1d"}"#, "refreshP50 has a value of the wrong type"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": 2}"#, "0 to 90%"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": -0.1}"#, "0 to 90%"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "offline": "2%"}"#, "offline has a value of the wrong type"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 0}"#, "1 to 100,000,000"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 1.5}"#, "devices has a value of the wrong type"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 100000001}"#, "1 to 100,000,000"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "pushesPerDay": 0}"#, "pushes per day"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "pushesPerDay": 2000}"#, "pushes per day"),
-            (#"{"refreshP50": "1h", "refreshP99": "1d", "seed": -1}"#, "seed has a value of the wrong type"),
-            (#"{"refreshP5O": "1h", "refreshP99": "1d"}"#, "refreshP5O is not a member"),
-            (#"{"refreshP50": "1h", "refreshP50": "1d"}"#, "a name occurs twice"),
-        ])
-    func refusals(_ json: String, _ reason: String) throws {
-        let error = #expect(throws: KeystoreError.self) { try read(json) }
+            (0, hour, day, 0.02, "1 to 100,000,000"), (100_000_001, hour, day, 0.02, "1 to 100,000,000"),
+            (5, 0, day, 0.02, "at least one second"), (5, day, day, 0.02, "longer than the p50"),
+            (5, hour, 36_526 * day, 0.02, "100 years"), (5, hour, day, 0.91, "0 to 90%"),
+            (5, hour, day, -0.1, "0 to 90%"), (5, hour, day, .nan, "0 to 90%"),
+        ] as [(Int, Int64, Int64, Double, String)])
+    func refusals(_ devices: Int, _ p50: Int64, _ p99: Int64, _ offline: Double, _ reason: String) throws {
+        let error = #expect(throws: KeystoreError.self) {
+            try Fleet.small(devices: devices, p50: p50, p99: p99, offline: offline)
+        }
         #expect(error?.code == .invalidFleet)
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
-    }
-
-    @Test("override replaces only the parameters that are given")
-    func override() throws {
-        var parameters = try Fleet.Parameters(
-            json: Array(#"{"refreshP50": "1h", "refreshP99": "1d", "devices": 5}"#.utf8))
-        var later = Fleet.Parameters()
-        later.devices = 6
-        later.offline = 0
-        parameters.override(with: later)
-        let fleet = try Fleet(parameters)
-        #expect(fleet.devices == 6 && fleet.offline == 0 && fleet.refreshP50InSeconds == 3_600)
-    }
-
-    private func read(_ json: String) throws -> Fleet {
-        try Fleet(Fleet.Parameters(json: Array(json.utf8)))
     }
 }

@@ -7,25 +7,15 @@ let hour: Int64 = 3_600
 extension Fleet {
     /// A small fleet. Half of the devices fetch at least daily, 99 of 100 at least every 20 days; 30 % are offline.
     static func small(
-        devices: Int = 300, p50: Int64 = day, p99: Int64 = 20 * day, offline: Double = 0.3, pushesPerDay: Double = 2,
-        seed: UInt64 = 1
+        devices: Int = 300, p50: Int64 = day, p99: Int64 = 20 * day, offline: Double = 0.3, seed: UInt64 = 1
     ) throws -> Fleet {
-        var parameters = Parameters()
-        parameters.devices = devices
-        parameters.refreshP50InSeconds = p50
-        parameters.refreshP99InSeconds = p99
-        parameters.offline = offline
-        parameters.pushesPerDay = pushesPerDay
-        parameters.seed = seed
-        return try Fleet(parameters)
+        try Fleet(devices: devices, refreshP50InSeconds: p50, refreshP99InSeconds: p99, offline: offline, seed: seed)
     }
 }
 
 extension RehearsedRotation {
-    static func days(_ rotateEvery: Int64, lead: Int64, overlap: Int64) -> RehearsedRotation {
-        RehearsedRotation(
-            rotateEveryInSeconds: rotateEvery * day, publishLeadInSeconds: lead * day,
-            opensAfterRetiringInSeconds: overlap * day)
+    static func days(_ rotateEvery: Int64, lead: Int64) -> RehearsedRotation {
+        RehearsedRotation(rotateEveryInSeconds: rotateEvery * day, publishLeadInSeconds: lead * day)
     }
 }
 

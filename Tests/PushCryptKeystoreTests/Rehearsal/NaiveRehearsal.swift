@@ -7,8 +7,6 @@ struct NaiveRehearsal {
     private(set) var pushes = PushCounts()
     /// The needed lead of each push that needs one.
     private(set) var neededLeads = [Int64]()
-    /// The needed overlap of each push that needs one.
-    private(set) var neededOverlaps = [Int64]()
 
     init(_ fleet: Fleet, _ rotation: RehearsedRotation) {
         let distributions = FleetDistributions(fleet)
@@ -45,11 +43,7 @@ struct NaiveRehearsal {
         let isSeen = arrival - lastFetch <= 30 * day
         let needed = rotation.activation(key) - lastFetch
         if needed > 0, isSeen { neededLeads.append(needed) }
-        let late = arrival - rotation.activation(key + 1) + 1
-        if late > 0 { neededOverlaps.append(late) }
-        if arrival >= rotation.expiry(key) {
-            pushes.keyExpired += 1
-        } else if lastFetch < rotation.publication(key) {
+        if needed > rotation.publishLeadInSeconds {
             if isSeen { pushes.keyNotFetched += 1 } else { pushes.deviceUnseen += 1 }
         }
     }

@@ -7,10 +7,8 @@ import Testing
 /// at midnight.
 @Suite("RehearsalPass")
 struct RehearsalPassTests {
-    private func tally(_ device: SimulatedDevice, lead: Int64, overlap: Int64) -> RehearsalTally {
-        let rotation = RehearsedRotation(
-            rotateEveryInSeconds: 40 * day, publishLeadInSeconds: lead, opensAfterRetiringInSeconds: overlap)
-        var pass = RehearsalPass(rotation)
+    private func tally(_ device: SimulatedDevice, lead: Int64) -> RehearsalTally {
+        var pass = RehearsalPass(RehearsedRotation(rotateEveryInSeconds: 40 * day, publishLeadInSeconds: lead))
         pass.add(device)
         return pass.tally
     }
@@ -23,7 +21,7 @@ struct RehearsalPassTests {
         "pushes are lost until the next fetch after the activation, and counted separately after 30 days without a fetch"
     )
     func slow() {
-        let pushes = tally(Self.slow, lead: 3 * day, overlap: 30 * day).pushes
+        let pushes = tally(Self.slow, lead: 3 * day).pushes
         #expect(pushes.sent == 120)
         // Days 40 to 66, 80 to 102, 120 to 138.
         #expect(pushes.keyNotFetched == 27 + 23 + 19)
@@ -36,10 +34,10 @@ struct RehearsalPassTests {
         "a key is fetched if its lead reaches back to the second of the fetch",
         arguments: [(4, 4 * day, 42), (8, 8 * day, 19), (12, 12 * day, 0)])
     func lead(_ days: Int64, _ lead: Int64, _ lost: Int) {
-        let enough = tally(Self.slow, lead: lead, overlap: 30 * day)
+        let enough = tally(Self.slow, lead: lead)
         #expect(enough.pushes.keyNotFetched == lost)
-        #expect(enough.lead.longestInSeconds == 12 * day)
-        #expect(tally(Self.slow, lead: lead - 1, overlap: 30 * day).pushes.keyNotFetched > lost)
+        #expect(enough.pushLeads.longestInSeconds == 12 * day)
+        #expect(tally(Self.slow, lead: lead - 1).pushes.keyNotFetched > lost)
     }
 
     /// A device that fetches daily at 1 o'clock and is offline from `start` to day 100.
@@ -51,32 +49,22 @@ struct RehearsalPassTests {
 
     @Test("APNs stores a push for exactly 30 days")
     func storage() {
-        #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 30 * day).pushes.lostToAPNs == 0)
-        let longer = tally(absent(from: 70 * day - 1), lead: 30 * day, overlap: 30 * day)
-        #expect(longer.pushes.lostToAPNs == 0 && longer.pushes.lostToPolicy == 0)
-        #expect(tally(absent(from: 69 * day), lead: 30 * day, overlap: 30 * day).pushes.lostToAPNs == 1)
-    }
-
-    @Test("a key opens until the second before it expires")
-    func expiry() {
-        let late = tally(absent(from: 70 * day), lead: 30 * day, overlap: 20 * day)
-        // Sealed on days 70 to 79 under the key that retires on day 80, delivered on day 100.
-        #expect(late.pushes.keyExpired == 10)
-        #expect(late.overlap.longestInSeconds == 20 * day + 1)
-        #expect(tally(absent(from: 70 * day), lead: 30 * day, overlap: 20 * day + 1).pushes.keyExpired == 0)
+        #expect(tally(absent(from: 70 * day), lead: 30 * day).pushes.lostToAPNs == 0)
+        let longer = tally(absent(from: 70 * day - 1), lead: 30 * day)
+        #expect(longer.pushes.lostToAPNs == 0 && longer.pushes.keyNotFetched == 0)
+        #expect(tally(absent(from: 69 * day), lead: 30 * day).pushes.lostToAPNs == 1)
     }
 
     @Test("when a device returns, it receives the stored pushes before its first fetch")
     func returning() {
         // The last fetch is on day 69 at 1 o'clock, and the key of day 80 is published later. The pushes of days 80 to 99
         // are stored, and that of day 100 arrives when the device returns.
-        let tally = tally(absent(from: 70 * day), lead: 7 * day, overlap: 30 * day)
-        #expect(tally.pushes.keyNotFetched + tally.pushes.deviceUnseen == 21)
+        let tally = tally(absent(from: 70 * day), lead: 7 * day)
         // 30 days and 23 hours without a fetch.
-        #expect(tally.pushes.deviceUnseen == 21)
-        let nearer = self.tally(absent(from: 75 * day), lead: day, overlap: 30 * day)
+        #expect(tally.pushes.keyNotFetched == 0 && tally.pushes.deviceUnseen == 21)
+        let nearer = self.tally(absent(from: 75 * day), lead: day)
         #expect(nearer.pushes.keyNotFetched == 21 && nearer.pushes.deviceUnseen == 0)
-        #expect(nearer.lead.longestInSeconds == 6 * day - hour)
+        #expect(nearer.pushLeads.longestInSeconds == 6 * day - hour)
     }
 
     @Test("a fetch that was due during an absence is skipped")

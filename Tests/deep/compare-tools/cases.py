@@ -32,6 +32,7 @@ def all_cases(kids):
     return found
 
 
+FLEET = ["--devices", "2000", "--refresh-p50", "6h", "--refresh-p99", "20d"]
 COMMANDS = {
     "demo": [], "seal": ["--to", "p256.jwk", "--topic", TOPIC], "open": ["--keys", "Keys/p256", "--topic", TOPIC],
     "inspect": [], "reseal": ["--keys", "Keys/shared", "--topic", TOPIC, "--errors", "errors.jsonl"],
@@ -40,7 +41,7 @@ COMMANDS = {
     "keys destroy": ["Keys/shared", "KID"], "keys import": ["Keys/new", "sender.private.jwk"],
     "keys export": ["Keys/p256"], "keys log": ["Keys/rotated"], "keys secret add": ["Keys/enc-p256", "--name", "more"],
     "keys secret set": ["Keys/enc-p256"], "keys secret remove": ["Keys/enc-p256", "--name", "passphrase"],
-    "keys secret list": ["Keys/enc-p256"], "keys rehearse": ["Keys/shared", "--fleet", "fleet.json"],
+    "keys secret list": ["Keys/enc-p256"], "keys rehearse": ["Keys/shared", *FLEET],
     "keys coverage": ["Keys/gated", "--reports", "reports.jsonl"], "init": ["--topic", TOPIC], "rotate": ["Keys/shared"],
     "publish": ["Keys/sender"], "revoke": ["Keys/shared", "KID"], "restore": ["Keys/shared"], "status": [],
     "recipients check": ["recipients.db"], "recipients import": ["recipients.jsonl", "--into", "new.db"],
@@ -419,23 +420,19 @@ def logs(kids):
 
 
 def rehearsals(kids):
-    base = ["keys", "rehearse", "Keys/shared", "--devices", "2000", "--refresh-p50", "6h", "--refresh-p99", "20d"]
     for label, options in {
         "plain": [], "JSON": ["--json"], "lead": ["--publish-lead", "30d"], "offline": ["--offline", "10%"],
-        "bad offline": ["--offline", "200%"], "seed": ["--seed", "5", "--json"], "picture": ["--picture", "new.svg"],
-        "no pushes": ["--pushes-per-day", "0"], "many": ["--pushes-per-day", "1000", "--json"],
-        "backwards": ["--refresh-p50", "30d"],
+        "bad offline": ["--offline", "200%"], "backwards": ["--refresh-p50", "30d"],
     }.items():
-        yield label, [*base, *options]
-    yield "fleet", ["keys", "rehearse", "Keys/sender", "--fleet", "fleet.json", "--json"]
-    yield "recipient keys", ["keys", "rehearse", "Keys/p256", "--fleet", "fleet.json"]
-    yield "bad fleet", ["keys", "rehearse", "Keys/shared", "--fleet", "inner.json"]
+        yield label, ["keys", "rehearse", "Keys/shared", *FLEET, *options]
+    yield "sender keys", ["keys", "rehearse", "Keys/sender", *FLEET, "--json"]
+    yield "recipient keys", ["keys", "rehearse", "Keys/p256", *FLEET]
 
 
 def coverages(kids):
     for name in ["gated", "shared", "p256", "missing"]:
         for reports in ["reports.jsonl", "empty.json", "mixed.jsonl", "missing"]:
-            for options in [[], ["--json"], ["--picture", "new.html"]]:
+            for options in [[], ["--json"]]:
                 yield f"{name}, {reports} {' '.join(options)}", [
                     "keys", "coverage", f"Keys/{name}", "--reports", reports, "--at", NOW, *options]
 
@@ -472,7 +469,7 @@ def numbers(kids):
         "seal --resume-from": ["seal", "--batch", "--to", "p256.jwk", "--topic", TOPIC, "--resume-from"],
         "inspect --limit": ["inspect", "--limit"], "list --at": ["keys", "list", "Keys/rotated", "--at"],
         "policy --keep": ["keys", "policy", "Keys/shared", "--keep"],
-        "rehearse --seed": ["keys", "rehearse", "Keys/shared", "--fleet", "fleet.json", "--seed"],
+        "rehearse --devices": ["keys", "rehearse", "Keys/shared", *FLEET, "--devices"],
         "create --passphrase-fd": ["keys", "create", "Keys/new", "--kind", "sender", "--at", NOW, "--passphrase-fd"],
     }
     values = ["0", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "9007199254740993",

@@ -184,8 +184,6 @@ def files(tool, folder, kids):
         json.dumps({"device": f"d{number}", "kid": kids["gated"], "seenAt": "2026-05-30T00:00:00Z"}) + "\n"
         for number in range(50))
     write(folder, "reports.jsonl", reports.encode())
-    write(folder, "fleet.json", b'{"devices":2000,"refreshP50":"6h","refreshP99":"20d","offline":0.02,"pushesPerDay":3,'
-                                b'"seed":7}')
 
 
 def first(record):

@@ -12,11 +12,10 @@ struct KeysCoverage: ParsableCommand {
             device holds; it also holds all earlier keys. A device counts once, by its newest report, and only if that \
             report is at most 30 days old.
 
-            --json: at, devices, seen, unseen (for 30 days), ahead (reports from the future, which don't count), \
+            With JSON: at, devices, seen, unseen (for 30 days), ahead (reports from the future, which don't count), \
             outdated (seen, but the newest key no longer opens), unknownKid (seen, but the newest key is not in the \
-            keyset), keys [{kid, state, suite, newest (devices whose newest key it is), holding, seen}]; if a key of suite 3 \
-            opens, also holdingSuite3 (seen, and holds such a key, which resists quantum computers); if the policy requires \
-            coverage, also requireCoverage and isCovered of each key.
+            keyset), keys [{kid, state, suite, newest (devices whose newest key it is), holding, seen}]; if the policy requires coverage, also \
+            requireCoverage and isCovered of each key.
 
             Example: pushcrypt keys coverage Keys/fleet --reports reports.jsonl
             """)
@@ -27,7 +26,6 @@ struct KeysCoverage: ParsableCommand {
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions
-    @OptionGroup var pictureOptions: PictureOptions
 
     func run() throws {
         let keysets = try HostKeysets(keystore, at: timeOptions.time, SecretOptions.parse([]))
@@ -36,7 +34,6 @@ struct KeysCoverage: ParsableCommand {
             throw Failure(.usage, "\(path) contains publisher keys, which apps bundle and devices don't fetch")
         }
         let table = CoverageTable(try DeviceReports(file: reports), state, at: timeOptions.time)
-        if let file = pictureOptions.file { try CoveragePicture(table, name: path).picture.write(to: file) }
         try StandardStreams.write(table.json, asJSON: json, text: table.text)
     }
 }

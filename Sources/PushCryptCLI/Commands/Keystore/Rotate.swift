@@ -142,11 +142,7 @@ struct Rotate: ParsableCommand {
     private func coverage(
         _ state: KeysetState, _ reports: DeviceReports?
     ) -> (KeyID) -> RotationPlan.CoverageVerdict? {
-        { kid in
-            state.policy.requiredCoverage.flatMap { required in
-                reports?.verdict(on: kid, required, state.timeline, at: max(times.time, state.at))
-            }
-        }
+        { reports?.verdict(on: $0, state, at: max(times.time, state.at)) }
     }
 
     private func plan(
