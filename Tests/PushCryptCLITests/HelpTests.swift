@@ -55,7 +55,7 @@ struct HelpTests {
             (["blob", "open"], ["--reference", "--from", "--output"]),
             (["recipients", "check"], ["--json"]), (["recipients", "import"], ["--into", "--json"]),
             (["keys", "create"], ["--kind", "--suite", "--psk", "--insecure-plaintext", "--at"]),
-            (["keys", "list"], ["--json", "--picture", "--at"]),
+            (["keys", "list"], ["--json", "--at"]),
             (["keys", "export"], ["--registration", "--device", "--pins"]),
             (["keys", "log"], ["--json", "--passphrase-file", "--wrap-command"]),
             (["rotate"], ["--dry-run", "--now", "--at-once", "--confirm-clock", "--settings", "--history", "--at"]),

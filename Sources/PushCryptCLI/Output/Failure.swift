@@ -11,7 +11,7 @@ enum ExitStatus: Int32 {
     case usage = 64
     case dataError = 65
     case noInput = 66
-    /// A key of suite 3 with an OpenSSL before 3.5; the program `after` of the settings failed, or the one that draws a PNG of --picture failed or is missing.
+    /// A key of suite 3 with an OpenSSL before 3.5; the program `after` of the settings failed.
     case unavailable = 69
     case software = 70
     case cannotCreate = 73

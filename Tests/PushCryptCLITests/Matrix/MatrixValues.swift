@@ -70,7 +70,7 @@ struct ValueRule {
     ]
 
     private static let byOption: [String: ValueRule] = [
-        "--picture": .init(.replacedFile, "out.svg"), "simulate --picture": .init(.replacedFile, "out.html"),
+        "--picture": .init(.replacedFile, "out.html"),
         "--device": .init(.parsed, "one"), "--retract": .init(.parsed, String(repeating: "A", count: 22)),
         "--id": .init(.parsed, "scan"), "--simulator-bundle": .init(.parsed, "com.example.app"),
         "--expose": .init(.text, "badge"), "--foreground": .init(.parsed, "list"), "--name": .init(.parsed, "safe"),

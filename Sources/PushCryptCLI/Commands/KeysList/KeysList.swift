@@ -28,7 +28,6 @@ struct KeysList: ParsableCommand {
     var key: KeyIDPrefix?
     @Option(help: .init("The app's pins; needed if the file is a signed sender set.", "FILE")) var pins: String?
     @Flag(help: "Print JSON: an array of objects, and for one key an object.") var json = false
-    @OptionGroup var picture: PictureOptions
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions
@@ -38,11 +37,8 @@ struct KeysList: ParsableCommand {
         guard let view = try view(keysets) else {
             guard key == nil else { throw Failure(.usage, "\(path ?? "") is a keystore: name one of its keysets") }
             let named = path.map { [$0] } ?? keysets.settings?.keystores ?? []
-            let list = try KeystoreList(named.isEmpty ? [Defaults.keystore] : named, keysets)
-            if let file = picture.file { try list.picture.write(to: file) }
-            return try list.print(asJSON: json)
+            return try KeystoreList(named.isEmpty ? [Defaults.keystore] : named, keysets).print(asJSON: json)
         }
-        if let file = picture.file { try TimelinePicture(view).picture.write(to: file) }
         let width = StandardStreams.columns
         guard let key else {
             return try StandardStreams.write(view.rows, asJSON: json) { terminal in

@@ -21,12 +21,9 @@ struct KeystoreList {
     }
 
     private var rows = [Row]()
-    private let keystores: [String]
-    private let time: UnixTime
 
     /// - Throws: `Failure` if no keystore has a keyset.
     init(_ keystores: [String], _ keysets: HostKeysets) throws {
-        (self.keystores, time) = (keystores, keysets.time)
         for keystore in keystores {
             do {
                 let names = try FileSystem.names(in: keystore).filter { $0.hasSuffix(KeysetLocation.suffix) }
@@ -59,13 +56,6 @@ struct KeystoreList {
             let refusal = KeystoreRefusal.twoFiles(id: id, paths: indices.map { rows[$0].path })
             for index in indices { rows[index].failure = Failure(refusal, of: rows[index].path) }
         }
-    }
-
-    /// The timelines of all keysets.
-    var picture: Picture {
-        let problems = rows.compactMap { row in row.failure.map { (row.path, $0.message) } }
-        let title = keystores.joined(separator: ", ")
-        return TimelinePicture(title, rows.compactMap(\.view), problems: problems, at: time).picture
     }
 
     /// - Throws: `ExitCode` of the first failure.

@@ -132,8 +132,6 @@ struct KeyStatus {
 
     var opens: Bool { !key.isLost && state.opens }
 
-    func seals(at time: UnixTime) -> Bool { phases.contains { $0.state == .primary && $0.contains(time) } }
-
     var ageInSeconds: Int64? { lifecycle.createdAt.map { max(now.seconds - $0.seconds, 0) } }
 
     /// The next change of state that needs no operator; nil if there is none.

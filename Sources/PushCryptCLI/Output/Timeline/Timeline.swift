@@ -1,7 +1,7 @@
 import PushCryptCore
 import PushCryptKeystore
 
-/// The keys, the overlaps and the time axis of a drawing in characters or as a picture.
+/// The keys, the overlaps and the time axis of a drawing.
 struct Timeline {
     let view: KeysetView
     let axis: TimeAxis
@@ -11,22 +11,20 @@ struct Timeline {
     let overlaps: [[Overlap]]
 
     struct Overlap {
-        let kid: KeyID
         let window: KeyPhase
         /// Whether the retired key was revoked before the overlap was over.
         let endsByRevocation: Bool
 
         init(_ status: KeyStatus, _ window: KeyPhase) {
-            (kid, self.window) = (status.kid, window)
+            self.window = window
             endsByRevocation =
                 window.end != nil
                 && status.phases.contains { $0.state == .revoked && $0.start == window.end }
         }
     }
 
-    /// - Parameter axis: that of several keysets; nil for that of this one.
-    init(_ view: KeysetView, axis: TimeAxis? = nil) {
-        let axis = axis ?? TimeAxis(view)
+    init(_ view: KeysetView) {
+        let axis = TimeAxis(view)
         self.view = view
         self.axis = axis
         statuses = view.statuses.filter { status in
@@ -73,13 +71,6 @@ struct TimeAxis {
         }
         if moments.isEmpty { moments = [view.now - 30 * 86_400, view.now + 30 * 86_400] }
         self.init(of: moments + [view.now], around: view.now, horizonInSeconds: Self.horizonInSeconds(view.policy))
-    }
-
-    /// A period that shows all of them.
-    init(_ views: [KeysetView], at time: UnixTime) {
-        let axes = views.map { TimeAxis($0) }
-        start = axes.map(\.start).min() ?? time - 30 * 86_400
-        end = axes.map(\.end).max() ?? time + 30 * 86_400
     }
 
     /// - Parameter horizonInSeconds: times farther from `now` don't extend the axis.
