@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-EVERYWHERE = ("version", "help", "no-notes", "verbose")  # options of every command
-
 FINDINGS = Path(__file__).resolve().parent.parent / "Sources/PushCryptKeystore/Status/StatusFinding.swift"
 
 
@@ -61,7 +59,7 @@ def name_of(argument: dict[str, Any]) -> str:
 
 def shown(command: dict[str, Any]) -> list[dict[str, Any]]:
     return [argument for argument in command.get("arguments", [])
-            if argument["shouldDisplay"] and name_of(argument) not in EVERYWHERE]
+            if argument["shouldDisplay"] and name_of(argument) != "help"]
 
 
 def usage(path: list[str], command: dict[str, Any]) -> str:

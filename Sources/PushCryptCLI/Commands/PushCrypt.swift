@@ -6,7 +6,7 @@ struct PushCrypt: ParsableCommand {
         discussion: """
             Data goes to stdout, messages go to stderr. A TIME is RFC 3339 (2026-03-01T09:00:00Z) or Unix seconds. A \
             DURATION has s, m, h, d and w (30d, 36h, 1d12h). A FILE with keys is one JWK or a JWK set; Keys/NAME is a keyset. \
-            Every command accepts -q, which writes no notes to stderr, and -v, which writes what is read and used.
+            Every command accepts -q, which writes no notes to stderr.
 
             Exit status: 0 done, 10 --dry-run: something is due, 64 bad usage, \
             65 bad data, 66 missing input, 69 another program failed or is missing, or OpenSSL is too old, 70 internal error, 73 can't create, 74 reading or writing \
@@ -26,7 +26,6 @@ struct PushCrypt: ParsableCommand {
 
             To begin: pushcrypt demo
             """,
-        version: Version.text,
         subcommands: [Demo.self],
         groupedSubcommands: [
             CommandGroup(name: "Pushes", subcommands: [Seal.self, Open.self, Reseal.self, Blob.self, Recipients.self]),
@@ -37,6 +36,12 @@ struct PushCrypt: ParsableCommand {
                     Init.self, Keys.self, Rotate.self, Publish.self, Revoke.self, Restore.self, Status.self,
                 ]),
         ])
+
+    @Flag(help: "Show the version.") var version = false
+
+    func validate() throws {
+        if version { throw CleanExit.message(Version.text) }
+    }
 
     func run() throws { throw ValidationError("Name a command; to begin: pushcrypt demo") }
 }

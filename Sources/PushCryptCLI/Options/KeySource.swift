@@ -34,8 +34,6 @@ struct KeySource: Sendable {
         confirmsClock = access.confirmsClock
         unlocked.keyset.allowsLowerSuite = access.allowsLowerSuite
         try refuseDemoKeys(unless: access.allowsDemoKeys)
-        StandardStreams.writeDetail(
-            "\(path): \(NumberText.counted(keyset.entries.count, "\(keyset.kind.rawValue) key"))")
         FaultPoint.reach("keys-read")
     }
 

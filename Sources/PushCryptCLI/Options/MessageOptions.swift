@@ -1,15 +1,7 @@
 import ArgumentParser
 
-/// The options of every command for messages on stderr. ``StandardStreams`` reads them from the arguments.
+/// `-q`, which every command accepts and the help of `pushcrypt` explains. ``StandardStreams`` reads it from the arguments.
 struct MessageOptions: ParsableArguments {
-    @Flag(name: [.customShort("q"), .customLong("no-notes")], help: "Write no notes to stderr, only errors.")
+    @Flag(name: [.customShort("q"), .customLong("no-notes")], help: .init("No notes on stderr.", visibility: .hidden))
     var isQuiet = false
-    @Flag(name: [.customShort("v"), .customLong("verbose")], help: "Write to stderr what is read and used.")
-    var isVerbose = false
-
-    func validate() throws {
-        guard !(isQuiet && isVerbose) else {
-            throw ValidationError("-q (--no-notes) and -v (--verbose) can't be combined.")
-        }
-    }
 }

@@ -74,11 +74,6 @@ enum StandardStreams {
         if !isQuiet { writeMessage(TerminalText.harmless(lines: message)) }
     }
 
-    /// Writes what is read or used, if -v is given.
-    static func writeDetail(_ message: @autoclosure () -> String) {
-        if isVerbose { writeMessage(TerminalText.harmless(lines: message())) }
-    }
-
     private static func writeMessage(_ text: String) {
         writeRaw(TerminalText.wrap(lines: "pushcrypt: " + text, width: messageColumns) + "\n")
     }
@@ -88,11 +83,8 @@ enum StandardStreams {
         try? OpenFile(descriptor: STDERR_FILENO, named: "stderr").write(Array(TerminalText.inLocale(text).utf8))
     }
 
-    private static let isQuiet = isGiven("-q", "--no-notes")
-    private static let isVerbose = isGiven("-v", "--verbose")
-
-    private static func isGiven(_ names: String...) -> Bool {
-        CommandLine.arguments.prefix { $0 != "--" }.contains(where: names.contains)
+    private static let isQuiet = CommandLine.arguments.prefix { $0 != "--" }.contains {
+        ["-q", "--no-notes"].contains($0)
     }
 
     /// Reads all of a file or stdin, but at most `limit + 1` bytes.

@@ -22,7 +22,7 @@ struct OptionContradictionTests {
     private static let alternatives = [
         ["passphrase-file pass", "passphrase-fd 3", "wrap-command ./wrap"],
         ["new-passphrase-file pass", "new-passphrase-fd 3", "new-wrap-command ./wrap"],
-        ["batch", "stream"], ["no-notes", "verbose"],
+        ["batch", "stream"],
     ]
 
     /// Every pair of alternatives of every command.

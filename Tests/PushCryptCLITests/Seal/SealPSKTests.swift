@@ -16,19 +16,6 @@ struct SealPSKTests {
         }
     }
 
-    @Test(
-        "seal -v says whether a psk is used with a public key, and nothing about one with a shared key",
-        arguments: [
-            ("p256 psk.json", ", with its psk, not signed"), ("x25519 psk.json", ", with its psk, not signed"),
-            ("p256.json", ", which has no psk, not signed"), ("x25519.json", ", which has no psk, not signed"),
-            ("fleet.json", " of fleet.json, not signed"),
-        ])
-    func verbose(_ file: String, _ words: String) throws {
-        let output = try place.seal(to: file, "-v")
-        #expect(output.exit == 0 && output.stderr.contains(words), "\(output)")
-        #expect(try place.seal(to: file).stderr.isEmpty)
-    }
-
     @Test("a set in which another key has a psk is sealed to with a note, and -q omits it")
     func set() throws {
         let names = ["p256", "p256 psk"]

@@ -56,7 +56,7 @@ def help_texts(kids):
     for command in ["", "keys", "keys secret", "blob", "recipients", *COMMANDS]:
         yield f"{command or 'pushcrypt'} --help", [*command.split(), "--help"]
         yield f"help {command}", ["help", *command.split()]
-        yield f"{command or 'pushcrypt'} --version", [*command.split(), "--version"]
+    yield "version", ["--version"]
     for shell in ["bash", "zsh", "fish", "csh"]:
         yield f"completions {shell}", ["--generate-completion-script", shell]
 

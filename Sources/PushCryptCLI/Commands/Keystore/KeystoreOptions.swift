@@ -193,10 +193,7 @@ struct HostKeysets {
 
     /// The secret that an option, the environment or the settings name.
     func namedSecret(of location: KeysetLocation, _ id: KeysetID) throws -> KeysetSecret? {
-        if let given = try secrets.given()?.of(location, id) {
-            StandardStreams.writeDetail("\(location): its secret is that of \(secrets.name)")
-            return given
-        }
+        if let given = try secrets.given()?.of(location, id) { return given }
         return has(location) ? try settings?.secret(for: location, id: id) : nil
     }
 

@@ -69,10 +69,6 @@ struct Open: ParsableCommand {
         switch result(of: opener, for: payload) {
         case .success(let push):
             try StandardStreams.writeLine(push.payload)
-            let signature = push.signedBy.map { "signed with key \($0)" } ?? "not signed"
-            StandardStreams.writeDetail(
-                "opened with key \(push.kid), \(signature), id \(push.messageID), sealed at \(push.issuedAt), "
-                    + "expires at \(push.expiresAt)")
             if let note = push.note { StandardStreams.writeNote(note) }
         case .failure(let failure):
             try StandardStreams.writeLine((fallback ?? .outer).fallback.payload(for: payload, failure.failure))

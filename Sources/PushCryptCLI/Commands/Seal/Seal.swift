@@ -203,16 +203,11 @@ struct Seal: ParsableCommand {
             }
         }
         for warning in sealed.warnings { StandardStreams.writeNote(warning.description) }
-        let signature = signer.map { "signed with key \($0.kid)" } ?? "not signed"
         if !recipient.hasSecret, source.keyset.entries.contains(where: \.record.hasPSK) {
             StandardStreams.writeNote(
                 "key \(recipient.kid) of \(to) has no psk, and another key has one: if the key lost its psk, the device can't "
                     + "open the push; --require-psk refuses such a key")
         }
-        let psk = recipient.suite == .shared ? "" : recipient.hasSecret ? ", with its psk" : ", which has no psk"
-        StandardStreams.writeDetail(
-            "sealed to key \(recipient.kid) of \(to)\(psk), \(signature), \(sealed.bytes.count) of \(limit) bytes, "
-                + "id \(sealed.id)")
         if showID { StandardStreams.writeNote("id \(sealed.id)") }
         guard let head, let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
         if simulatorBundle != topic {
