@@ -23,7 +23,6 @@ struct CommandLinePageTests {
         ("status", "pushcrypt status --settings settings --json"),
         ("keys list", "pushcrypt keys list Keys/fleet --json"),
         ("keys list", "pushcrypt keys list Keys --json"),
-        ("keys list", "pushcrypt keys list Keys/fleet $kid --json"),
         ("keys rehearse", "pushcrypt keys rehearse Keys/fleet --devices 50 --refresh-p50 6h --refresh-p99 10d --json"),
         ("keys coverage", "pushcrypt keys coverage Keys/fleet --reports reports --json"),
         ("inspect", "pushcrypt inspect --keys Keys/fleet --topic com.example.app --json < sealed"),

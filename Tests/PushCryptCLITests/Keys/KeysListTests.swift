@@ -93,25 +93,6 @@ struct KeysListTests {
         #expect(rows.map { $0["state"] as? String } == lifecycles.map(\.0))
     }
 
-    @Test("one key is shown by its first characters, with its times and the lines of the log that name it")
-    func oneKey() throws {
-        let kids = try place.writeKeyset("Keys/app", SampleLifecycles.all)
-        let list = "\"$PUSHCRYPT\" keys list Keys/app --at \(Workplace.now)"
-        let text = try place.shell("\(list) -- \(kids[4].prefix(8))").text
-        for row in [
-            "Key \(kids[4]) of Keys/app at \(Workplace.now)", "  state       primary", "  seals       yes",
-            "  next        retires in 9d", "  retires     2026-03-10T09:00:00Z  in 9d",
-            "  line 1      2026-02-01T09:00:00Z  added key \(kids[4])",
-        ] { #expect(text.contains(row), "\(row): \(text)") }
-        let json = try place.shell("\(list) --json -- \(kids[0])").object()
-        #expect(json["state"] as? String == "destroyed" && json["kid"] as? String == kids[0])
-        #expect(try json["id"] as? String == "\(place.log("Keys/app").state.id)")
-        let lines = try #require(json["log"] as? [[String: Any]])
-        #expect(lines.map { $0["n"] as? Int } == [1] && lines[0]["who"] as? String == "tests")
-        expectRefusal(try place.shell("\(list) -- AAAAAAAAAAA"), 66, saying: "has no key AAAAAAAAAAA")
-        expectRefusal(try place.run("keys", "list", "Keys", "AAAA"), 64, saying: "is a keystore")
-    }
-
     @Test("a keystore is shown with a line for each keyset, without a secret", arguments: ["Keys", "Keys//"])
     func keystore(_ path: String) throws {
         let kids = try makeKeystore()

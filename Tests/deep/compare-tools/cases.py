@@ -254,15 +254,6 @@ def lists(kids):
         for at in [START, NOW, "2026-06-25T00:00:00Z", "2030-01-01T00:00:00Z"]:
             yield f"{place} at {at}", ["keys", "list", place, "--at", at]
             yield f"{place} at {at}, JSON", ["keys", "list", place, "--json", "--at", at]
-    for number in range(3):
-        for name in ["rotated", "rotated-p256", "enc-rotated"]:
-            for at in [NOW, "2026-06-26T12:00:00Z", "2027-01-01T00:00:00Z"]:
-                kid = kids[f"{name}.{number}"]
-                yield f"{name} {number} at {at}", ["keys", "list", f"Keys/{name}", "--at", at, "--", kid]
-                yield f"{name} {number} at {at}, JSON", [
-                    "keys", "list", f"Keys/{name}", "--json", "--at", at, "--", kid]
-    for kid in ["AAAAAAAAAAA", "short", ""]:
-        yield f"kid {kid}", ["keys", "list", "Keys/shared", kid]
 
 
 def changes(kids):

@@ -6,7 +6,7 @@ import PushCryptKeystore
 
 struct KeysList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Show the keysets of a keystore, the keys of a keyset, or one key.",
+        commandName: "list", abstract: "Show the keysets of a keystore, or the keys of a keyset.",
         discussion: """
             It needs no secret, not even for encrypted keys: nothing authenticates what it shows. Those who can write a \
             keyset's file can write another one; `pushcrypt keys log` with the secret authenticates it. A copy that is older \
@@ -23,11 +23,8 @@ struct KeysList: ParsableCommand {
             "A keystore, a keyset, or a file with keys. (default: the keystores of the settings, PUSHCRYPT_KEYS, Keys)",
             "Keys|Keys/NAME|FILE"))
     var path: String?
-    @Argument(
-        help: .init("A key's id, or its first 4 or more characters. An id that begins with a dash follows --.", "KID"))
-    var key: KeyIDPrefix?
     @Option(help: .init("The app's pins; needed if the file is a signed sender set.", "FILE")) var pins: String?
-    @Flag(help: "Print JSON: an array of objects, and for one key an object.") var json = false
+    @Flag(help: "Print JSON: an array of objects.") var json = false
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions
@@ -35,22 +32,12 @@ struct KeysList: ParsableCommand {
     func run() throws {
         let keysets = try HostKeysets(keystore, at: timeOptions.time, SecretOptions.parse([]))
         guard let view = try view(keysets) else {
-            guard key == nil else { throw Failure(.usage, "\(path ?? "") is a keystore: name one of its keysets") }
             let named = path.map { [$0] } ?? keysets.settings?.keystores ?? []
             return try KeystoreList(named.isEmpty ? [Defaults.keystore] : named, keysets).print(asJSON: json)
         }
-        let width = StandardStreams.columns
-        guard let key else {
-            return try StandardStreams.write(view.rows, asJSON: json) { terminal in
-                KeysetDescription(view: view, terminal: terminal, width: width).text
-            }
+        try StandardStreams.write(view.rows, asJSON: json) { terminal in
+            KeysetDescription(view: view, terminal: terminal, width: StandardStreams.columns).text
         }
-        let kid = try key.kid(among: view.statuses.map(\.kid), of: view.path)
-        guard let status = view.statuses.first(where: { $0.kid == kid }) else {
-            throw Failure(KeystoreRefusal.unknownKey(kid), of: view.path)
-        }
-        let page = KeyPage(status: status, view: view)
-        try StandardStreams.write(page.json, asJSON: json) { page.text($0, width: width) }
     }
 
     /// The keyset or the FILE; nil for a keystore.

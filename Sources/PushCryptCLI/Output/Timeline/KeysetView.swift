@@ -48,7 +48,7 @@ struct KeysetView {
     }
 
     private init(_ path: String, _ keyset: Keyset, sets: [PublicationStatus] = [], at time: UnixTime) throws {
-        let keys = try keyset.entries.map { try KeyStatus.Key($0) }
+        let keys = keyset.entries.map { KeyStatus.Key($0) }
         self.init(path, keyset.kind, keys, keyset.timeline, log: nil, plan: nil, sets: sets, at: time)
     }
 
@@ -89,19 +89,17 @@ struct KeyStatus {
         let lifecycle: KeyLifecycle
         let algorithm: KeyAlgorithm
         let demandsPSK: Bool
-        /// RFC 7638; nil for a shared key.
-        let thumbprint: [UInt8]?
         /// Whether no file has its material.
         let isLost: Bool
 
         init(_ key: KeysetState.Key, _ lifecycle: KeyLifecycle) {
             (kid, self.lifecycle, algorithm, demandsPSK) = (key.kid, lifecycle, key.algorithm, key.demandsPSK)
-            (thumbprint, isLost) = (key.jwk?.thumbprint, key.isLost)
+            isLost = key.isLost
         }
 
-        init(_ entry: Keyset.Entry) throws {
+        init(_ entry: Keyset.Entry) {
             (kid, lifecycle, algorithm) = (entry.record.kid, entry.lifecycle, entry.record.algorithm)
-            (demandsPSK, thumbprint, isLost) = (entry.demandsPSK, try PublicJWK(entry.record)?.thumbprint, false)
+            (demandsPSK, isLost) = (entry.demandsPSK, false)
         }
     }
 
