@@ -26,6 +26,7 @@ struct CommandLinePageTests {
         ("keys rehearse", "pushcrypt keys rehearse Keys/fleet --devices 50 --refresh-p50 6h --refresh-p99 10d --json"),
         ("keys coverage", "pushcrypt keys coverage Keys/fleet --reports reports --json"),
         ("inspect", "pushcrypt inspect --keys Keys/fleet --topic com.example.app --json < sealed"),
+        ("simulate", "pushcrypt simulate --keys Keys/fleet --topic com.example.app --json < sealed"),
         ("recipients import", "pushcrypt recipients import records --into database --json"),
         ("recipients check", "pushcrypt recipients check database --json"),
     ]

@@ -16,14 +16,6 @@ struct Simulate: AsyncParsableCommand {
 
             Without --keys and --topic the phone has no keys, so no push is restored.
 
-            With --json, each line on stdout is {"version": 1, "number", "line", "bytes", "outcome", "restored", "failure", \
-            "refused", "verdict", "before", "after", "identifier"?, "badge"?, "sound"?, "category"?, "thread"?, \
-            "attachments"?, "interruptionLevel"?, "missing"?, "missingTexts"?, "receipts"?, "notes"?}, and "id", "token", \
-            "device", "to" and "tag" as they are beside "payload" in the input. "line" is the number of the line in the \
-            input. "outcome" is what is shown: "restored" (the sealed text; "restored" is false if an attachment or a text is \
-            missing), "placeholder", "original", "nothing", or "refused" by APNs. "identifier" is the notification's name: \
-            push- and the number of the push, or its apns-collapse-id.
-
             With --picture the page has all pushes: what was sent, what is on the wire with its byte budget, and both lock \
             screens. It needs no network. It contains the text of the notifications, so only its owner can read it.
 
@@ -38,7 +30,7 @@ struct Simulate: AsyncParsableCommand {
     @Option(
         help: .init("Also write a page with the lock screen; an existing file is replaced.", "FILE.html"),
         transform: Self.page)
-    var picture: PictureFile?
+    var picture: String?
     @Option(help: .init("The phone's keys: private or shared.", "FILE|Keys/NAME")) var keys: String?
     @Option(
         name: .customLong("topic"),
@@ -64,21 +56,21 @@ struct Simulate: AsyncParsableCommand {
         }
     }
 
-    private static func page(_ argument: String) throws -> PictureFile {
-        guard let file = PictureFile(argument: argument), file.format == .html else {
+    private static func page(_ path: String) throws -> String {
+        guard path.lowercased().hasSuffix(".html") else {
             throw ValidationError("--picture writes a page: the file's name must end with .html, as in push.html.")
         }
-        return file
+        return path
     }
 
     @MainActor func run() async throws {
-        try picture.map { try FileSystem.checkReplaceable($0.path) }
+        try picture.map { try FileSystem.checkReplaceable($0) }
         let phones = try await SimulatedPhones(settings())
         let reader = try PayloadReader(input)
         var pushes: [SimulatedPush] = []
         var isDrawn = picture == nil
         defer {
-            if !isDrawn, !pushes.isEmpty, let picture { StandardStreams.writeNote("\(picture.path) wasn't written") }
+            if !isDrawn, !pushes.isEmpty, let picture { StandardStreams.writeNote("\(picture) wasn't written") }
         }
         while let input = try reader.next() {
             if keys == nil, pushes.isEmpty {
@@ -111,7 +103,7 @@ struct Simulate: AsyncParsableCommand {
         guard let picture else { return }
         let page = SimulatedPage(
             appName: appName, topic: topic ?? Self.exampleTopic, pushes: pushes, lockScreens: lockScreens)
-        try FileSystem.replace(picture.path, with: Array(page.html().utf8))
+        try FileSystem.replace(picture, with: Array(page.html().utf8))
     }
 
     private var appName: String { topic?.split(separator: ".").last.map(String.init) ?? "app" }
