@@ -10,6 +10,7 @@ import argparse
 import difflib
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,16 @@ def row(argument: dict[str, Any]) -> str:
     return f"| `{spelled}` | {text} |"
 
 
-def section(path: list[str], command: dict[str, Any], seen: dict[str, str]) -> list[str]:
-    """`seen` maps the rows of each titled group above to the command that has them."""
+def common(tree: list[tuple[list[str], dict[str, Any]]]) -> dict[str, str]:
+    """The rows of options outside of titled groups that at least three commands have, with their names."""
+    rows = [(row(argument), f"`{spelling(argument).split(' <')[0]}`") for _, command in tree for argument in shown(command)
+            if argument.get("sectionTitle") is None and argument["kind"] != "positional"]
+    counts = Counter(rows)
+    return {text: name for (text, name), count in counts.items() if count >= 3}
+
+
+def section(path: list[str], command: dict[str, Any], seen: dict[str, str], shared: dict[str, str]) -> list[str]:
+    """`seen` maps the rows of each titled group above to the command that has them, `shared` those of many commands to names."""
     lines = [f"### {' '.join(path)}", "", escaped(command.get("abstract", "")), "", "```", usage(path, command), "```", ""]
     if command.get("discussion"):
         lines += [discussion(command["discussion"]), ""]
@@ -55,7 +64,9 @@ def section(path: list[str], command: dict[str, Any], seen: dict[str, str]) -> l
             if title and above != name:
                 lines.append(f"| *{title.capitalize()}* | as of [{above}](#{above.replace(' ', '-')}) |")
                 continue
-            lines += ([f"| *{title.capitalize()}* | |"] if title else []) + rows
+            lines += ([f"| *{title.capitalize()}* | |"] if title else []) + [each for each in rows if title or each not in shared]
+            if not title and (names := [shared[each] for each in rows if each in shared]):
+                lines.append(f"| {', '.join(names)} | [of several commands](#options-of-several-commands) |")
         lines.append("")
     if path[1:] == ["status"]:
         lines += ["| code | severity | meaning |", "| --- | --- | --- |"]
@@ -69,7 +80,10 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
     arguments = parser.parse_args()
     seen: dict[str, str] = {}
-    lines = [line for path, command in commands(command_tree(arguments.tool)) for line in section(path, command, seen)]
+    tree = list(commands(command_tree(arguments.tool)))
+    shared = common(tree)
+    lines = ["### Options of several commands", "", "| option | meaning |", "| --- | --- |", *sorted(shared), ""]
+    lines += [line for path, command in tree for line in section(path, command, seen, shared)]
     old = PAGE.read_text(encoding="utf-8")
     before, rest = old.split(BEGIN)
     after = rest.split(END)[1]

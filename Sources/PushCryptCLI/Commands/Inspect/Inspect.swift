@@ -18,7 +18,7 @@ struct Inspect: ParsableCommand {
             """)
 
     @OptionGroup var input: PayloadInput
-    @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @Option(help: .init("The recipient's keys, to distinguish padding from content.", "FILE|Keys/NAME"))
     var keys: String?
     @Option(

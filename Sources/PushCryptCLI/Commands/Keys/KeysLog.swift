@@ -17,7 +17,7 @@ struct KeysLog: ParsableCommand {
             """)
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
-    @Flag(help: "Print JSON: an array of objects.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions

@@ -30,7 +30,7 @@ struct KeysPolicy: ParsableCommand {
     @Option(help: .init("The publisher keyset of --epoch, or its id if it is on another host.", "KEYSET|ID"))
     var publisher: String?
     @Option(help: .init("An epoch that no app needs any more.", "N")) var endEpoch: Int64?
-    @Flag(help: "Print JSON.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var times: TimeOptions

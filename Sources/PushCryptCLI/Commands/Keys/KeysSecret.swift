@@ -125,7 +125,7 @@ struct KeysSecretList: ParsableCommand {
         discussion: "Example: pushcrypt keys secret list Keys/backend")
 
     @OptionGroup var targets: SecretTargets
-    @Flag(help: "Print JSON: one object per keyset.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var messages: MessageOptions
 

@@ -22,7 +22,7 @@ struct KeysCoverage: ParsableCommand {
 
     @Argument(help: .init("The keyset.", "Keys/NAME")) var path: String
     @Option(help: .init("The devices' reports; - is stdin.", "FILE|-")) var reports: String
-    @Flag(help: "Print JSON: one object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions

@@ -24,7 +24,7 @@ struct KeysList: ParsableCommand {
             "Keys|Keys/NAME|FILE"))
     var path: String?
     @Option(help: .init("The app's pins; needed if the file is a signed sender set.", "FILE")) var pins: String?
-    @Flag(help: "Print JSON: an array of objects.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions

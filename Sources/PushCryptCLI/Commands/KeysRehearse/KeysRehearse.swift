@@ -42,7 +42,7 @@ struct KeysRehearse: AsyncParsableCommand {
     @Option(help: .init("Another policy: how long a key seals.", "DURATION")) var rotateEvery: DurationArgument?
     @Option(help: .init("Another policy: how long a key is published before it seals.", "DURATION"))
     var publishLead: DurationArgument?
-    @Flag(help: "Print JSON: one object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystore: KeystoreOptions
     @OptionGroup var messages: MessageOptions
 

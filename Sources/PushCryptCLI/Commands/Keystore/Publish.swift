@@ -30,7 +30,7 @@ struct Publish: ParsableCommand {
         name: .customLong("to"), help: .init("The folder to write into. (default: that of the settings)", "FOLDER"))
     var folder: String?
     @Option(help: .init("The publisher keyset. (default: those of the settings)", "KEYSET")) var publisher: String?
-    @Flag(help: "Print JSON: one object per keyset.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var clock: ClockOptions

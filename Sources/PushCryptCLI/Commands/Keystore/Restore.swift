@@ -23,7 +23,7 @@ struct Restore: ParsableCommand {
 
     @Argument(help: .init("Keysets of this host, and other files.", "KEYSET|FILE")) var paths: [String] = []
     @Flag(help: "Agree to what is given up.") var over = false
-    @Flag(help: "Print JSON: one object per keyset.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var clock: ClockOptions
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var times: TimeOptions

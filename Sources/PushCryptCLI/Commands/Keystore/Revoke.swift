@@ -27,7 +27,7 @@ struct Revoke: ParsableCommand {
             "KID"))
     var key: KeyIDPrefix
     @Flag(name: .customLong("dry-run"), help: "Print what would be lost and change nothing.") var isDryRun = false
-    @Flag(help: "Print JSON: one object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var agreement: AgreementOptions
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var times: TimeOptions

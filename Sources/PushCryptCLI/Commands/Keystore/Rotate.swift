@@ -32,7 +32,7 @@ struct Rotate: ParsableCommand {
     var sealsAtOnce = false
     @Option(help: .init("With --now: the suite of a recipient's new key.", "p256|x25519|xwing")) var suite: KeyPairType?
     @Option(help: .init("The devices' reports, for policies that require coverage.", "FILE|-")) var reports: String?
-    @Flag(help: "Print JSON: one object per keyset.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var clock: ClockOptions
     @OptionGroup var times: TimeOptions

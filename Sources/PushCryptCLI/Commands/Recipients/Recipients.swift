@@ -39,7 +39,7 @@ struct RecipientsImport: ParsableCommand {
     @Option(name: .customLong("into"), help: .init("The recipient directory; created if it doesn't exist.", "FILE"))
     var database: String
     @Flag(help: "Refuse records without a secret: public keys that have no psk.") var requirePSK = false
-    @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var messages: MessageOptions
 
     func run() throws {
@@ -72,7 +72,7 @@ struct RecipientsCheck: ParsableCommand {
             """)
 
     @Argument(help: .init("The recipient directory.", "FILE")) var path: String
-    @Flag(help: "Print one JSON object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var messages: MessageOptions
 
     func run() throws {

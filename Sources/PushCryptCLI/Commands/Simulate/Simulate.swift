@@ -26,7 +26,7 @@ struct Simulate: AsyncParsableCommand {
             """)
 
     @OptionGroup var input: PayloadInput
-    @Flag(help: "Print one JSON object for each push.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @Option(
         help: .init("Also write a page with the lock screen; an existing file is replaced.", "FILE.html"),
         transform: Self.page)

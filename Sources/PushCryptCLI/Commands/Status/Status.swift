@@ -28,7 +28,7 @@ struct Status: ParsableCommand {
     var listsCodes = false
     @Option(help: .init("Write metrics to this file, FILE.prom in the folder of the textfile collector.", "FILE"))
     var prometheus: String?
-    @Flag(help: "Print JSON: one object.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var keystores: KeystoreOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var messages: MessageOptions
