@@ -212,7 +212,10 @@ extension Failure {
                 "\(path) isn't encrypted, though a secret is given: somebody may have replaced it. To go on with a copy: \(restore)"
             )
         case .secretNeeded:
-            self.init(.usage, "\(path) is encrypted: name its secret in the settings, or use --passphrase-file FILE")
+            self.init(
+                .usage,
+                "\(path) is encrypted: name its secret in the settings, set PUSHCRYPT_PASSPHRASE, or use --passphrase-file FILE"
+            )
         case .wrongSecret: self.init(.noPermission, "\(path): the passphrase is wrong; nothing was changed")
         }
     }

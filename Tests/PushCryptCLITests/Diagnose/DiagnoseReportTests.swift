@@ -1,69 +1,192 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
+import PushCryptNotifications
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// A change of a true report that makes it impossible, and what the refusal says.
-struct ImpossibleReportMember: Sendable, CustomTestStringConvertible {
-    let path: String
-    let json: String
-    let message: String
-
-    init(_ path: String, _ json: String, _ message: String) {
-        (self.path, self.json, self.message) = (path, json, message)
-    }
-
-    var testDescription: String { "\(path): \(json)" }
-}
-
-extension ImpossibleReportMember {
-    static let all = [
-        Self("version", "99", "its version is 99; this tool reads version 1"),
-        Self("version", "null", "version is missing"),
-        Self("topic", "\"a b\"", "topic isn't a bundle identifier"),
-        Self("time", "\"yesterday\"", "time has another type"),
-        Self("time", "-1", "time isn't between 1970 and 2100"),
-        Self("time", "9999999999", "time isn't between 1970 and 2100"),
-        Self("time", "1800000000000", "time looks like milliseconds; a report has seconds"),
-        Self("keys.0.state", "\"banana\"", "keys[0].state isn't the state of a key"),
-        Self("keys.0.kid", "\"banana\"", "keys[0].kid isn't the id of a key"),
-        Self("keys.0.suite", "5", "keys[0].suite isn't 1, 2, 3 or 4"),
-        Self("keyStorage", #"{"error":"locked","reason":"x"}"#, "both keys and keyStorage"),
-        Self("senders", #"{"banana":1}"#, "senders has none of kids, unsigned and error"),
-        Self("senders", #"{"unsigned":false}"#, "senders has none of kids, unsigned and error"),
-        Self("senders", #"{"kids":[],"unsigned":true}"#, "senders has more than one of kids, unsigned and error"),
-        Self("senders", #"{"kids":["banana"]}"#, "senders.kids isn't a list of ids of keys"),
-        Self("senders", #"{"kids":[],"refused":{"K7bX0aQf3nQ":"banana"}}"#, "senders.refused isn't an object"),
-        Self("store", "\"banana\"", "store is neither \"available\" nor an error"),
-        Self("statistics.opened.count", "-1", "statistics.opened.count is negative"),
-        Self("statistics.opened.recentCount", "7", "statistics.opened.recentCount is greater than count"),
-        Self(
-            "statistics.opened.lastTime", "9999999999", "statistics.opened.lastTime isn't between 1970 and 2100"),
-        Self("statistics.opened.lastTime", "1800000000000", "statistics.opened.lastTime looks like milliseconds"),
-        Self("statistics.opened.lastKid", "\"banana\"", "statistics.opened.lastKid isn't the id of a key"),
-        Self("statistics.rebuildCount", "-1", "statistics.rebuildCount is negative"),
-    ]
-}
-
-/// The device's report: what it says, and what no device can say.
+/// The device's report and its placeholders: what they say, and what no device can say.
 @Suite("diagnose: the device's report", .ownThreads)
 struct DiagnoseReportTests {
+    // MARK: Failures
+
+    /// Each class, and the finding that names it.
+    static let classes = [
+        ("notSealed", "device-failure"), ("malformed", "device-failure"), ("unsupportedVersion", "device-failure"),
+        ("unknownKey", "device-failure"), ("keyExpired", "device-failure"), ("keyRevoked", "device-failure"),
+        ("unsupportedSuite", "device-failure"), ("undecryptable", "undecryptable"), ("expired", "push-expired"),
+        ("notYetValid", "clock-wrong"), ("replayed", "device-failure"), ("timedOut", "device-failure"),
+        ("attachmentFailed", "device-failure"), ("internalError", "device-failure"), ("acme.noQuota", "device-failure"),
+    ]
+    /// Nothing is wrong where these were counted.
+    static let normalClasses = ["keyLocked", "retracted"]
+
+    @Test("these tests have every failure class of the protocol once")
+    func allClasses() {
+        let tested = Self.classes.map(\.0).filter { $0 != "acme.noQuota" } + Self.normalClasses
+        #expect(tested.sorted() == FailureClass.Defined.allCases.map(\.rawValue).sorted())
+    }
+
     @Test(
-        "a report that no device makes is refused with the member that is wrong", arguments: ImpossibleReportMember.all)
-    func impossible(_ change: ImpossibleReportMember) async throws {
+        "a failure in the placeholder or counted for the push's key is an error, for another key a warning",
+        arguments: classes)
+    func failure(_ failure: String, _ name: String) async throws {
+        let app = try await InstalledApp()
+        let userInfo = Data(#"{"pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#.utf8)
+        let placeholder = try app.diagnose(userInfo)
+        #expect(placeholder.names == [name], "\(placeholder.text)")
+        #expect(
+            placeholder.first.evidence.contains { $0.hasSuffix("left the reason \(failure)") }, "\(placeholder.text)")
+        try app.writeReport { $0["failures"] = [failure: try app.counter()] }
+        let counted = try app.diagnose(app.seal(), "--report", "report.json")
+        #expect(counted.names == [name], "\(counted.text)")
+        try app.writeReport { $0["failures"] = [failure: try app.counter("K7bX0aQf3nQ")] }
+        let other = try app.diagnose(app.seal(), "--report", "report.json")
+        #expect(other.errors == [] && other.warnings == ["device-failure"], "\(other.text)")
+        #expect(other.text.contains(failure), "\(other.text)")
+    }
+
+    @Test("a push that was locked out or taken back is a note", arguments: normalClasses)
+    func normal(_ failure: String) async throws {
+        let app = try await InstalledApp()
+        try app.writeReport { $0["failures"] = [failure: try app.counter()] }
+        let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
+        #expect(diagnosed.names == ["device-failure"] && diagnosed.first.severity == "note", "\(diagnosed.text)")
+    }
+
+    @Test("a failure that has a cause comes after it, and one before the last restored push is past")
+    func order() async throws {
+        let (app, stranger) = (try await InstalledApp(), try await InstalledApp())
+        let foreign = try stranger.seal()
+        await app.fail(foreign)
+        try app.writeReport()
+        let failed = try app.diagnose(foreign, "--report", "report.json")
+        #expect(failed.errors == ["key-not-on-device", "device-failure"], "\(failed.text)")
+        #expect(failed.text.contains("Also seen"), "\(failed.text)")
+        app.clock.advance(by: .seconds(60))
+        let push = try app.seal()
+        await app.succeed(push)
+        try app.writeReport()
+        #expect(try app.diagnose(push, "--report", "report.json").found.isEmpty)
+    }
+
+    @Test("a push that opens with the keys, and that the device counted as undecryptable, is an error")
+    func opensOnlyHere() async throws {
+        let app = try await InstalledApp()
+        try app.writeReport { $0["failures"] = ["undecryptable": try app.counter()] }
+        let diagnosed = try app.diagnose(
+            app.seal(), "--report", "report.json", "--keys", app.keyFile(), "--topic", InstalledApp.topic)
+        #expect(diagnosed.names == ["undecryptable"], "\(diagnosed.text)")
+        #expect(diagnosed.text.contains("opens with the given keys"), "\(diagnosed.text)")
+    }
+
+    @Test(
+        "a stage that failed has a severity by what was shown, and one before the last restored push is past",
+        arguments: [("attachments", "error"), ("offload", "error"), ("avatar", "warning"), ("names", "warning")])
+    func stage(_ name: String, _ severity: String) async throws {
+        let app = try await InstalledApp()
+        for (time, names) in [(app.clock.time, ["device-failure"]), (app.clock.time - 86_400, [])] {
+            try app.writeReport {
+                $0["opened"] = try app.counter()
+                $0["stageFailures"] = [["stage": name, "ending": "timedOut", "counter": try app.counter(at: time)]]
+            }
+            let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
+            #expect(diagnosed.names == names, "\(diagnosed.text)")
+            guard !names.isEmpty else { continue }
+            #expect(diagnosed.first.severity == severity, "\(diagnosed.text)")
+            #expect(
+                diagnosed.first.evidence == ["report: the stage \(name) ended 1 time: timedOut"], "\(diagnosed.text)")
+        }
+    }
+
+    // MARK: The extension
+
+    @Test("an extension that doesn't run is an error, unless the report or its counters are younger than the push")
+    func neverRan() async throws {
+        let app = try await InstalledApp(.init(hasExtension: false))
+        let push = try app.seal()
+        await app.fail(push)
+        try app.writeReport()
+        let diagnosed = try app.diagnose(push, "--report", "report.json")
+        #expect(diagnosed.names == ["extension-never-ran"] && diagnosed.cause != "", "\(diagnosed.text)")
+        app.clock.advance(by: .seconds(60))
+        let later = try app.diagnose(
+            app.seal(), "--report", "report.json", "--keys", app.keyFile(), "--topic", InstalledApp.topic)
+        #expect(later.names == ["extension-never-ran"] && later.errors == [], "\(later.text)")
+        try app.writeReport { $0["rebuildCount"] = 1 }
+        let rebuilt = try app.diagnose(push, "--report", "report.json")
+        #expect(rebuilt.names == ["extension-never-ran"] && rebuilt.errors == [], "\(rebuilt.text)")
+    }
+
+    @Test("a user who doesn't allow alerts, and a push that the app suppressed")
+    func notShown() async throws {
+        let app = try await InstalledApp()
+        app.device.center.changeSettings { $0.authorization = .denied }
+        let push = try app.seal()
+        await app.fail(push)
+        try app.writeReport()
+        #expect(try app.diagnose(push, "--report", "report.json").cause == "alerts-not-allowed")
+        app.device.center.changeSettings { $0.authorization = .authorized }
+        try app.writeReport {
+            $0["opened"] = try app.counter()
+            $0["suppressed"] = try app.counter()
+        }
+        #expect(try app.diagnose(push, "--report", "report.json").names == ["push-suppressed"])
+    }
+
+    @Test(
+        "keys that can't be read: the advice is for the reason",
+        arguments: [
+            ("locked", "Unlock"), ("notEntitled", "app group"), ("insecure", "only the app"),
+            ("failed", "Look at the error"),
+        ])
+    func storage(_ code: String, _ advice: String) async throws {
+        let app = try await InstalledApp()
+        let report = DeviceReport(topic: InstalledApp.topic, unavailable: code, reason: "x", at: app.clock.time)
+        try app.place.write(report.json(), to: "report.json")
+        let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
+        #expect(diagnosed.names == ["storage-failed"], "\(diagnosed.text)")
+        #expect(diagnosed.first.advice.contains(advice), "\(diagnosed.text)")
+    }
+
+    // MARK: Reports that no device makes
+
+    @Test(
+        "a report that no device makes is refused with the member that is wrong",
+        arguments: [
+            ("version", "99", "its version is 99; this tool reads version 1"),
+            ("version", "null", "version is missing"),
+            ("topic", "\"a b\"", "topic isn't a bundle identifier"), ("time", "\"yesterday\"", "time has another type"),
+            ("time", "-1", "time isn't in seconds"), ("time", "1800000000000", "time isn't in seconds"),
+            ("time", "-9223372036854775808", "time isn't in seconds"),
+            ("keys.0.state", "\"banana\"", "keys[0].state isn't the state of a key"),
+            ("keys.0.kid", "\"banana\"", "keys[0].kid isn't the id of a key"),
+            ("keys.0.suite", "5", "keys[0].suite isn't 1, 2, 3 or 4"),
+            ("keyStorage", #"{"error":"locked","reason":"x"}"#, "both keys and keyStorage"),
+            ("senders", #"{"unsigned":false}"#, "senders has none of kids, unsigned and error"),
+            ("senders", #"{"kids":[],"unsigned":true}"#, "senders has none of kids, unsigned and error, or several"),
+            ("senders", #"{"kids":["banana"]}"#, "senders.kids or senders.refused"),
+            ("senders", #"{"kids":[],"refused":{"K7bX0aQf3nQ":"banana"}}"#, "senders.kids or senders.refused"),
+            ("store", "\"banana\"", "store is neither"),
+            ("statistics.opened.count", "-1", "opened.recentCount isn't 0 to its count"),
+            ("statistics.opened.recentCount", "-7", "opened.recentCount isn't 0 to its count"),
+            ("statistics.opened.lastTime", "9223372036854775807", "opened.lastTime isn't in seconds"),
+            ("statistics.opened.lastKid", "\"banana\"", "opened.lastKid isn't the id of a key"),
+            ("statistics.rebuildCount", "-1", "statistics.rebuildCount is negative"),
+        ])
+    func impossible(_ path: String, _ json: String, _ message: String) async throws {
         let app = try await InstalledApp()
         let push = try app.seal()
         await app.succeed(push)
         try app.writeReport()
         let report = try Relay.object(app.place.read("report.json"))
-        let value = try JSONSerialization.jsonObject(with: Data(change.json.utf8), options: .fragmentsAllowed)
-        let changed = Self.setting(value, at: change.path.split(separator: ".").map(String.init), in: report)
+        let value = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
+        let changed = Self.setting(value, at: path.split(separator: ".").map(String.init), in: report)
         try app.place.write(Relay.data(changed), to: "changed.json")
         let output = try app.place.run("diagnose", "--report", "changed.json", stdin: push)
-        #expect(output.exit == 65 && output.hasOneLineOnStderr && output.stdout.isEmpty, "\(output)")
-        #expect(output.stderr.contains("changed.json") && output.stderr.contains(change.message), "\(output)")
+        expectRefusal(output, 65, saying: message)
+        #expect(output.stderr.contains("changed.json") && output.stdout.isEmpty, "\(output)")
     }
 
     private static func setting(_ value: Any, at path: [String], in container: Any) -> Any {
@@ -76,75 +199,5 @@ struct DiagnoseReportTests {
         var object = container as? [String: Any] ?? [:]
         object[name] = rest.isEmpty && value is NSNull ? nil : setting(value, at: rest, in: object[name] ?? [:])
         return object
-    }
-
-    @Test("a report of a device whose clock was never set is a wrong clock, without any failed push")
-    func unsetClock() async throws {
-        let app = try await InstalledApp()
-        app.device.clockError = .seconds(-InstalledApp.start.seconds)
-        try app.writeReport()
-        let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
-        #expect(diagnosed.errors == ["device-clock-wrong", "extension-never-ran"], "\(diagnosed.text)")
-        #expect(diagnosed.first.cause.contains("isn't set"), "\(diagnosed.text)")
-    }
-
-    @Test("an old report of a healthy device isn't a wrong clock: a note says how old it is")
-    func oldReport() async throws {
-        let app = try await InstalledApp()
-        let push = try app.seal()
-        await app.succeed(push)
-        try app.writeReport()
-        let diagnosed = try app.diagnose(push, "--report", "report.json", at: app.clock.time + 25 * 3_600)
-        #expect(diagnosed.found.map(\.name) == ["report-old"] && diagnosed.errors.isEmpty, "\(diagnosed.text)")
-        #expect(diagnosed.first.cause.contains("25 hours"), "\(diagnosed.text)")
-        #expect(diagnosed.notChecked.contains("whether the device's clock is slow"), "\(diagnosed.text)")
-        #expect(try app.diagnose(push, "--report", "report.json", at: app.clock.time + 1_800).found.isEmpty)
-    }
-
-    @Test("the texts of a counter are right for one push and for two", arguments: [1, 2])
-    func counted(_ count: Int) async throws {
-        let (app, other) = (try await InstalledApp(), try await InstalledApp())
-        let push = try other.seal()
-        for _ in 0..<count { await app.fail(push) }
-        try app.writeReport()
-        let diagnosed = try app.diagnose(push, "--report", "report.json")
-        let expected =
-            count == 1
-            ? "report: 1 push failed with unknownKey, for key "
-            : "report: 2 pushes failed with unknownKey, the last one for key "
-        #expect(diagnosed.first.evidence.contains { $0.hasPrefix(expected) }, "\(diagnosed.text)")
-    }
-
-    @Test("a push that came before the first unlock is a note, because it is normal")
-    func locked() async throws {
-        let app = try await InstalledApp()
-        app.device.restart()
-        let reception = await app.fail(try app.seal())
-        let diagnosed = try app.diagnose(Data(#require(reception.content?.userInfo)))
-        #expect(diagnosed.found.map(\.name) == ["device-counted-locked"], "\(diagnosed.text)")
-        #expect(diagnosed.first.severity == "note", "\(diagnosed.text)")
-    }
-
-    @Test("a push that failed with a revoked key names the keys that it may be", arguments: [true, false])
-    func revoked(isSigned: Bool) async throws {
-        let record = try KeyRecord.generate(.sender, backend: DefaultBackend.shared)
-        let always = KeyLifecycle(activatesAt: UnixTime(0))
-        var ended = always
-        ended.revokedAt = InstalledApp.start - 60
-        let set = try Keyset([Keyset.Entry(record, ended)]).publicKeyset(keepingPSK: false)
-        let app = try await InstalledApp(.init(senders: isSigned ? .pinned(TrustedSenders(set)) : .unsigned))
-        let kid = try #require(app.keyring.keyIDs().first)
-        let push = try app.seal(by: isSigned ? SenderKey(Keyset.Entry(record, always)) : nil)
-        if !isSigned { try app.identity.revoke(kid) }
-        let reception = await app.fail(push)
-        #expect(reception.failure == .keyRevoked)
-        let diagnosed = try app.diagnose(Data(#require(reception.content?.userInfo)))
-        #expect(diagnosed.errors == ["device-counted-revoked-key"], "\(diagnosed.text)")
-        // The push that was shown in its place names no key.
-        #expect(diagnosed.first.cause == "The device's key or the sender's key was revoked.", "\(diagnosed.text)")
-        // The report says which keys the device can use.
-        try app.writeReport()
-        let reported = try app.diagnose(push, "--report", "report.json")
-        #expect(reported.errors == [isSigned ? "sender-revoked" : "key-revoked"], "\(reported.text)")
     }
 }

@@ -34,7 +34,6 @@ struct InstalledApp {
         /// Whether the extension finds the folder of the app.
         var sharesFolder = true
         var hasExtension = true
-        var plainMembers: [String] = []
         var configure: @Sendable (inout ExtensionConfiguration) -> Void = { _ in }
     }
 
@@ -55,7 +54,7 @@ struct InstalledApp {
                 fallback: .outerAlert(orElse: .standard))
             configuration.store = SharedStore(folder: folder + "/pushes", role: .extension)
             configuration.attachments = AttachmentStage(
-                configuration: .init(folder: folder + "/attachments", plainMembers: setup.plainMembers),
+                configuration: .init(folder: folder + "/attachments"),
                 transport: device.network)
             setup.configure(&configuration)
             return configuration
@@ -157,13 +156,9 @@ struct Diagnosed: CustomTestStringConvertible {
 
     let found: [Found]
     let text: String
-    /// The arguments of the run that describe the push and its device.
-    let inputs: [String]
-
     /// Runs the command twice, as JSON and as text. Whatever the run, no output may contain text of the push or a secret of a
     /// file.
     init(_ place: Workplace, _ payload: Data, _ arguments: [String], at time: UnixTime) throws {
-        inputs = arguments
         let arguments = ["diagnose", "--at", "\(time.seconds)"] + arguments
         let json = try place.run(arguments + ["--json"], stdin: payload)
         try #require(json.exit == 0 || json.exit == 65 && json.stderr.contains("found"), "\(json)")
@@ -173,7 +168,7 @@ struct Diagnosed: CustomTestStringConvertible {
         let output = try place.run(arguments, stdin: payload)
         text = output.text
         #expect(output.exit == json.exit)
-        for name in found.map(\.name) { #expect(text.contains(name)) }
+        for finding in found { #expect(text.contains(finding.severity) && text.contains(finding.name)) }
         for secret in try Self.secrets(in: place) {
             for printed in [text, json.text, json.stderr, output.stderr] { #expect(!printed.contains(secret)) }
         }
@@ -184,20 +179,12 @@ struct Diagnosed: CustomTestStringConvertible {
         found.first ?? Found(severity: "", name: "", cause: "", evidence: [], advice: "")
     }
 
+    var names: [String] { found.map(\.name) }
+    /// The name of the first error, which is the cause; empty if there is none.
+    var cause: String { errors.first ?? "" }
     var errors: [String] { found.filter { $0.severity == "error" }.map(\.name) }
     var warnings: [String] { found.filter { $0.severity == "warning" }.map(\.name) }
     var testDescription: String { text }
-
-    /// The sentences of the advice and of the last line that ask for an input which was given.
-    var repeatedRequests: [String] {
-        let last = text.components(separatedBy: "\nTo check more").dropFirst().map { "To check more" + $0 }
-        let sentences = (found.map(\.advice) + last).flatMap { $0.components(separatedBy: ". ") }
-        let given = Set((inputs + ["--at"]).filter { $0.hasPrefix("--") })
-        return sentences.filter { sentence in
-            sentence.contains(#/\b([Gg]ive|shows?|narrows?|examines|verifies)\b/#)
-                && sentence.matches(of: #/--[a-z]+/#).contains { given.contains(String($0.0)) }
-        }
-    }
 
     /// The content of the push, and the private members of every key in the workplace.
     private static func secrets(in place: Workplace) throws -> Set<String> {

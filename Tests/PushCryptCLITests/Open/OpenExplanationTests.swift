@@ -91,7 +91,8 @@ struct OpenExplanationTests {
         let sealed = try place.sealed(to: "Keys/ios")
         let withoutVersion = Payload.replacing(#""v":1,"#, with: "", in: sealed)
         let text = try reason(place.open(keys: "Keys/ios", payload: withoutVersion), "malformed")
-        #expect(text == #": something removed a part of "pushcrypt" (payload: pushcrypt.v is missing)"#)
+        #expect(
+            text.hasPrefix(#": something changed the member "pushcrypt""#) && text.hasSuffix("pushcrypt.v is missing)"))
         let newer = Payload.replacing(#""v":1"#, with: #""v":2"#, in: sealed)
         #expect(
             try reason(place.open(keys: "Keys/ios", payload: newer), "unsupportedVersion").contains("pushcrypt.v is 2"))

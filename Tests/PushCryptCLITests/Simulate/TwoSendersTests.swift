@@ -78,7 +78,7 @@ import Testing
 
     @Test(
         "--pins is given as often as --trust: fewer or more of them are a usage error",
-        arguments: ["open", "inspect", "simulate", "diagnose"])
+        arguments: ["open", "inspect", "simulate"])
     func pins(_ command: String) throws {
         for options in [
             ["--trust", "a", "--trust", "b", "--pins", "p"], ["--trust", "a", "--pins", "p", "--pins", "q"],
@@ -89,18 +89,12 @@ import Testing
         }
     }
 
-    @Test("--trust none with another sender is a usage error of diagnose")
-    func none() throws {
-        let output = try place.run(["diagnose", "--trust", "none", "--trust", "a.jwks"], stdin: Data("{}".utf8))
-        #expect(output.exit == 64 && output.stderr.contains("--trust none"), "\(output)")
-    }
-
-    @Test("diagnose names a sender's key that two trusted sets have: sender-in-two-sets")
+    @Test("diagnose and open name a sender's key that two trusted sets have")
     func keyOfTwoSets() throws {
         let options = ["--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now]
         let twice = ["--trust", "a.jwks", "--trust", "a.jwks"]
         let found = try place.run(["diagnose", "--json"] + options + twice, stdin: push(by: "a"))
-        #expect(found.exit == 65 && found.text.contains("sender-in-two-sets"), "\(found)")
+        #expect(found.exit == 65 && found.text.contains("a key that two sets"), "\(found)")
         let refused = try place.run(["open"] + options + twice, stdin: push(by: "a"))
         #expect(refused.exit == 65 && refused.stderr.contains("two files of --trust"), "\(refused)")
     }

@@ -23,15 +23,13 @@ struct AppFolder {
 
     /// The file of a target's entitlements.
     struct Entitlements {
-        enum Owner { case app, service, other }
+        enum Owner { case app, service, other, unknown }
 
         let path: String
         let appGroups: [String]
         let keychainGroups: [String]
         let environment: String?
         let owner: Owner
-        /// Whether only names of files suggest the owner.
-        let isGuessed: Bool
     }
 
     static let servicePoint = "com.apple.usernotifications.service"
@@ -40,10 +38,6 @@ struct AppFolder {
     private(set) var entitlements: [Entitlements] = []
     /// Files and folders that can't be read as what their names say.
     private(set) var unreadable: [String] = []
-    /// Whether the targets of a project were read.
-    private(set) var hasProject = false
-    /// The classes of notification services in Swift files, and all names of classes there.
-    private(set) var sources = ClassNames()
     /// Whether this is a built app. Its entitlements are in its signature, not in files.
     let isProduct: Bool
 
@@ -53,56 +47,37 @@ struct AppFolder {
     var service: Target? { targets.first(where: \.isService) }
     var appEntitlements: [Entitlements] { entitlements.filter { $0.owner == .app } }
     var serviceEntitlements: [Entitlements] { entitlements.filter { $0.owner == .service } }
-
-    /// The endings of the property lists. The project is one.
-    static let lists = ["Info.plist", ".entitlements", ".xcent", AppFiles.projectSuffix]
-
-    /// Whether a file with one of these endings, or a folder, wasn't read: it may have what the others lack.
-    func hasUnread(_ endings: [String]) -> Bool {
-        unreadable.contains { path in
-            let isFolder = !(Self.lists + [".swift"]).contains(where: path.hasSuffix)
-            return isFolder || endings.contains(where: path.hasSuffix)
-        }
-    }
+    /// Whether all entitlements were read, and it is known whose they are.
+    var knowsEntitlements: Bool { unreadable.isEmpty && entitlements.allSatisfy { $0.owner != .unknown } }
 
     /// - Throws: `Failure` if the folder has no property list; `FileError` if it can't be read.
     init(_ folder: String) throws {
         let found = try AppFiles(in: folder)
         let files = found.paths.sorted()
         unreadable = found.unreadable
-        isProduct = Self.isIn(bundle: ".appex/", folder + "/") || files.contains { Self.isIn(bundle: ".appex/", $0) }
+        isProduct = ([folder + "/"] + files).contains { $0.contains(".appex/") }
         let projects = files.filter { $0.hasSuffix(AppFiles.projectSuffix) }.compactMap { path in
             read(folder, path) { try XcodeProject(path, $0) }
         }
         let named = Set(projects.flatMap { project in project.targets.compactMap(\.infoPath).map(project.path(of:)) })
         var lists: [(path: String, list: EntitlementList)] = []
         for path in files where !path.hasSuffix(AppFiles.projectSuffix) {
-            if path.hasSuffix(".swift") {
-                guard let text = read(folder, path, { String(decoding: $0, as: UTF8.self) }) else { continue }
-                sources.add(text, path)
-            } else if !path.hasSuffix(".plist") {
-                guard let list = read(folder, path, { try PropertyList.decode(EntitlementList.self, $0) }) else {
-                    continue
-                }
-                lists.append((path, list))
+            if !path.hasSuffix(".plist") {
+                let list = read(folder, path) { try PropertyList.decode(EntitlementList.self, $0) }
+                if let list { lists.append((path, list)) }
             } else if FileSystem.name(of: path) == "Info.plist" || named.contains(path) {
-                guard let info = read(folder, path, { try PropertyList.decode(InfoList.self, $0) }) else { continue }
-                targets.append(Target(path, info))
+                let info = read(folder, path) { try PropertyList.decode(InfoList.self, $0) }
+                if let info { targets.append(Target(path, info)) }
             }
         }
         guard !targets.isEmpty || !lists.isEmpty || !unreadable.isEmpty else {
             throw Failure(
                 .noInput, "\(folder) has no Info.plist and no .entitlements below it: not the folder of an app")
         }
-        var owners: [String: Entitlements.Owner]?
-        if projects.count == 1 {
-            hasProject = true
-            owners = add(projects[0])
-        }
+        let owners = projects.count == 1 ? add(projects[0]) : nil
+        let paths = lists.map(\.path)
         entitlements = lists.map { path, list in
-            let paths = lists.map(\.path)
-            let (owner, isGuessed) = owners.map { ($0[path] ?? .other, false) } ?? owner(of: path, list, among: paths)
-            return Entitlements(path, list, owner, isGuessed: isGuessed)
+            Entitlements(path, list, owners.map { $0[path] ?? .other } ?? owner(of: path, list, among: paths))
         }
     }
 
@@ -139,27 +114,17 @@ struct AppFolder {
         return Dictionary(own + service.entitlementPaths.map { (project.path(of: $0), .service) }) { first, _ in first }
     }
 
-    /// Only the app has the entitlement for pushes. Otherwise the only file next to an Info.plist is that target's. The
-    /// names of other files are guesses.
-    private func owner(
-        of path: String, _ list: EntitlementList, among paths: [String]
-    ) -> (owner: Entitlements.Owner, isGuessed: Bool) {
-        if list.environment != nil || list.macEnvironment != nil { return (.app, false) }
+    /// Without a project, only the app has the entitlement for pushes, and the only file next to an Info.plist is that
+    /// target's.
+    private func owner(of path: String, _ list: EntitlementList, among paths: [String]) -> Entitlements.Owner {
+        if list.environment != nil || list.macEnvironment != nil { return .app }
         let folder = FileSystem.parent(of: path)
         let neighbours = targets.filter { FileSystem.parent(of: $0.path) == folder }
-        if neighbours.count == 1, paths.count(where: { FileSystem.parent(of: $0) == folder }) == 1 {
-            return (neighbours[0].looksLikeService ? .service : neighbours[0].isExtension ? .other : .app, false)
+        guard neighbours.count == 1, paths.count(where: { FileSystem.parent(of: $0) == folder }) == 1 else {
+            return .unknown
         }
-        let name = FileSystem.name(of: path)
-        func isOfService(_ name: String) -> Bool { name.contains("NSE") || name.lowercased().contains("service") }
-        let isOfOther = ["extension", "widget", "intent", "share", "clip", "watch"].contains {
-            name.lowercased().contains($0)
-        }
-        if isOfService(name) || !isOfOther && isOfService(FileSystem.name(of: folder)) { return (.service, true) }
-        return (isOfOther ? .other : .app, true)
+        return neighbours[0].looksLikeService ? .service : neighbours[0].isExtension ? .other : .app
     }
-
-    private static func isIn(bundle suffix: String, _ path: String) -> Bool { path.contains(suffix) }
 }
 
 /// The files below an app's folder that are read.
@@ -169,7 +134,7 @@ struct AppFiles {
     private(set) var unreadable: [String] = []
 
     static let projectSuffix = ".xcodeproj/project.pbxproj"
-    private static let suffixes = ["Info.plist", ".entitlements", ".xcent", ".swift"]
+    private static let suffixes = ["Info.plist", ".entitlements", ".xcent"]
 
     /// Folders of other code, whose targets aren't the app's.
     private static let foreignFolders = ["Pods", "Carthage", "DerivedData", "SourcePackages", "node_modules", "build"]
@@ -302,11 +267,9 @@ extension AppFolder.Target {
 }
 
 extension AppFolder.Entitlements {
-    fileprivate init(_ path: String, _ list: EntitlementList, _ owner: Owner, isGuessed: Bool) {
-        self.path = path
-        appGroups = list.appGroups ?? []
-        keychainGroups = list.keychainGroups ?? []
+    fileprivate init(_ path: String, _ list: EntitlementList, _ owner: Owner) {
+        (self.path, self.owner) = (path, owner)
+        (appGroups, keychainGroups) = (list.appGroups ?? [], list.keychainGroups ?? [])
         environment = list.environment ?? list.macEnvironment
-        (self.owner, self.isGuessed) = (owner, isGuessed)
     }
 }

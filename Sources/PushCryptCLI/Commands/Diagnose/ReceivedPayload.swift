@@ -1,93 +1,74 @@
 import PushCryptCore
+import PushCryptExtension
 import PushCryptFiles
 import PushCryptPrimitives
 
-/// A payload as somebody has it. The layers that transport added are removed as far as possible, so that further faults are
-/// found too.
+/// A payload as somebody has it. An object around it is removed, so that further faults are found too.
 struct ReceivedPayload {
     /// What happened to the text before the payload could be read.
     enum Wrapping: Hashable {
         case utf16
         case byteOrderMark
-        /// The JSON is the content of a JSON string, so many times.
-        case textInText(Int)
+        /// The JSON is the content of a JSON string.
+        case textInText
         /// The whole payload is base64.
         case base64
-        /// The payload is a part of another object, at the path.
+        /// The payload is a part of another object, at the path, which no service takes out of it.
         case inside(String)
-        /// The payload is in a message to Amazon SNS, in the member of this name: as a string, or as an object.
-        case simpleNotificationService(String, isText: Bool)
-    }
-
-    /// Where `pushcrypt` is.
-    enum Place: Hashable {
-        case root
-        /// In another member of the payload, at the path.
-        case moved(String)
-        /// The members of `pushcrypt` are in an object with another name, or in the payload itself.
-        case renamed(String)
     }
 
     /// The number of bytes that APNs counts.
     private(set) var byteCount: Int
-    private(set) var wrappings: [Wrapping] = []
+    private(set) var wrapping: Wrapping?
     /// Why the text can't be read as JSON; nil if it can.
     private(set) var jsonError: JSONError?
-    private(set) var text: [UInt8]
+    let text: [UInt8]
     /// The payload itself; nil if there is no object.
     private(set) var root: JSONValue?
     /// The value of `pushcrypt`; nil if there is none.
     private(set) var envelope: JSONValue?
-    private(set) var place = Place.root
+    /// Where `pushcrypt`, or an object with its members, is in the payload; nil if it is where the extension looks for it.
+    private(set) var otherPlace: String?
     private(set) var envelopeIsText = false
     /// The headers of the request, if they are beside the payload as `simulate` reads them.
     private(set) var requestHeaders: JSONValue?
 
     var isEmpty: Bool { text.allSatisfy(\.isWhiteSpace) }
     var aps: JSONValue? { root?["aps"] }
-    /// Whether it is of a Live Activity and, as it must be, not sealed. Several detectors ask.
+    /// Whether it is of a Live Activity and, as it must be, not sealed.
     private(set) var isOfLiveActivity = false
+    /// Whether it is what APNs answers, `{"reason": …, "timestamp": …}`, or all that `curl -i` prints.
+    private(set) var isAnswer = false
 
     init(_ input: [UInt8]) {
         // `seal` prints a newline after a payload.
         text = input.last == .newline ? input.dropLast() : input
         byteCount = text.count
         guard !isEmpty else { return }
-        removeEncoding()
-        guard var value = parse() else { return }
-        var depth = 0
-        while value.kind == .string, depth < 3, let inner = Self.parsedText(value) {
-            depth += 1
-            value = inner
+        isAnswer = text.starts(with: "HTTP/".utf8)
+        switch TextEncoding(of: text.bytes) {
+        case nil: break
+        case .utf8WithByteOrderMark?: wrapping = .byteOrderMark
+        default: wrapping = .utf16
         }
-        if depth > 0 { wrappings.append(.textInText(depth)) }
-        guard value.kind == .object || value.kind == .array else { return }
+        guard wrapping == nil, let value = parse() else { return }
+        isAnswer =
+            value["reason"]?.string != nil && value.members.allSatisfy { ["reason", "timestamp"].contains($0.name) }
+        guard !isAnswer, value.kind == .object || value.kind == .array else { return }
         find(in: value)
         isOfLiveActivity = envelope == nil && aps?.isOfLiveActivity == true
     }
 
-    private mutating func removeEncoding() {
-        switch TextEncoding(of: text.bytes) {
-        case nil: return
-        case .utf8WithByteOrderMark?:
-            wrappings.append(.byteOrderMark)
-            text = Array(text.dropFirst(3))
-        case let encoding?:
-            wrappings.append(.utf16)
-            text = Self.decodedUTF16(text, isBig: encoding == .bigEndianUTF16)
-        }
-    }
-
     private mutating func parse() -> JSONValue? {
-        do throws(JSONError) { return try JSONText(text).root } catch {
-            guard let decoded = Base64.decode(text.bytes, .any),
-                let value = (try? JSONText(Array(decoded.bytes)))?.root, value.kind == .object
-            else {
-                jsonError = error
-                return nil
-            }
-            wrappings.append(.base64)
+        do throws(JSONError) {
+            let value = try JSONText(text).root
+            if Self.parsedText(value) != nil { wrapping = .textInText }
             return value
+        } catch {
+            let decoded = Base64.decode(text.bytes, .any)
+            let inner = decoded.flatMap { (try? JSONText(Array($0.bytes)))?.root }
+            if inner?.kind == .object { wrapping = .base64 } else { jsonError = error }
+            return nil
         }
     }
 
@@ -96,14 +77,6 @@ struct ReceivedPayload {
             return nil
         }
         return inner
-    }
-
-    private static func decodedUTF16(_ bytes: [UInt8], isBig: Bool) -> [UInt8] {
-        let units = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
-            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-            return isBig ? first << 8 | second : second << 8 | first
-        }
-        return Array(String(decoding: units.first == 0xfeff ? units[1...] : units[...], as: UTF16.self).utf8)
     }
 }
 
@@ -116,60 +89,41 @@ extension ReceivedPayload {
     }
 
     private mutating func find(in whole: JSONValue) {
-        let payload = Self.payload(ofRequest: whole)
-        let top = payload ?? whole
-        if let payload { (requestHeaders, byteCount) = (whole["headers"], payload.range.count) }
-        root = top.kind == .object ? top : nil
-        if let payload = Self.payload(ofBatchLine: top) {
-            enter(Found(path: ["payload"], holder: payload, envelope: payload), of: top)
-            if let envelope = payload["pushcrypt"] { take(envelope) }
-            return
+        var top = whole
+        // A line of a queue, of `seal --batch`, or with the headers of its request as `simulate` reads it.
+        if whole["aps"] == nil, let payload = whole["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil {
+            (top, byteCount) = (payload, payload.range.count)
+            let headers = whole["headers"]
+            let isRequest = headers?.members.contains { $0.name.lowercased().hasPrefix("apns-") } == true
+            if isRequest { requestHeaders = headers } else { wrapping = .inside("payload") }
         }
+        root = top.kind == .object ? top : nil
         if let envelope = root?["pushcrypt"] { return take(envelope) }
-        var visited = 0
-        if let found = Self.search(top, [], &visited, where: { $0["pushcrypt"] }) {
+        if let found = Self.search(top, where: { $0["pushcrypt"] }) {
             if found.holder["aps"] != nil {
                 enter(found, of: top)
             } else {
-                place = .moved(Self.text(of: found.path + ["pushcrypt"]))
+                otherPlace = Self.text(of: found.path + ["pushcrypt"])
             }
             return take(found.envelope)
         }
-        visited = 0
-        if let found = Self.search(top, [], &visited, where: { $0["sealed"] != nil && $0["kid"] != nil ? $0 : nil }) {
-            place = .renamed(found.path.isEmpty ? "the payload itself" : Self.text(of: found.path))
+        if let found = Self.search(top, where: { $0["sealed"] != nil && $0["kid"] != nil ? $0 : nil }) {
+            otherPlace = found.path.isEmpty ? "the top of the payload" : Self.text(of: found.path)
             return take(found.envelope)
         }
-        visited = 0
         // A payload that was never sealed may be wrapped, too.
-        if root?["aps"] == nil, let found = Self.search(top, [], &visited, where: { $0["aps"] }) {
-            enter(found, of: top)
-        }
-    }
-
-    /// The payload in a line of `seal --batch`, whose own member "pushcrypt" has the number of the line.
-    private static func payload(ofBatchLine top: JSONValue) -> JSONValue? {
-        guard top["aps"] == nil, let summary = top["pushcrypt"], summary["line"] != nil, summary["sealed"] == nil,
-            let payload = top["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil
-        else { return nil }
-        return payload
-    }
-
-    /// The payload in `{"payload": {…}, "headers": {"apns-topic": …}}`.
-    private static func payload(ofRequest top: JSONValue) -> JSONValue? {
-        guard top["aps"] == nil, let payload = top["payload"], payload["aps"] != nil || payload["pushcrypt"] != nil,
-            top["headers"]?.members.contains(where: { $0.name.lowercased().hasPrefix("apns-") }) == true
-        else { return nil }
-        return payload
+        if root?["aps"] == nil, let found = Self.search(top, where: { $0["aps"] }) { enter(found, of: top) }
     }
 
     private mutating func enter(_ found: Found, of top: JSONValue) {
         root = found.holder
-        let path = Self.text(of: found.path)
-        let isService = ["APNS", "APNS_SANDBOX"].contains(path)
-        wrappings.append(
-            isService ? .simpleNotificationService(path, isText: top[path]?.kind == .string) : .inside(path))
         byteCount = found.holder.range.count
+        let path = Self.text(of: found.path)
+        // Firebase takes it from an object, and Amazon SNS from a string.
+        let isTakenOut =
+            ["message.apns.payload", "apns.payload"].contains(path)
+            || ["APNS", "APNS_SANDBOX"].contains(path) && top[path]?.kind == .string
+        if !isTakenOut { wrapping = .inside(path) }
     }
 
     /// The names that are printed. Others may be content, such as the token of a device.
@@ -194,6 +148,11 @@ extension ReceivedPayload {
     }
 
     /// Searches objects, arrays and texts that contain JSON, at most 5 levels deep and 2,000 values.
+    private static func search(_ value: JSONValue, where match: (JSONValue) -> JSONValue?) -> Found? {
+        var visited = 0
+        return search(value, [], &visited, where: match)
+    }
+
     private static func search(
         _ value: JSONValue, _ path: [String], _ visited: inout Int, where match: (JSONValue) -> JSONValue?
     ) -> Found? {
@@ -215,5 +174,25 @@ extension ReceivedPayload {
         default: break
         }
         return nil
+    }
+}
+
+/// The members of `pushcrypt`.
+extension ReceivedPayload {
+    /// Why the extension couldn't restore it, in the `userInfo` of a delivered notification; nil for other payloads.
+    var reportedFailure: FailureClass? {
+        guard let envelope, envelope["status"]?.isString("failed") == true else { return nil }
+        return envelope["reason"]?.string.map(FailureClass.init(rawValue:))
+    }
+
+    /// Whether it is what the backend sent, sealed, and not what the extension left.
+    var isSealed: Bool { envelope != nil && reportedFailure == nil }
+    var kid: KeyID? { envelope?["kid"]?.utf8.flatMap(KeyID.init(utf8:)) }
+    var skid: KeyID? { envelope?["skid"]?.utf8.flatMap(KeyID.init(utf8:)) }
+    var sealedCharacters: ArraySlice<UInt8>? { envelope?["sealed"]?.utf8 }
+
+    /// The bytes of `sealed`; nil if it isn't base64url.
+    var sealed: [UInt8]? {
+        sealedCharacters.flatMap { Base64URL.decode($0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -51,50 +51,38 @@ private struct ImpossibleReport {
     let report: DeviceReport
     let root: JSONValue
 
-    /// The first impossible member; nil if there is none.
-    var reason: String? { topic ?? time("time", report.time) ?? keys ?? senders ?? store ?? statistics }
-
     private static let keyStates: [String] =
         [KeyState.pending, .primary, .retiring, .expired, .revoked, .destroyed].map(\.description) + ["damaged"]
 
-    private var topic: String? {
-        // An app without a bundle identifier reports an empty one.
-        report.topic.isEmpty || (try? Topic(report.topic)) != nil ? nil : "topic isn't a bundle identifier"
-    }
-
-    private func time(_ name: String, _ seconds: Int64) -> String? {
-        if seconds > UnixTime.latestSeconds {
-            return "\(name) looks like milliseconds; a report has seconds since 1970"
+    /// The first impossible member; nil if there is none.
+    var reason: String? {
+        // An app without a bundle identifier reports an empty topic.
+        if !report.topic.isEmpty, (try? Topic(report.topic)) == nil { return "topic isn't a bundle identifier" }
+        if let reason = Self.time("time", report.time) ?? statistics { return reason }
+        if report.keys != nil, report.keyStorage != nil {
+            return "it has both keys and keyStorage, which says that keys can't be read"
         }
-        return (0...4_102_444_800).contains(seconds) ? nil : "\(name) isn't between 1970 and 2100"
-    }
-
-    private var keys: String? {
-        guard let keys = report.keys else { return nil }
-        if report.keyStorage != nil { return "it has both keys and keyStorage, which says that keys can't be read" }
-        return keys.enumerated().lazy.compactMap { index, key in
+        for (index, key) in (report.keys ?? []).enumerated() {
             if KeyID(key.kid) == nil { return "keys[\(index)].kid isn't the id of a key" }
             if let suite = key.suite, Suite(rawValue: suite) == nil { return "keys[\(index)].suite isn't 1, 2, 3 or 4" }
-            return Self.keyStates.contains(key.state) ? nil : "keys[\(index)].state isn't the state of a key"
-        }.first
-    }
-
-    private var senders: String? {
+            if !Self.keyStates.contains(key.state) { return "keys[\(index)].state isn't the state of a key" }
+        }
+        if case .available? = report.store, root["store"]?.isString("available") == false {
+            return "store is neither \"available\" nor an error"
+        }
         guard let senders = report.senders else { return nil }
-        let count = [senders.kids != nil, senders.unsigned == true, senders.error != nil].count { $0 }
-        guard count > 0 else { return "senders has none of kids, unsigned and error" }
-        guard count == 1 else { return "senders has more than one of kids, unsigned and error" }
-        guard (senders.kids ?? []).allSatisfy({ KeyID($0) != nil }) else {
-            return "senders.kids isn't a list of ids of keys"
+        guard [senders.kids != nil, senders.unsigned == true, senders.error != nil].count(where: \.self) == 1 else {
+            return "senders has none of kids, unsigned and error, or several"
         }
         let failures = [FailureClass.unknownKey, .keyExpired, .keyRevoked].map(\.rawValue)
-        return (senders.refused ?? [:]).allSatisfy { KeyID($0.key) != nil && failures.contains($0.value) }
-            ? nil : "senders.refused isn't an object of ids of keys, each with \(failures.joined(separator: ", "))"
+        let isValid =
+            (senders.kids ?? []).allSatisfy { KeyID($0) != nil }
+            && (senders.refused ?? [:]).allSatisfy { KeyID($0.key) != nil && failures.contains($0.value) }
+        return isValid ? nil : "senders.kids or senders.refused has another form than in a report"
     }
 
-    private var store: String? {
-        guard case .available? = report.store, root["store"]?.isString("available") == false else { return nil }
-        return "store is neither \"available\" nor an error"
+    private static func time(_ name: String, _ seconds: Int64) -> String? {
+        (0...4_102_444_800).contains(seconds) ? nil : "\(name) isn't in seconds between 1970 and 2100"
     }
 
     private var statistics: String? {
@@ -102,18 +90,16 @@ private struct ImpossibleReport {
         var counters = [("opened", statistics.opened), ("suppressed", statistics.suppressed)]
         counters += statistics.failures.sorted { $0.key < $1.key }.map { ("failures.\($0.key)", $0.value) }
         counters += statistics.stageFailures.enumerated().map { ("stageFailures[\($0)].counter", $1.counter) }
-        let times = [("lastSelfTest", statistics.lastSelfTest), ("lastAdviceTaken", statistics.lastAdviceTaken)]
         if statistics.rebuildCount < 0 { return "statistics.rebuildCount is negative" }
         return counters.lazy.compactMap { name, value in value.flatMap { counter("statistics.\(name)", $0) } }.first
-            ?? times.lazy.compactMap { name, value in value.flatMap { time("statistics.\(name)", $0) } }.first
     }
 
     private func counter(_ name: String, _ counter: DeviceReport.Counter) -> String? {
-        if counter.count < 0 { return "\(name).count is negative" }
-        if counter.recentCount < 0 { return "\(name).recentCount is negative" }
-        if counter.recentCount > counter.count { return "\(name).recentCount is greater than count" }
+        guard counter.recentCount >= 0, counter.recentCount <= counter.count else {
+            return "\(name).recentCount isn't 0 to its count"
+        }
         if let kid = counter.lastKid, KeyID(kid) == nil { return "\(name).lastKid isn't the id of a key" }
-        return time("\(name).lastTime", counter.lastTime)
+        return Self.time("\(name).lastTime", counter.lastTime)
     }
 }
 

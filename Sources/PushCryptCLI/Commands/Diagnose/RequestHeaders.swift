@@ -87,7 +87,7 @@ struct RequestHeaders {
         var (members, hasRequestLine) = ([String: String](), false)
         for line in text.split(whereSeparator: \.isNewline) {
             // curl -v writes > before what it sends and < before what it receives.
-            let line = withoutTime(line).drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
+            let line = line.drop { $0 == ">" || $0 == "<" || $0 == " " || $0 == "\t" }
             let start = line.lowercased()
             hasRequestLine = hasRequestLine || start.hasPrefix("post /") || start.hasPrefix("host:")
             if line.hasPrefix("{"), let end = line.lastIndex(of: "}") {
@@ -108,20 +108,6 @@ struct RequestHeaders {
         return (members, hasRequestLine)
     }
 
-    /// The line without the time and the number of the connection, as in `12:34:56.123456 [0-0] > POST`: curl's --trace-time and
-    /// --trace-ids.
-    private static func withoutTime(_ line: Substring) -> Substring {
-        var line = line
-        let time = line.utf8.prefix(15)
-        let form = time.map { $0.isDigit ? UInt8(ascii: "0") : $0 }
-        if form.elementsEqual("00:00:00.000000".utf8) { line = line.dropFirst(15).drop { $0 == " " } }
-        let number = line.prefix { $0 != "]" }
-        if number.first == "[", number.dropFirst().allSatisfy({ $0.isNumber || $0 == "-" || $0 == "x" }) {
-            line = line.dropFirst(number.count + 1).drop { $0 == " " }
-        }
-        return line
-    }
-
     /// The value if it can't be content: it is short, and only has the characters of names, numbers and topics. White space
     /// before or after it is named, because it is invisible when it is printed.
     ///
@@ -139,9 +125,7 @@ struct RequestHeaders {
 
     var topic: String? { self["apns-topic"] }
     var pushType: String? { self["apns-push-type"] }
-    var priority: String? { self["apns-priority"] }
     var expiration: Int64? { self["apns-expiration"].flatMap { Int64($0) } }
-    var collapseID: String? { self["apns-collapse-id"] }
     var status: Int? { (self[":status"] ?? self["status"]).flatMap { Int($0) } }
     var reason: String? { self["reason"] }
 }

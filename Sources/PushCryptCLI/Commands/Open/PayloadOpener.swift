@@ -56,14 +56,49 @@ struct GivenKeys {
 
     /// The cause of a failure in one line, as far as the payload and the keys show it without a decryption.
     func reason(for failure: FailureClass, _ payload: [UInt8], at time: UnixTime) -> String? {
-        let evidence = Evidence(
-            payload: ReceivedPayload(payload), topic: nil, keys: keys, device: device, registration: nil,
-            senders: senders.map { .trusted($0) } ?? .unsigned, headers: nil, report: nil, app: nil, time: time,
-            given: [])
-        if let fault = Diagnosis.visibleCause(of: failure, in: evidence) { return OpeningFailure.reason(fault) }
-        if failure == .notSealed { return OpeningFailure.reasons["not-sealed"] }
-        guard failure == .undecryptable, evidence.lacksDevice, let kid = evidence.payload.kid else { return nil }
-        return "key \(kid) is a shared (master) key, and a push to one device opens only with --device ID"
+        let received = ReceivedPayload(payload)
+        if let finding = Diagnosis.unreadable(received, keys: keys, at: time) { return OpeningFailure.reason(finding) }
+        let signer = received.skid.map { "payload: signed by key \($0)" } ?? ""
+        switch failure {
+        case .notSealed: return "it has no member \"pushcrypt\": give what `pushcrypt seal` printed"
+        case .unknownKey: return unknownKey(received, signer)
+        case .keyRevoked, .keyExpired:
+            if let kid = received.kid, let ending = keys.ending(of: kid, at: time) {
+                return "the recipient's key \(failure == .keyRevoked ? "is revoked" : "has expired") (keys: \(ending))"
+            }
+            return failure == .keyRevoked
+                ? "the sender's key is revoked (\(signer))"
+                : "the sender's key has expired, or the signed set of --trust is no longer valid (\(signer))"
+        case .undecryptable where received.skid == nil && senders != nil:
+            return
+                "the push isn't signed, and with --trust only signed pushes are opened: leave --trust out for unsigned ones"
+        case .undecryptable:
+            guard device == nil, let kid = received.kid, let record = keys.entry(kid)?.record, record.kind == .shared,
+                !record.isDeviceKey
+            else { return nil }
+            return "key \(kid) is a shared (master) key, and a push to one device opens only with --device ID"
+        default: return nil
+        }
+    }
+
+    /// Which of the two keys of a payload isn't known.
+    private func unknownKey(_ payload: ReceivedPayload, _ signer: String) -> String? {
+        if let kid = payload.kid, keys.entry(kid) == nil {
+            return
+                "the push is sealed to a key that --keys doesn't have (payload: sealed to key \(kid); keys: they are "
+                + "\(Facts.list(keys.keyIDs.map(\.description))))"
+        }
+        guard let skid = payload.skid else { return nil }
+        guard let senders else {
+            return
+                "the push is signed: give the public keys of its sender with --trust, as a keyset (Keys/NAME) or a file "
+                + "(\(signer))"
+        }
+        guard !senders.keyIDs.contains(skid) else {
+            return "the push is signed by a key that two files of --trust have (\(signer))"
+        }
+        return "the push is signed by a key that --trust doesn't have (\(signer); trust: the app pins "
+            + "\(Facts.list(senders.keyIDs.map(\.description))))"
     }
 }
 
@@ -77,28 +112,9 @@ struct OpeningFailure: Error {
     /// `not opened: CLASS: REASON`
     var text: String { "not opened: \(failure)" + (reason.map { ": \($0)" } ?? "") }
 
-    /// The cause in one line, in the words of the options of `open`.
-    static func reason(_ fault: Fault) -> String {
-        var cause = reasons[fault.name] ?? fault.cause
-        if cause.last == "." { cause.removeLast() }
-        // `--trust none` is an option of `diagnose` only.
-        let seen = fault.evidence.filter { !$0.hasPrefix("--") }
-        return cause.prefix(1).lowercased() + cause.dropFirst()
-            + (seen.isEmpty ? "" : " (\(seen.joined(separator: "; ")))")
+    /// The cause in one line.
+    fileprivate static func reason(_ finding: Finding) -> String {
+        let cause = finding.cause.last == "." ? finding.cause.dropLast() : finding.cause[...]
+        return cause.prefix(1).lowercased() + cause.dropFirst() + " (\(finding.evidence.joined(separator: "; ")))"
     }
-
-    fileprivate static let reasons = [
-        "sealed-to-another-key": "the push is sealed to a key that --keys doesn't have",
-        "key-revoked": "the recipient's key is revoked",
-        "key-expired": "the recipient's key has expired",
-        "push-not-signed":
-            "the push isn't signed, and with --trust only signed pushes are opened: leave --trust out for unsigned ones",
-        "signature-unexpected":
-            "the push is signed: give the public keys of its sender with --trust, as a keyset (Keys/NAME) or a file",
-        "not-sealed": "it has no member \"pushcrypt\": give what `pushcrypt seal` printed",
-        "sender-not-pinned": "the push is signed by a key that --trust doesn't have",
-        "sender-in-two-sets": "the push is signed by a key that two files of --trust have",
-        "sender-revoked": "the sender's key is revoked",
-        "sender-expired": "the sender's key has expired, or the signed set of --trust is no longer valid",
-    ]
 }

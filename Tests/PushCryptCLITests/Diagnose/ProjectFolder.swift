@@ -1,10 +1,5 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
-import PushCryptNotifications
-import PushCryptPrimitives
-import PushCryptSimulator
-import Testing
+import PushCryptTestSupport
 
 /// The folder of an app's project, as Xcode lays it out.
 struct ProjectFolder: Sendable {
@@ -129,98 +124,64 @@ struct ProjectFolder: Sendable {
     }
 }
 
-extension TeamRun {
-    /// A wrong setting of the app's project, because of which the system doesn't run the extension. An iOS engineer has the
-    /// payload, the report and the project.
-    private static func project(
-        _ cause: String, _ finding: String, _ answer: [[String]],
-        _ change: @escaping @Sendable (inout ProjectFolder) -> Void
-    ) -> TeamRun {
-        TeamRun(cause: cause, finding: finding, answer: answer) { isMistaken in
-            let app = try await InstalledApp(.init(hasExtension: !isMistaken))
-            var folder = ProjectFolder()
-            if isMistaken { change(&folder) }
-            let payload = try app.seal()
-            await app.deliver(payload, isMistaken: isMistaken)
-            try app.writeReport()
-            return try app.diagnose(payload, "--report", "report.json", "--app", folder.write(to: app.place))
-        }
+/// The property lists of an app's project, as Xcode writes them.
+struct ProjectFiles {
+    var appGroups: [String]? = ["group.com.example.app"]
+    var serviceGroups: [String]? = ["group.com.example.app"]
+    var appKeychain: [String]?
+    var serviceKeychain: [String]?
+    var environment: String? = "development"
+    var point: String? = "com.apple.usernotifications.service"
+    var principalClass: String? = "$(PRODUCT_MODULE_NAME).NotificationService"
+    var hasServiceEntitlements = true
+    /// Of a product; nil for a project, which has variables of the build in their place.
+    var appSystem: String?
+    var serviceSystem: String?
+    var serviceID = "com.example.app.NotificationService"
+    var format = PropertyListSerialization.PropertyListFormat.xml
+
+    static let healthy = ProjectFiles()
+
+    private func write(_ list: [String: Any?], _ path: String, to place: Workplace) throws {
+        let parts = path.split(separator: "/").dropLast()
+        for count in 1...parts.count { try place.makeFolder(parts.prefix(count).joined(separator: "/"), mode: 0o755) }
+        let data = try PropertyListSerialization.data(
+            fromPropertyList: list.compactMapValues(\.self), format: format, options: 0)
+        try place.write(data, to: path, mode: 0o644)
     }
 
-    static let apps = [
-        project(
-            "the extension's minimum deployment is iOS 18.4, the value of a new Xcode, and the phone has iOS 17",
-            "extension-deployment-target",
-            [["18.4"], ["deployment", "minimum"]]
-        ) { $0.minimum = "18.4" },
-        project(
-            "the target was made with the template Notification Content Extension",
-            "extension-point-wrong",
-            [["nsextensionpointidentifier", "com.apple.usernotifications.service"]]
-        ) { $0.point = "com.apple.usernotifications.content-extension" },
-        project(
-            "the principal class has no module name, so the system doesn't find the Swift class",
-            "principal-class-without-module",
-            [["nsextensionprincipalclass"], ["module"]]
-        ) { $0.principal = "NotificationService" },
-        project(
-            "the principal class in Info.plist has the name that the class had before it was renamed",
-            "principal-class-unknown",
-            [["nsextensionprincipalclass"], ["class"]]
-        ) { $0.principal = "$(PRODUCT_MODULE_NAME).PushDecryptor" },
-        project(
-            "the extension isn't embedded in the app",
-            "extension-not-embedded",
-            [["embed"]]
-        ) { $0.isEmbedded = false },
-        TeamRun(
-            cause: "the app group of the extension is misspelt",
-            finding: "app-groups-differ",
-            answer: [["group"], ["group.com.exmaple.app"]]
-        ) { isMistaken in
-            let app = try await InstalledApp(.init(sharesFolder: !isMistaken))
-            let payload = try app.seal()
-            await app.deliver(payload, isMistaken: isMistaken)
-            try app.writeReport()
-            let folder = ProjectFolder(group: isMistaken ? "group.com.exmaple.app" : "group.com.example.app")
-            return try app.diagnose(payload, "--report", "report.json", "--app", folder.write(to: app.place))
-        },
-        TeamRun(
-            cause: "the user doesn't allow notifications, so the system runs no extension",
-            finding: "alerts-not-allowed",
-            answer: [["allow", "permission", "settings", "disabled"], ["notification", "alert"], ["user"]]
-        ) { isMistaken in
-            let app = try await InstalledApp()
-            if isMistaken { app.device.center.changeSettings { $0.authorization = .denied } }
-            let payload = try app.seal()
-            await app.deliver(payload, isMistaken: isMistaken)
-            try app.writeReport()
-            return try app.diagnose(payload, "--report", "report.json")
-        },
-        TeamRun(
-            cause: "a stage decodes a picture of 12 megapixels, and the system ends the extension for its memory",
-            finding: "extension-never-ran",
-            answer: [["memory", "crash", "ended"], ["extension"]]
-        ) { isMistaken in
-            let picture = LargePicture()
-            let app = try await InstalledApp(.init(configure: { if isMistaken { $0.stages = [picture] } }))
-            picture.device.withLock { $0 = app.device }
-            let payload = try app.seal()
-            await app.deliver(payload, isMistaken: isMistaken)
-            try app.writeReport()
-            return try app.diagnose(payload, "--report", "report.json")
-        },
-    ]
-}
+    func write(to place: Workplace) throws {
+        if appSystem != nil { return try writeProduct(to: place) }
+        let group = "com.apple.security.application-groups"
+        try write(
+            ["UIApplicationSceneManifest": ["UIApplicationSupportsMultipleScenes": true]], "Project/App/Info.plist",
+            to: place)
+        try write(
+            ["aps-environment": environment, group: appGroups, "keychain-access-groups": appKeychain],
+            "Project/App/App.entitlements", to: place)
+        try write(
+            [
+                "NSExtension": ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": principalClass]
+                    .compactMapValues(\.self)
+            ],
+            "Project/NotificationService/Info.plist", to: place)
+        guard hasServiceEntitlements else { return }
+        try write(
+            [group: serviceGroups, "keychain-access-groups": serviceKeychain],
+            "Project/NotificationService/NotificationService.entitlements", to: place)
+    }
 
-/// A stage that decodes a picture of 4,000 x 3,000 pixels. Its process ends there, so nothing after it runs.
-private struct LargePicture: ContentStage {
-    let device = Locked<SimulatedDevice?>(nil)
-
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        let device = try #require(device.withLock { $0 })
-        device.memory.use(4_000 * 3_000 * 4)
-        try await device.clock.sleep(for: .seconds(86_400))
-        return content
+    private func writeProduct(to place: Workplace) throws {
+        try write(
+            ["CFBundleIdentifier": InstalledApp.topic, "CFBundlePackageType": "APPL", "MinimumOSVersion": appSystem],
+            "Project/Example.app/Info.plist", to: place)
+        try write(
+            [
+                "CFBundleIdentifier": serviceID, "CFBundlePackageType": "XPC!", "MinimumOSVersion": serviceSystem,
+                "NSExtension": [
+                    "NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": "Example.NotificationService",
+                ]
+                .compactMapValues(\.self),
+            ], "Project/Example.app/PlugIns/NotificationService.appex/Info.plist", to: place)
     }
 }
