@@ -42,7 +42,7 @@ struct Diagnose: ParsableCommand {
     @Option(help: .init("The headers of the request to APNs, and of its answer.", "FILE")) var headers: String?
     @Option(help: .init("The device's report.", "FILE")) var report: String?
     @Option(help: .init("The app's project or product.", "FOLDER")) var app: String?
-    @Flag(help: "Print JSON: an array of objects.") var json = false
+    @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var timeOptions: TimeOptions
     @OptionGroup var messages: MessageOptions
 
