@@ -23,7 +23,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
@@ -52,12 +51,11 @@ let package = Package(
                 "APNsStandIn", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
-        // The service without its command line.
+        // The service with its command line.
         .target(
             name: "PushBackend",
             dependencies: [
                 .product(name: "PushCryptSender", package: "pushcrypt"),
-                .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -70,22 +68,15 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
         .executableTarget(
             name: "push-service",
-            dependencies: [
-                "PushBackend",
-                .product(name: "PushCryptSender", package: "pushcrypt"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: settings),
+            dependencies: ["PushBackend", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings),
         // One push, without the service. It has the default settings, as a reader's package has.
         .executableTarget(
             name: "first-push",
@@ -106,21 +97,6 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ], swiftSettings: settings),
-        // Runs all of it on one machine, with simulated phones.
-        .executableTarget(
-            name: "rehearsal",
-            dependencies: [
-                "APNsStandIn", "PushBackend",
-                .product(name: "PushCryptExtension", package: "pushcrypt"),
-                .product(name: "PushCryptSimulator", package: "pushcrypt"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
         .target(
@@ -152,7 +128,7 @@ let package = Package(
         .testTarget(
             name: "ProgramTests",
             dependencies: [
-                "apns-stand-in", "push-service", "rehearsal", "PushBackend", "BackendTestSupport",
+                "apns-stand-in", "PushBackend", "BackendTestSupport",
                 .product(name: "PushCryptSender", package: "pushcrypt"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -163,22 +139,17 @@ let package = Package(
                 "APNsStandIn", "PushBackend", "BackendTestSupport",
                 .product(name: "PushCryptSender", package: "pushcrypt"),
                 .product(name: "PushCryptExtension", package: "pushcrypt"),
-                .product(name: "PushCryptSimulator", package: "pushcrypt"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-                .product(name: "Instrumentation", package: "swift-distributed-tracing"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ], swiftSettings: settings),
     ]
 )

@@ -1,43 +1,65 @@
 import APNsStandIn
 import BackendTestSupport
 import Foundation
-import GRDB
+import HTTPTypes
 import Logging
 import PushCryptSender
-import PushCryptSimulator
 import Testing
 
 @testable import PushBackend
 
 @Suite("one attempt, over the network", .serialized) struct DeliveryWorkerTests {
-    @Test("an accepted push is stored as sent with its apns-id, and its text is on the screen")
+    @Test("an accepted push is stored as sent under the name of its receipt, and the phone opens its text")
     func sent() async throws {
         try await Sending.with { sending in
             let message = try await sending.accept("Your results are in.")
             let delivery = try #require(try await sending.claim())
             let result = try await sending.attempt(delivery)
             let push = try #require(sending.apns.accepted.first)
-            #expect(push.id == delivery.apnsID && push.collapseID == delivery.apnsID && push.priority == 10)
-            #expect(push.expiration == delivery.expiresAt / 1_000)
-            let stored = try await storedNames(sending)
-            let named = try JSONDecoder().decode(Named.self, from: Data(push.payload)).pushcrypt.skid
-            #expect(result == .sent(receiptName: stored.receipt, skid: stored.skid) && stored.skid == named)
-            #expect(try await sending.test.store.report(on: message.id)?.sent == 1)
-            _ = await sending.phone.receive(Data(push.payload))
-            let banner = sending.phone.device.center.lockScreen.groups.first?.banners.first
-            #expect(banner?.body == "Your results are in.")
+            #expect(push.id == delivery.apnsID && push.expiration == delivery.expiresAt / 1_000)
+            guard case .sent(let name?, let skid) = result else {
+                Issue.record("the push wasn't sent")
+                return
+            }
+            #expect(skid == sending.keys.kid)
+            #expect(try sending.phone.open(push) == #"{"aps":{"alert":{"body":"Your results are in."}}}"#)
+            try await sending.test.store.add(
+                DeviceReceipt(id: name, name: name, failure: nil, kid: nil, time: sending.clock.now), of: "zoe",
+                at: sending.clock.now)
+            #expect(try await sending.test.store.report(on: message.id)?.opened == 1)
         }
     }
 
-    private struct Named: Decodable {
-        struct Envelope: Decodable { let skid: String }
-        let pushcrypt: Envelope
+    @Test("priority, collapse id and expiry of a message arrive at APNs, or 10, the apns-id and a day without them")
+    func headers() async throws {
+        try await Sending.with { sending in
+            let api = try await TestAPI(over: sending.test, milliseconds: { sending.clock.now })
+            for (members, priority, collapseID, lifetime) in [
+                (#","priority":5,"collapseID":"visit-7","expiresAfter":600"#, 5, "visit-7", 600),
+                (#","priority":1"#, 1, nil, 86_400), ("", 10, nil, 86_400),
+            ] as [(String, Int, String?, Int64)] {
+                #expect(try await api.send(more: members).status == 202)
+                _ = try await sending.attempt(try await sending.claim())
+                let push = try #require(sending.apns.accepted.last)
+                #expect(push.priority == priority && push.pushType == "alert")
+                #expect(push.collapseID == collapseID ?? push.id)
+                #expect((push.expiration ?? 0) - sending.clock.now / 1_000 == lifetime)
+            }
+        }
     }
 
-    private func storedNames(_ sending: Sending) async throws -> (receipt: String?, skid: String?) {
-        try await sending.test.store.database.read { db in
-            let row = try Row.fetchOne(db, sql: "SELECT receipt, skid FROM delivery WHERE state = 1")
-            return (row?["receipt"], row?["skid"])
+    @Test("Apple can read the placeholder, and not whether a text is short or long")
+    func outside() async throws {
+        let placeholder = Placeholder(title: "Clinic", body: "Open the app")
+        try await Sending.with(placeholder: placeholder) { sending in
+            for text in ["Hi", "Your results are in."] {
+                _ = try await sending.accept(text)
+                _ = try await sending.attempt(try await sending.claim())
+            }
+            let pushes = sending.apns.accepted
+            let outer = String(decoding: try #require(pushes.first).payload, as: UTF8.self)
+            #expect(outer.contains("Clinic") && outer.contains("Open the app") && !outer.contains("Hi"))
+            #expect(pushes.map(\.payload.count).allSatisfy { $0 == pushes[0].payload.count })
         }
     }
 
@@ -46,7 +68,7 @@ import Testing
         arguments: [true, false])
     func tokenEnded(hasRegisteredSince: Bool) async throws {
         try await Sending.with { sending in
-            let message = try await sending.accept("Hello")
+            let message = try await sending.accept()
             let delivery = try #require(try await sending.claim())
             var refusal = try #require(Refusal.named("Unregistered"))
             refusal.timestampInMilliseconds = delivery.registeredAt + (hasRegisteredSince ? -1 : 1)
@@ -61,51 +83,33 @@ import Testing
         }
     }
 
-    @Test("a 429 for one device delays only this delivery, doubling its wait, and at least for Retry-After")
-    func tooManyRequests() async throws {
+    @Test(
+        "a 429 for one device delays only this delivery, and a 503 everything for this server, at least for Retry-After",
+        arguments: ["TooManyRequests", "ServiceUnavailable"])
+    func delays(reason: String) async throws {
         try await Sending.with { sending in
-            _ = try await sending.accept("Hello")
-            var refusal = try #require(Refusal.named("TooManyRequests"))
+            _ = try await sending.accept()
+            var refusal = try #require(Refusal.named(reason))
             for (retryAfter, wait) in [(nil, 100), (nil, 200), (7, 7_000), (nil, 800)] as [(Int?, Int64)] {
                 refusal.retryAfterInSeconds = retryAfter
                 sending.apns.standIn.order(.answer(refusal))
-                let delivery = try #require(try await sending.claim())
-                let result = try await sending.attempt(delivery)
-                #expect(result == .retry(at: sending.clock.now + wait, reason: "TooManyRequests"))
-                #expect(sending.worker.gate.isOpen(at: sending.clock.now))
+                let result = try await sending.attempt(try await sending.claim())
+                #expect(result == .retry(at: sending.clock.now + wait, reason: reason))
                 sending.clock.advance(by: wait - 1)
                 #expect(try await sending.claim() == nil)
+                #expect(sending.worker.gate.isOpen(at: sending.clock.now) == (reason == "TooManyRequests"))
                 sending.clock.advance(by: 1)
+                #expect(sending.worker.gate.isOpen(at: sending.clock.now))
             }
+            _ = try await sending.attempt(try await sending.claim())
+            #expect(sending.apns.accepted.count == 1)
         }
     }
 
-    @Test("a 503 holds back everything for this server, doubling the wait, and at least for Retry-After")
-    func unavailable() async throws {
-        try await Sending.with { sending in
-            _ = try await sending.accept("Hello")
-            var refusal = try #require(Refusal.named("ServiceUnavailable"))
-            for (retryAfter, wait) in [(nil, 100), (nil, 200), (9, 9_000)] as [(Int?, Int64)] {
-                refusal.retryAfterInSeconds = retryAfter
-                sending.apns.standIn.order(.answer(refusal))
-                let delivery = try #require(try await sending.claim())
-                let opensAt = sending.clock.now + wait
-                #expect(try await sending.attempt(delivery) == .retry(at: opensAt, reason: "ServiceUnavailable"))
-                #expect(!sending.worker.gate.isOpen(at: opensAt - 1) && sending.worker.gate.isOpen(at: opensAt))
-                sending.clock.advance(by: wait)
-            }
-            let delivery = try #require(try await sending.claim())
-            guard case .sent = try await sending.attempt(delivery) else {
-                Issue.record("the push wasn't sent after the waits")
-                return
-            }
-        }
-    }
-
-    @Test("a cut connection is tried again with the same apns-id, and the phone shows the push once")
+    @Test("a cut connection is tried again with the same apns-id and collapse id, so that it replaces itself")
     func cut() async throws {
         try await Sending.with { sending in
-            _ = try await sending.accept("Hello")
+            _ = try await sending.accept()
             sending.apns.standIn.order(.reset(afterAccepting: true))
             let first = try #require(try await sending.claim())
             let result = try await sending.attempt(first)
@@ -115,48 +119,36 @@ import Testing
             _ = try await sending.attempt(second)
             let pushes = sending.apns.accepted
             #expect(pushes.map(\.id) == [first.apnsID, first.apnsID])
-            for push in pushes {
-                let headers = PushHeaders(topic: push.topic, collapseID: push.collapseID)
-                _ = await sending.phone.receive(Data(push.payload), headers)
-            }
-            #expect(sending.phone.device.center.deliveredNotifications.count == 1)
+            #expect(pushes.map(\.collapseID) == [first.apnsID, first.apnsID])
+            for push in pushes { #expect(try sending.phone.open(push).contains("Hello")) }
         }
     }
 
     @Test(
-        "a token that APNs doesn't know removes its installation",
-        arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"])
-    func unknownToken(reason: String) async throws {
+        "a token that APNs doesn't know removes its installation, unless APNs has accepted a push to it before",
+        arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"], [false, true])
+    func unknownToken(reason: String, wasAccepted: Bool) async throws {
         try await Sending.with { sending in
-            let message = try await sending.accept("Hello")
-            sending.apns.standIn.order(.answer(try #require(Refusal.named(reason))))
-            _ = try await sending.attempt(try #require(try await sending.claim()))
-            #expect(try await sending.test.store.report(on: message.id)?.failed == [reason: 1])
-            #expect(try await sending.test.store.registration(named: sending.registration.name, of: "zoe") == nil)
-        }
-    }
-
-    @Test("a service with the wrong server or topic doesn't lose an installation that APNs has accepted before")
-    func acceptedToken() async throws {
-        try await Sending.with { sending in
-            for name in [nil, "BadDeviceToken"] {
-                if let name { sending.apns.standIn.order(.answer(try #require(Refusal.named(name)))) }
-                _ = try await sending.accept("Hello")
-                _ = try await sending.attempt(try #require(try await sending.claim()))
+            if wasAccepted {
+                _ = try await sending.accept()
+                _ = try await sending.attempt(try await sending.claim())
             }
-            #expect(
-                try await sending.test.store.registration(named: sending.registration.name, of: "zoe")
-                    == sending.registration)
+            let message = try await sending.accept()
+            sending.apns.standIn.order(.answer(try #require(Refusal.named(reason))))
+            _ = try await sending.attempt(try await sending.claim())
+            #expect(try await sending.test.store.report(on: message.id)?.failed == [reason: 1])
+            let state = try await sending.test.store.registration(named: sending.registration.name, of: "zoe")
+            #expect(state == (wasAccepted ? sending.registration : nil))
         }
     }
 
     @Test("a provider token that is expired and too young to be replaced holds back everything for this server")
     func expiredProviderToken() async throws {
         try await Sending.with { sending in
-            _ = try await sending.accept("Hello")
+            _ = try await sending.accept()
             sending.apns.standIn.order(.answer(try #require(Refusal.named("ExpiredProviderToken"))))
             let opensAt = sending.clock.now + 100
-            let result = try await sending.attempt(try #require(try await sending.claim()))
+            let result = try await sending.attempt(try await sending.claim())
             #expect(result == .retry(at: opensAt, reason: "ExpiredProviderToken"))
             #expect(!sending.worker.gate.isOpen(at: opensAt - 1) && sending.worker.gate.isOpen(at: opensAt))
         }
@@ -165,7 +157,7 @@ import Testing
     @Test("a refused provider token is logged once as an error with what to do, until a push is accepted")
     func refusedProviderToken() async throws {
         try await Sending.with { sending in
-            for _ in 0..<2 { _ = try await sending.accept("Hello") }
+            for _ in 0..<2 { _ = try await sending.accept() }
             sending.apns.standIn.order(.answer(try #require(Refusal.named("InvalidProviderToken"))), times: 2)
             // Both were sent before the first answer.
             let together = [try #require(try await sending.claim()), try #require(try await sending.claim())]
@@ -180,7 +172,7 @@ import Testing
             #expect(errors.first?.message.contains("--team-id") == true)
             #expect(sending.worker.gate.tokenRefusal == "InvalidProviderToken")
             sending.clock.advance(by: 60_000)
-            _ = try await sending.attempt(try #require(try await sending.claim()))
+            _ = try await sending.attempt(try await sending.claim())
             #expect(sending.worker.gate.tokenRefusal == nil)
         }
     }
@@ -188,9 +180,9 @@ import Testing
     @Test("a push whose stream breaks off after the status 200 is sent, and isn't sent again")
     func cutAnswer() async throws {
         try await Sending.with { sending in
-            let message = try await sending.accept("Hello")
+            let message = try await sending.accept()
             sending.apns.standIn.order(.cutAnswer)
-            _ = try await sending.attempt(try #require(try await sending.claim()))
+            _ = try await sending.attempt(try await sending.claim())
             #expect(try await sending.test.store.report(on: message.id)?.sent == 1)
         }
     }
@@ -199,18 +191,15 @@ import Testing
     func invalidRequest() async throws {
         try await Sending.with { sending in
             // A message that an earlier version has accepted.
-            let message = try await sending.test.store.accept(
-                NewMessage(
-                    to: .user("zoe"), payload: Data(#"{"aps":{"alert":"Hi"}}"#.utf8), collapseID: "visit\u{7f}",
-                    expiresAt: sending.clock.now + 30 * 86_400_000), at: sending.clock.now)
-            let result = try await sending.attempt(try #require(try await sending.claim()))
+            let message = try await sending.accept(collapseID: "visit\u{7f}")
+            let result = try await sending.attempt(try await sending.claim())
             #expect(result == .failed(reason: "invalidRequest"))
             #expect(sending.worker.gate.isOpen(at: sending.clock.now))
             #expect(try await sending.test.store.report(on: message.id)?.failed == ["invalidRequest": 1])
             let errors = sending.log.lines.filter { $0.level == .error }
             #expect(errors.map { $0.metadata["reason"] } == ["Invalid header field values"])
-            _ = try await sending.accept("Hello")
-            _ = try await sending.attempt(try #require(try await sending.claim()))
+            _ = try await sending.accept()
+            _ = try await sending.attempt(try await sending.claim())
             #expect(sending.apns.accepted.count == 1)
         }
     }
@@ -218,7 +207,7 @@ import Testing
     @Test("with a revoked signing key nothing is sealed or sent, the push waits for the next key, and health says so")
     func revokedKey() async throws {
         try await Sending.with { sending in
-            let message = try await sending.accept("Hello")
+            let message = try await sending.accept()
             sending.keys.revoke()
             sending.signingKeys.checkNow()
             #expect(!sending.worker.sealer.signingKeyStatus.isHealthy)

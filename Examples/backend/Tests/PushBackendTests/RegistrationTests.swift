@@ -12,7 +12,7 @@ import Testing
     @Test("a device token belongs to the account that registered it last")
     func otherAccount() async throws {
         let first = try await test.register("zoe", token: "aa", kid: "kid-1")
-        let message = try await test.accept(.user("zoe"))
+        let message = try await test.accept()
         try await test.register("amara", token: "aa", kid: "kid-2")
         #expect(try await test.store.registration(named: first.name, of: "zoe") == nil)
         #expect(try await test.store.report(on: message.id)?.failed == ["replaced": 1])
@@ -21,43 +21,30 @@ import Testing
     @Test("a new token or a new key renews the installation, and what waits is sealed to the new key")
     func renewal() async throws {
         let first = try await test.register("zoe", token: "aa", kid: "kid-1")
-        _ = try await test.accept(.user("zoe"))
+        _ = try await test.accept()
         #expect(try await test.register("zoe", token: "aa", kid: "kid-2").name == first.name)
         #expect(try await test.register("zoe", token: "bb", kid: "kid-2").name == first.name)
-        let both = try await test.register("zoe", token: "cc", kid: "kid-3", environment: .sandbox, name: first.name)
-        #expect(both.name == first.name)
+        #expect(try await test.register("zoe", token: "cc", kid: "kid-2", environment: .sandbox).name == first.name)
         let delivery = try await test.claim(.sandbox)
-        #expect(delivery.map(\.kid) == ["kid-3"] && delivery.map(\.token) == ["cc"])
+        #expect(delivery.map(\.kid) == ["kid-2"] && delivery.map(\.token) == ["cc"])
     }
 
-    @Test("a key of a lower suite doesn't renew an installation, by its token or its name")
+    @Test("a key of a lower suite doesn't renew an installation, and another user's or another device's key is stored")
     func lowerSuite() async throws {
         let first = try await test.register("zoe", token: "aa", kid: "kid-1", key: .shared)
-        for (token, name) in [("aa", nil), ("bb", first.name)] as [(String, String?)] {
-            let error = await #expect(throws: StoreError.self) {
-                try await test.register("zoe", token: token, kid: "kid-2", key: .p256, name: name)
-            }
-            #expect(error?.code == .conflict && error?.reason.contains("ranks below") == true)
+        let error = await #expect(throws: StoreError.self) {
+            try await test.register("zoe", token: "aa", kid: "kid-2", key: .p256)
         }
+        #expect(error?.code == .conflict && error?.reason.contains("ranks below") == true)
         #expect(try await test.store.registration(named: first.name, of: "zoe")?.kid == "kid-1")
         #expect(try await test.register("zoe", token: "cc", kid: "kid-3", key: .p256).name != first.name)
         #expect(try await test.register("amara", token: "aa", kid: "kid-4", key: .p256).kid == "kid-4")
     }
 
-    @Test("a user can't renew, read or remove another user's installation")
-    func otherUser() async throws {
-        let first = try await test.register("zoe")
-        await #expect(throws: StoreError.self) {
-            try await test.register("amara", token: "bb", kid: "kid-2", name: first.name)
-        }
-        #expect(try await test.store.registration(named: first.name, of: "amara") == nil)
-        #expect(try await !test.store.signOut(first.name, of: "amara", at: 1))
-    }
-
     @Test("after the sign-out nothing is sent, and what waited has failed")
     func signOut() async throws {
         let first = try await test.register("zoe")
-        let message = try await test.accept(.user("zoe"))
+        let message = try await test.accept()
         #expect(try await test.store.signOut(first.name, of: "zoe", at: 2_000))
         #expect(try await test.claim().isEmpty)
         #expect(try await test.store.report(on: message.id)?.failed == ["signedOut": 1])
@@ -66,19 +53,18 @@ import Testing
     @Test("after a sign-out, a late receipt of the old device sends nothing to the device that registers next")
     func lateReceipt() async throws {
         let zoe = try await test.register("zoe")
-        _ = try await test.accept(.user("zoe"))
-        try await test.end(try await test.claim()[0], .sent(receiptName: "name"))
+        _ = try await test.accept()
+        try await test.send()
         _ = try await test.store.signOut(zoe.name, of: "zoe", at: 2_000)
         try await test.register("amara", token: "bb", kid: "kid-2", at: 3_000)
-        let receipt = DeviceReceipt(id: "random", name: nil, failure: "undecryptable", kid: "kid-1", time: 2_000)
-        try await test.store.add(receipt, of: "zoe", at: 3_000)
+        try await test.fail("undecryptable", at: 3_000)
         #expect(try await test.claim(at: 9_000).isEmpty)
     }
 
     @Test("a 410 for a removed device leaves the device that registers next")
     func late410() async throws {
         let zoe = try await test.register("zoe")
-        _ = try await test.accept(.user("zoe"))
+        _ = try await test.accept()
         let delivery = try await test.claim()[0]
         _ = try await test.store.signOut(zoe.name, of: "zoe", at: 2_000)
         let amara = try await test.register("amara", token: "bb", kid: "kid-2", at: 3_000)
@@ -89,7 +75,7 @@ import Testing
     @Test("a delivery for another user's installation isn't claimed")
     func foreignInstallation() async throws {
         try await test.register("zoe")
-        _ = try await test.accept(.user("zoe"))
+        _ = try await test.accept()
         try await test.store.database.write { try $0.execute(sql: "UPDATE installation SET user = 'amara'") }
         #expect(try await test.claim().isEmpty)
     }
@@ -99,9 +85,9 @@ import Testing
         arguments: [("bb", .production), ("aa", .sandbox)] as [(String, APNsEnvironment)])
     func renewedToken(token: String, environment: APNsEnvironment) async throws {
         let state = try await test.register("zoe", token: "aa")
-        _ = try await test.accept(.user("zoe"))
+        _ = try await test.accept()
         let delivery = try await test.claim()[0]
-        try await test.register("zoe", token: token, environment: environment, name: state.name, at: 2_000)
+        try await test.register("zoe", token: token, environment: environment, at: 2_000)
         try await test.end(delivery, .tokenEnded(at: 3_000, reason: "Unregistered"), at: 4_000)
         #expect(try await test.store.registration(named: state.name, of: "zoe") == state)
         #expect(try await test.claim(environment, at: 4_000).map(\.token) == [token])
@@ -116,6 +102,6 @@ import Testing
         }
         #expect(try await test.store.registration(named: names[0], of: "zoe") == nil)
         #expect(try await test.store.registration(named: names[1], of: "zoe") != nil)
-        #expect(try await test.accept(.user("zoe")).deliveryCount == 20)
+        #expect(try await test.accept().deliveries == 20)
     }
 }

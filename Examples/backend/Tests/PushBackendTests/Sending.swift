@@ -6,12 +6,11 @@ import Logging
 import NIOConcurrencyHelpers
 import PushCryptExtension
 import PushCryptSender
-import PushCryptSimulator
 
 @testable import PushBackend
 
-/// Everything between the queue and the phone's screen: the store, the sealer, and the client of a stand-in that listens. Only the
-/// clock is the test's.
+/// Everything between the queue and the phone: the store, the sealer, and the client of a stand-in that listens. Only the clock is
+/// the test's.
 struct Sending {
     static let topic = "com.example.app"
     static let deviceToken = "aa11"
@@ -20,23 +19,22 @@ struct Sending {
     let test: TestStore
     let keys: SigningKeys
     let signingKeys: KeysetWatcher
-    let phone: TestDevice
+    let phone: Phone
     let registration: RegistrationState
     let worker: DeliveryWorker
     /// Milliseconds since 1970. It stands still.
     let clock: TestClock
     let log = CapturedLog(level: .trace)
-    let metrics = PrometheusMetrics()
 
     static func with(
-        _ options: SQLiteStore.Options = .init(), visible: PushSealer.VisibleParts = .init(),
-        _ body: (Sending) async throws -> Void
+        placeholder: Placeholder = .standard, busyTimeoutInSeconds: Double = 2, _ body: (Sending) async throws -> Void
     ) async throws {
         try await RunningStandIn.with { apns in
             let client = try APNsClient.httpClient(trustedPEM: apns.certificatePEM, connectTimeoutInSeconds: 60)
             let result: Result<Void, any Error>
             do {
-                result = .success(try await body(Sending(apns, client, options, visible)))
+                result = .success(
+                    try await body(Sending(apns, client, placeholder, TestStore(busyTimeoutInSeconds))))
             } catch { result = .failure(error) }
             try await client.shutdown()
             try result.get()
@@ -44,62 +42,52 @@ struct Sending {
     }
 
     private init(
-        _ apns: RunningStandIn, _ client: HTTPClient, _ options: SQLiteStore.Options, _ visible: PushSealer.VisibleParts
+        _ apns: RunningStandIn, _ client: HTTPClient, _ placeholder: Placeholder, _ test: TestStore
     ) async throws {
         self.apns = apns
+        self.test = test
         let clock = TestClock()
         self.clock = clock
-        test = try TestStore(options)
         keys = SigningKeys()
         signingKeys = try KeysetWatcher(file: keys.path)
-        phone = try await TestDevice(topic: Self.topic, senders: .pinned(TrustedSenders(json: keys.publicKey)))
+        phone = try Phone(trusting: keys)
         apns.standIn.add(token: Self.deviceToken, topic: Self.topic)
-        let kid = try Registration(json: phone.registration, requiring: []).kid.description
         registration = try await test.register(
             RegistrationUpload(
-                user: "zoe", token: Self.deviceToken, environment: .production, record: phone.registration, kid: kid),
-            at: clock.now)
-        let token = await ProviderToken(
-            try ProviderKey(pem: apns.providerKeyPEM), keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
-            store: test.store,
-            milliseconds: { clock.now })
+                user: "zoe", token: Self.deviceToken, environment: .production, record: Data(phone.record.utf8),
+                kid: try Registration(json: Data(phone.record.utf8), requiring: []).kid.description), at: clock.now)
+        let transport = APNsClient(client, base: apns.base, timeoutInSeconds: 60)
         worker = DeliveryWorker(
             environment: .production,
             sealer: try PushSealer(
-                topic: Self.topic, signingKeys: signingKeys, visible: visible, metrics: metrics,
+                topic: Self.topic, host: TestAPI.host, signingKeys: signingKeys, placeholder: placeholder,
                 milliseconds: { clock.now }),
-            transport: APNsClient(client, base: apns.base, timeoutInSeconds: 60), token: token,
-            gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, metrics: metrics,
-            logger: log.logger)
+            transport: { try await transport.send($0, providerToken: $1) },
+            token: await ProviderToken(
+                try ProviderKey(pem: apns.providerKeyPEM), keyID: RunningStandIn.keyID, teamID: RunningStandIn.teamID,
+                store: test.store, milliseconds: { clock.now }),
+            gate: Gate(.testing), backoff: .testing, milliseconds: { clock.now }, logger: log.logger)
     }
 
     /// Accepts a message for the phone's user.
-    func accept(_ text: String) async throws -> AcceptedMessage {
-        try await accept(payload: #"{"aps":{"alert":{"body":"\#(text)"}}}"#)
-    }
-
-    /// Accepts a message for the phone's user.
-    func accept(payload: String) async throws -> AcceptedMessage {
-        try await test.store.accept(
-            NewMessage(to: .user("zoe"), payload: Data(payload.utf8), expiresAt: clock.now + 3_600_000), at: clock.now)
+    func accept(_ text: String = "Hello", collapseID: String? = nil) async throws -> AcceptedMessage {
+        let payload = Data(#"{"aps":{"alert":{"body":"\#(text)"}}}"#.utf8)
+        return try await test.store.accept(
+            NewMessage(user: "zoe", payload: payload, collapseID: collapseID, expiresAt: clock.now + 3_600_000),
+            at: clock.now)
     }
 
     /// Claims the next delivery.
     func claim() async throws -> ClaimedDelivery? {
-        try await test.store.claim(1, for: .production, at: clock.now, until: clock.now + 60_000).first
+        try await test.store.claim(1, for: .production, at: clock.now).first
     }
 
     /// Makes one attempt, and stores how it ended.
-    func attempt(_ delivery: ClaimedDelivery) async throws -> DeliveryOutcome.Result {
-        let outcome = await worker.send(worker.prepare(delivery))
+    func attempt(_ delivery: ClaimedDelivery?) async throws -> DeliveryOutcome.Result? {
+        guard let delivery else { return nil }
+        let outcome = await worker.attempt(delivery)
         try await test.store.record([outcome], at: clock.now)
         return outcome.result
-    }
-
-    func writer(sleep: @escaping @Sendable (Int64) async throws -> Void = { _ in }) -> OutcomeWriter {
-        OutcomeWriter(
-            store: test.store, backoff: .testing, milliseconds: { [clock] in clock.now }, sleep: sleep,
-            logger: worker.logger)
     }
 }
 
@@ -115,4 +103,32 @@ final class TestClock: Sendable {
 extension Backoff {
     /// Without jitter: 100, 200, 400 milliseconds.
     static let testing = Backoff(first: 100, longest: 60_000, random: { 1 })
+}
+
+/// A phone that trusts the service's signing keys.
+final class Phone: Sendable {
+    private let folder: TemporaryFolder
+    private let registration: RegistrationRecord
+    private let opener: Opener
+
+    init(trusting keys: SigningKeys) throws {
+        folder = try TemporaryFolder()
+        let keyring = FileKeyring(folder: folder.path + "/keys")
+        registration = try DeviceIdentity(storage: keyring).makeIfNeeded()
+        opener = try Opener(
+            topic: Sending.topic, keyring: keyring, senders: .pinned(TrustedSenders(json: keys.publicKey)))
+    }
+
+    /// The registration record.
+    var record: String { String(decoding: registration.requestBody, as: UTF8.self) }
+
+    func answer(to challenge: String, host: String = TestAPI.host) throws -> String {
+        let answer = try opener.answer(challenge: Array(challenge.utf8), record: registration.jwk, host: host)
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    /// Opens what the stand-in has accepted.
+    func open(_ push: AcceptedPush) throws -> String {
+        String(decoding: try opener.open(push.payload, at: .now).get().payload, as: UTF8.self)
+    }
 }

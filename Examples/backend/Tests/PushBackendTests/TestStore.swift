@@ -1,4 +1,6 @@
+import BackendTestSupport
 import Foundation
+import GRDB
 import NIOConcurrencyHelpers
 
 @testable import PushBackend
@@ -6,7 +8,7 @@ import NIOConcurrencyHelpers
 /// A store in a temporary folder, which is removed with the object.
 final class TestStore: Sendable {
     let path: String
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let current: NIOLockedValueBox<SQLiteStore?>
 
     var store: SQLiteStore {
@@ -14,19 +16,16 @@ final class TestStore: Sendable {
         return store
     }
 
-    init(_ options: SQLiteStore.Options = .init()) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("TestStore." + UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        path = folder.appendingPathComponent("pushes.sqlite").path
-        current = NIOLockedValueBox(try SQLiteStore(path: path, options: options))
+    init(_ busyTimeoutInSeconds: Double = 2) throws {
+        folder = try TemporaryFolder()
+        path = folder.path + "/pushes.sqlite"
+        current = NIOLockedValueBox(try SQLiteStore(path: path, busyTimeoutInSeconds: busyTimeoutInSeconds))
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
     /// Ends the store as the end of a process does, and opens its database again.
-    func restart(_ options: SQLiteStore.Options = .init()) throws {
+    func restart() throws {
         current.withLockedValue { $0 = nil }
-        let store = try SQLiteStore(path: path, options: options)
+        let store = try SQLiteStore(path: path)
         current.withLockedValue { $0 = store }
     }
 
@@ -45,31 +44,54 @@ final class TestStore: Sendable {
     @discardableResult
     func register(
         _ user: String, token: String = "aa", kid: String = "kid-1", key: Key = .p256,
-        environment: APNsEnvironment = .production, name: String? = nil, at time: Int64 = 1_000
+        environment: APNsEnvironment = .production, at time: Int64 = 1_000
     ) async throws -> RegistrationState {
-        var upload = RegistrationUpload(
-            user: user, token: token, environment: environment, record: Data(key.rawValue.utf8), kid: kid)
-        upload.name = name
-        return try await register(upload, at: time)
+        try await register(
+            RegistrationUpload(
+                user: user, token: token, environment: environment, record: Data(key.rawValue.utf8), kid: kid),
+            at: time)
     }
 
     /// Registers a proven upload.
     func register(_ upload: RegistrationUpload, at time: Int64) async throws -> RegistrationState {
-        try await store.write { [store] in try SQLiteStore.register(upload, at: time, store.options, $0) }
+        try await store.write { try SQLiteStore.register(upload, at: time, $0) }
     }
 
-    /// Accepts a message that expires after an hour.
-    func accept(_ audience: Audience, text: String = "{}", key: String? = nil) async throws -> AcceptedMessage {
+    /// Accepts a message to the user zoe that expires after an hour.
+    func accept(text: String = "{}", priority: Int = 10, key: String? = nil) async throws -> AcceptedMessage {
         try await store.accept(
             NewMessage(
-                to: audience, payload: Data(text.utf8), expiresAt: 3_600_000, idempotencyKey: key), at: 1_000)
+                user: "zoe", payload: Data(text.utf8), priority: priority, expiresAt: 3_600_000, idempotencyKey: key),
+            at: 1_000)
     }
 
     func claim(_ environment: APNsEnvironment = .production, at time: Int64 = 1_000) async throws -> [ClaimedDelivery] {
-        try await store.claim(10, for: environment, at: time, until: time + 60_000)
+        try await store.claim(10, for: environment, at: time)
     }
 
     func end(_ delivery: ClaimedDelivery, _ result: DeliveryOutcome.Result, at time: Int64 = 1_000) async throws {
-        try await store.record([DeliveryOutcome(of: delivery, result)], at: time)
+        try await store.record([DeliveryOutcome(delivery: delivery, result: result)], at: time)
+    }
+
+    /// Claims the next delivery, and makes APNs accept it.
+    func send(skid: String? = nil, at time: Int64 = 1_000) async throws {
+        try await end(try await claim(at: time)[0], .sent(receiptName: "name", skid: skid), at: time)
+    }
+
+    /// The device of the user zoe confirms what was sent, or reports why it couldn't open a push.
+    func confirm(_ outcome: String? = nil, at time: Int64 = 2_000) async throws {
+        try await store.add(
+            DeviceReceipt(id: UUID().uuidString, name: "name", failure: outcome, kid: nil, time: time), of: "zoe",
+            at: time)
+    }
+
+    func fail(_ failure: String, skid: String? = nil, of user: String = "zoe", at time: Int64 = 2_000) async throws {
+        let receipt = DeviceReceipt(
+            id: UUID().uuidString, name: nil, failure: failure, kid: "kid-1", skid: skid, time: time)
+        try await store.add(receipt, of: user, at: time)
+    }
+
+    func count(_ table: String) async throws -> Int? {
+        try await store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
     }
 }

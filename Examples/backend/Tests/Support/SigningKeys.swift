@@ -9,7 +9,10 @@ public final class SigningKeys: Sendable {
         var isRevoked = false
 
         var x: String { key.publicKey.rawRepresentation.base64URL }
-        var kid: String { keyID(ofEd25519: x) }
+        /// The first 8 bytes of the thumbprint (RFC 7638).
+        var kid: String {
+            Data(SHA256.hash(data: Data(#"{"crv":"Ed25519","kty":"OKP","x":"\#(x)"}"#.utf8))).prefix(8).base64URL
+        }
 
         func jwk(isPrivate: Bool, isPublisher: Bool) -> String {
             let role = isPublisher ? #","role":"publisher""# : ""

@@ -5,9 +5,44 @@ import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
 
-/// A ``PushTransport`` over HTTP/2. The client keeps the connection, opens another one after GOAWAY or a failure, and follows the
+/// A request to APNs.
+public struct PushRequest: Sendable {
+    /// The device token.
+    public var token: String
+    /// The payload, UTF-8 JSON.
+    public var body: [UInt8]
+    /// `apns-id`, `apns-topic` and the others, without `authorization`.
+    public var headers: [String: String]
+
+    /// Creates a request; the parameters are the properties of the same names.
+    public init(token: String, body: [UInt8], headers: [String: String]) {
+        self.token = token
+        self.body = body
+        self.headers = headers
+    }
+}
+
+/// What APNs answered.
+public struct PushResponse: Hashable, Sendable {
+    /// The HTTP status.
+    public var status: Int
+    /// `reason` of the body; nil for an accepted push.
+    public var reason: String?
+    /// `timestamp` of the body: when the token ended, in milliseconds since 1970.
+    public var timestamp: Int64?
+    /// `retry-after`, in seconds
+    public var retryAfter: Int64?
+}
+
+/// Why a request was never sent, and never will be.
+struct InvalidRequest: Error {
+    /// What is wrong with it, without its values.
+    let reason: String
+}
+
+/// Sends requests to one of Apple's two servers over HTTP/2. The client keeps the connection, opens another one after GOAWAY or a failure, and follows the
 /// server's limit of streams.
-public struct APNsClient: PushTransport {
+public struct APNsClient: Sendable {
     private struct Body: Decodable {
         let reason: String?
         let timestamp: Int64?
@@ -60,6 +95,8 @@ public struct APNsClient: PushTransport {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
+    /// - Throws: `InvalidRequest` if each attempt would fail, because the request itself is wrong; otherwise the error of the
+    ///   connection. Whether APNs has accepted the push is then unknown.
     public func send(_ request: PushRequest, providerToken: String) async throws -> PushResponse {
         var http = HTTPClientRequest(url: "\(base)/3/device/\(request.token)")
         http.method = .POST
@@ -72,7 +109,7 @@ public struct APNsClient: PushTransport {
             where error.isOfRequest
         {
             // The description quotes values.
-            throw InvalidRequest(error.shortDescription)
+            throw InvalidRequest(reason: error.shortDescription)
         }
         // A body that isn't read would reset its stream, and APNs closes connections with many resets.
         guard response.status != .ok else {

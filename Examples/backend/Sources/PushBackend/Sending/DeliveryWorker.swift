@@ -2,43 +2,45 @@ import Foundation
 import Logging
 import Metrics
 import PushCryptSender
-import Tracing
 
 /// Seals deliveries, sends them, and decides what the answers mean.
 struct DeliveryWorker: Sendable {
-    /// A delivery after its seal.
-    enum Prepared: Sendable {
-        case ready(ClaimedDelivery, PushRequest, accepted: DeliveryOutcome.Result)
-        /// It can't be sealed now, or never.
-        case refused(DeliveryOutcome)
-    }
-
     let environment: APNsEnvironment
     let sealer: PushSealer
-    let transport: any PushTransport
+    /// Sends a request with a provider token, as ``APNsClient/send(_:providerToken:)``.
+    let transport: @Sendable (PushRequest, String) async throws -> PushResponse
     let token: ProviderToken
     let gate: Gate
     let backoff: Backoff
     let milliseconds: @Sendable () -> Int64
-    let metrics: any MetricsFactory
     let logger: Logger
 
-    // MARK: Sealing
+    /// Makes one attempt. The caller stores how it ended.
+    func attempt(_ delivery: ClaimedDelivery) async -> DeliveryOutcome {
+        let result = await result(of: delivery)
+        let (name, reason) = result.label
+        Counter(
+            label: "push_attempts_total",
+            dimensions: [("environment", environment.rawValue), ("result", name), ("reason", reason)]
+        ).increment()
+        logger.debug("attempt", metadata: ["apns-id": "\(delivery.apnsID)", "result": "\(name)"])
+        return DeliveryOutcome(delivery: delivery, result: result)
+    }
 
-    func prepare(_ delivery: ClaimedDelivery) -> Prepared {
+    private func result(of delivery: ClaimedDelivery) async -> DeliveryOutcome.Result {
         do {
             let (request, accepted) = try request(for: delivery)
-            return .ready(delivery, request, accepted: accepted)
+            return await send(request, for: delivery, accepted)
         } catch let error as SenderError where !error.isTemporary {
-            return .refused(ended(delivery, .failed(reason: error.code.description)))
+            return .failed(reason: error.code.description)
         } catch let error as KeyError where error.code != .backendFailure && error.code != .noKeySeals {
-            return .refused(ended(delivery, .failed(reason: "\(error.code)")))
+            return .failed(reason: "\(error.code)")
         } catch {
             // The operator must add a signing key. Until then nothing can be sealed, and nothing is lost.
             if gate.isOpen(at: milliseconds()) {
                 logger.error("nothing can be sealed", metadata: ["error": "\(error)"])
             }
-            return .refused(pause(delivery, reason: "sealing"))
+            return pause(reason: "sealing")
         }
     }
 
@@ -66,57 +68,27 @@ struct DeliveryWorker: Sendable {
         )
     }
 
-    // MARK: Sending
-
-    func send(_ prepared: Prepared) async -> DeliveryOutcome {
-        switch prepared {
-        case .refused(let outcome):
-            count(outcome.result)
-            return outcome
-        case .ready(let delivery, let request, let accepted):
-            return await withSpan("deliver") { span in
-                let outcome = await send(request, for: delivery, accepted)
-                span.attributes["push.result"] = count(outcome.result)
-                logger.debug(
-                    "attempt", metadata: ["apns-id": "\(delivery.apnsID)", "result": "\(outcome.result.label.name)"])
-                return outcome
-            }
-        }
-    }
-
-    /// - Returns: the name of the result.
-    @discardableResult
-    private func count(_ result: DeliveryOutcome.Result) -> String {
-        let (name, reason) = result.label
-        Counter(
-            label: "push_attempts_total",
-            dimensions: [("environment", environment.rawValue), ("result", name), ("reason", reason)],
-            factory: metrics
-        ).increment()
-        return name
-    }
-
     private func send(
         _ request: PushRequest, for delivery: ClaimedDelivery, _ accepted: DeliveryOutcome.Result
-    ) async -> DeliveryOutcome {
+    ) async -> DeliveryOutcome.Result {
         let providerToken: String
         do { providerToken = try await token.current() } catch {
             logger.warning("there is no provider token yet", metadata: ["error": "\(error)"])
-            return pause(delivery, reason: "providerToken")
+            return pause(reason: "providerToken")
         }
         let start = ContinuousClock.now
         do {
-            let response = try await transport.send(request, providerToken: providerToken)
+            let response = try await transport(request, providerToken)
             Timer(
                 label: "push_apns_duration_seconds", dimensions: [("status", "\(response.status)")],
-                preferredDisplayUnit: .seconds, factory: metrics
-            ).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
+                preferredDisplayUnit: .seconds
+            ).record(duration: ContinuousClock.now - start)
             return await judge(response, delivery, accepted, providerToken)
         } catch let error as InvalidRequest {
             logger.error(
                 "a push can't be sent: the request itself is wrong",
                 metadata: ["apns-id": "\(delivery.apnsID)", "reason": "\(error.reason)"])
-            return ended(delivery, .failed(reason: "invalidRequest"))
+            return .failed(reason: "invalidRequest")
         } catch {
             // The push may have been accepted. It is sent again with the same ids.
             logger.warning(
@@ -125,14 +97,14 @@ struct DeliveryWorker: Sendable {
                     "apns-id": "\(delivery.apnsID)", "environment": "\(environment.rawValue)", "error": "\(error)",
                 ])
             _ = gate.close(at: milliseconds())
-            return ended(delivery, .unanswered(retryAt: retryTime(delivery), reason: "connection"))
+            return .unanswered(retryAt: retryTime(delivery), reason: "connection")
         }
     }
 
     private func judge(
         _ response: PushResponse, _ delivery: ClaimedDelivery, _ accepted: DeliveryOutcome.Result,
         _ providerToken: String
-    ) async -> DeliveryOutcome {
+    ) async -> DeliveryOutcome.Result {
         let reason = response.reason ?? "\(response.status)"
         let verdict = Verdict(response)
         if verdict != .sent {
@@ -146,10 +118,10 @@ struct DeliveryWorker: Sendable {
         switch verdict {
         case .sent:
             gate.succeeded()
-            return ended(delivery, accepted)
+            return accepted
         case .retry(let seconds):
-            return ended(delivery, .retry(at: retryTime(delivery, requested: seconds), reason: reason))
-        case .pause(let seconds): return pause(delivery, reason: reason, requested: seconds)
+            return .retry(at: retryTime(delivery, requested: seconds), reason: reason)
+        case .pause(let seconds): return pause(reason: reason, requested: seconds)
         case .correctToken(let seconds):
             // Once for all requests that were sent together.
             if gate.isOpen(at: milliseconds()) {
@@ -160,13 +132,13 @@ struct DeliveryWorker: Sendable {
                     """, metadata: ["environment": "\(environment.rawValue)", "reason": "\(reason)"])
             }
             gate.tokenRefused(reason)
-            return pause(delivery, reason: reason, requested: seconds)
+            return pause(reason: reason, requested: seconds)
         case .renewToken:
             // APNs allows no other token yet, so every push would be refused.
-            guard await token.replace(providerToken) else { return pause(delivery, reason: reason) }
-            return ended(delivery, .retry(at: retryTime(delivery), reason: reason))
-        case .tokenEnded(let time): return ended(delivery, .tokenEnded(at: time, reason: reason))
-        case .fail: return ended(delivery, .failed(reason: reason))
+            guard await token.replace(providerToken) else { return pause(reason: reason) }
+            return .retry(at: retryTime(delivery), reason: reason)
+        case .tokenEnded(let time): return .tokenEnded(at: time, reason: reason)
+        case .fail: return .failed(reason: reason)
         }
     }
 
@@ -176,12 +148,8 @@ struct DeliveryWorker: Sendable {
     }
 
     /// Holds back everything for this server.
-    private func pause(_ delivery: ClaimedDelivery, reason: String, requested: Int64? = nil) -> DeliveryOutcome {
-        ended(delivery, .retry(at: gate.close(at: milliseconds(), requested: requested), reason: reason))
-    }
-
-    private func ended(_ delivery: ClaimedDelivery, _ result: DeliveryOutcome.Result) -> DeliveryOutcome {
-        DeliveryOutcome(of: delivery, result)
+    private func pause(reason: String, requested: Int64? = nil) -> DeliveryOutcome.Result {
+        .retry(at: gate.close(at: milliseconds(), requested: requested), reason: reason)
     }
 }
 

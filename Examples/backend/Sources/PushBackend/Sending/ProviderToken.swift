@@ -42,7 +42,7 @@ public actor ProviderToken {
     private let keys: JWTKeyCollection
     private let keyID: String
     private let teamID: String
-    private let store: any PushStore
+    private let store: SQLiteStore
     private let milliseconds: @Sendable () -> Int64
     private var kept: Kept?
     private var isRead = false
@@ -53,7 +53,7 @@ public actor ProviderToken {
     ///   - teamID: the id of the team.
     ///   - milliseconds: the clock, in milliseconds since 1970.
     public init(
-        _ key: ProviderKey, keyID: String, teamID: String, store: any PushStore,
+        _ key: ProviderKey, keyID: String, teamID: String, store: SQLiteStore,
         milliseconds: @escaping @Sendable () -> Int64
     ) async {
         keys = JWTKeyCollection()

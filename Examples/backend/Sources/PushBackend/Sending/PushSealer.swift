@@ -1,114 +1,69 @@
-public import CoreMetrics
 import Foundation
-public import PushCryptSender
-import Tracing
+import PushCryptSender
 
-/// Seals the payloads of deliveries with the signing key of the moment.
-public struct PushSealer: Sendable {
+/// Seals the payloads of deliveries with the signing key of the moment, and makes challenges for registrations.
+struct PushSealer: Sendable {
     /// What a registration record must have: only this backend can seal to it, and this backend can't open it.
     static let requirements: Registration.Requirements = [.psk, .asymmetric]
 
-    /// What Apple can read of each push.
-    public struct VisibleParts: Sendable {
-        /// What a device shows that can't open a push.
-        public var placeholder = Placeholder.standard
-        /// Hides the length of the message.
-        public var padding = PaddingPolicy.multiple(of: 128)
-        /// The names of members of `aps`, such as `badge`, that each push has unencrypted too if its payload has them.
-        public var exposed: [String] = []
-
-        /// Creates the defaults.
-        public init() {}
-    }
-
     /// The app's bundle identifier.
-    public let topic: String
-    private let exposed: [String]
+    let topic: String
+    /// The host of this service's address, as the app knows it: a device's answer to a challenge contains it.
+    let host: String
     private let signingKeys: KeysetWatcher
     private let sealer: Sealer
-    /// A sealer whose pushes aren't sent, and not counted.
-    private let plain: Sealer
     private let milliseconds: @Sendable () -> Int64
 
     /// - Parameters:
     ///   - signingKeys: follows the keyset's rotation. It chooses the key of each seal.
-    ///   - visible: what Apple can read of each push.
-    ///   - metrics: gets the duration and the size of each seal, and refusals.
+    ///   - placeholder: what a device shows that can't open a push. Apple can read it.
     ///   - milliseconds: the clock, in milliseconds since 1970.
-    /// - Throws: `KeyError` with `invalidTopic`, `wrongKind`.
-    public init(
-        topic: String, signingKeys: KeysetWatcher, visible: VisibleParts = VisibleParts(),
-        metrics: any MetricsFactory = MetricsSystem.factory,
+    /// - Throws: `ConfigurationError` for a value that no push can have.
+    init(
+        topic: String, host: String, signingKeys: KeysetWatcher, placeholder: Placeholder = .standard,
         milliseconds: @escaping @Sendable () -> Int64
-    ) throws(KeyError) {
+    ) throws(ConfigurationError) {
         self.topic = topic
+        self.host = host
         self.signingKeys = signingKeys
         self.milliseconds = milliseconds
-        exposed = visible.exposed
-        let telemetry = SealingTelemetry(metrics)
-        func sealer(_ observer: (@Sendable (SealObservation) -> Void)?) throws(KeyError) -> Sealer {
-            try Sealer(
-                topic: topic, signer: .watching(signingKeys), placeholder: visible.placeholder,
-                options: .init(padding: visible.padding), observer: observer,
-                clock: { UnixTime(milliseconds() / 1_000) })
-        }
-        self.sealer = try sealer(telemetry.observe)
-        plain = try sealer(nil)
+        do {
+            // The padding hides the length of the message.
+            sealer = try Sealer(
+                topic: topic, signer: .watching(signingKeys), placeholder: placeholder,
+                options: .init(padding: .multiple(of: 128)), clock: { UnixTime(milliseconds() / 1_000) })
+        } catch { throw ConfigurationError(error.code == .invalidTopic ? "topic" : "signing-keys", error.reason) }
+        try Self.require("registration-host") { _ = try challenge(Self.sample) }
+        try Self.require("placeholder-title") { try check(Data(#"{"aps":{"alert":"Hi"}}"#.utf8)) }
+    }
+
+    private static func require(_ option: String, _ body: () throws -> Void) throws(ConfigurationError) {
+        do { try body() } catch let error as SenderError where error.isTemporary {
+            // The host and the placeholder are checked before a key is chosen.
+        } catch { throw ConfigurationError(option, OptionFile.reason(error)) }
     }
 
     /// A public key that belongs to no device, to find faults before there is a receiver: messages to keys of its kind are the
     /// shortest that a registration can have.
-    private static let sample = Data(
-        """
-        {"kty":"OKP","crv":"X25519","x":"CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","alg":"HPKE-3","kid":"mtr3IeKcdvs"}
-        """.utf8)
-    /// Each payload up to this length fits into a push.
-    private static let safeLengthInBytes = 2_048
-
-    /// Checks what a registration's answer depends on, at the start of a service.
-    ///
-    /// - Throws: `SenderError` with `invalidOption` for a host of another form.
-    func check(host: String) throws {
-        do { _ = try challenge(Registration(json: Self.sample, requiring: []), host: host) } catch
-            where error.isTemporary
-        {
-            // The host was checked before the key was chosen.
-        }
-    }
-
-    /// Checks what Apple can read, at the start of a service.
-    ///
-    /// - Throws: `SenderError` with `invalidPlaceholder` for a placeholder without text, `invalidOption` for the name of a member that
-    ///   can't be exposed.
-    func checkVisibleParts() throws {
-        let sample = Recipient(try Registration(json: Self.sample, requiring: []))
-        do { _ = try plain.seal(Data(#"{"aps":{"alert":"Hi"}}"#.utf8), to: sample) { $0.exposed = exposed } } catch let
-            error as SenderError where error.isTemporary || error.code == .notExposable
-        {
-            // A payload can have a member of this name.
+    private static var sample: Registration {
+        get throws(SenderError) {
+            let record = #"""
+                {"kty":"OKP","crv":"X25519","x":"CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","alg":"HPKE-3","kid":"mtr3IeKcdvs"}
+                """#
+            return try Registration(json: Data(record.utf8), requiring: [])
         }
     }
 
     /// Checks whether a payload can be sealed to some device.
     ///
-    /// - Throws: `SenderError` with `invalidPayload`, `notExposable`, `tooLarge`.
+    /// - Throws: `SenderError` with `invalidPayload`, `tooLarge`.
     func check(_ payload: Data) throws {
-        let encoded = try plain.encode(payload)
-        let exposed = exposedMembers(of: payload)
-        guard encoded.byteCount > Self.safeLengthInBytes || !exposed.isEmpty else { return }
-        do {
-            _ = try plain.seal(encoded, to: Recipient(Registration(json: Self.sample, requiring: []))) {
-                $0.exposed = exposed
-            }
-        } catch let error as SenderError where error.isTemporary {
+        let encoded = try sealer.encode(payload)
+        do { _ = try sealer.seal(encoded, to: Recipient(Self.sample)) } catch let error as SenderError
+            where error.isTemporary
+        {
             // No key signs now. The message waits for one.
         }
-    }
-
-    private func exposedMembers(of payload: Data) -> [String] {
-        guard !exposed.isEmpty, let json = try? StrictJSON(payload) else { return [] }
-        let members = json.names(in: "aps")
-        return exposed.filter(members.contains)
     }
 
     /// The state of the keyset that signs.
@@ -117,7 +72,7 @@ public struct PushSealer: Sendable {
     /// Makes a challenge for an uploaded record.
     ///
     /// - Throws: `SenderError`
-    func challenge(_ registration: Registration, host: String) throws(SenderError) -> PossessionChallenge {
+    func challenge(_ registration: Registration) throws(SenderError) -> PossessionChallenge {
         try sealer.challenge(registration, host: host)
     }
 
@@ -126,15 +81,10 @@ public struct PushSealer: Sendable {
     ///
     /// - Throws: `SenderError`, also for a record that can't be used.
     func seal(_ delivery: ClaimedDelivery) throws -> SealedPush {
-        try withSpan("seal") { span in
-            let recipient = Recipient(try Registration(json: delivery.record, requiring: Self.requirements))
-            let push = try sealer.seal(delivery.payload, to: recipient) { options in
-                options.campaign = delivery.messageID
-                options.exposed = exposedMembers(of: delivery.payload)
-                options.expiresAfterInSeconds = min(max((delivery.expiresAt - milliseconds()) / 1_000, 1), 30 * 86_400)
-            }
-            span.attributes["push.bytes"] = push.byteCount
-            return push
+        let recipient = Recipient(try Registration(json: delivery.record, requiring: Self.requirements))
+        return try sealer.seal(delivery.payload, to: recipient) { options in
+            options.campaign = delivery.messageID
+            options.expiresAfterInSeconds = min(max((delivery.expiresAt - milliseconds()) / 1_000, 1), 30 * 86_400)
         }
     }
 }

@@ -1,15 +1,28 @@
-public import Foundation
-import PushCryptExtension
+import Foundation
 import PushCryptSender
 
-/// A file or folder that an option of `push-service` names. Its errors name the option and the path.
-public struct OptionFile: Sendable {
-    /// The path of the file.
-    public let path: String
+/// Why a service can't be started.
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The option of `push-service`, without its dashes; for a file, with the path after it.
+    let option: String
+    /// The cause. It contains no secret.
+    let reason: String
+    /// The option and the reason.
+    public var description: String { "--\(option): \(reason)" }
+
+    init(_ option: String, _ reason: String) {
+        self.option = option
+        self.reason = reason
+    }
+}
+
+/// A file that an option of `push-service` names. Its errors name the option and the path.
+struct OptionFile {
     private let option: String
+    private let path: String
 
     /// - Parameter option: without its dashes.
-    public init(_ option: String, _ path: String) {
+    init(_ option: String, _ path: String) {
         self.option = option
         self.path = path
     }
@@ -20,8 +33,7 @@ public struct OptionFile: Sendable {
     ///   - isSecret: whether the file is refused if other users can open it.
     ///   - make: makes a value of the contents.
     /// - Throws: `ConfigurationError` if the file can't be read, or if `make` throws.
-    public func read<Value>(isSecret: Bool = false, _ make: (Data) throws -> Value) throws(ConfigurationError) -> Value
-    {
+    func read<Value>(isSecret: Bool = false, _ make: (Data) throws -> Value) throws(ConfigurationError) -> Value {
         try naming {
             if isSecret { try requirePrivate() }
             return try make(contents())
@@ -31,7 +43,7 @@ public struct OptionFile: Sendable {
     /// Calls a function that uses the path.
     ///
     /// - Throws: `ConfigurationError` if the function throws.
-    public func naming<Value>(_ body: () throws -> Value) throws(ConfigurationError) -> Value {
+    func naming<Value>(_ body: () throws -> Value) throws(ConfigurationError) -> Value {
         do { return try body() } catch { throw ConfigurationError("\(option) \(path)", Self.reason(error)) }
     }
 
@@ -56,7 +68,6 @@ public struct OptionFile: Sendable {
         case let error as ConfigurationError: error.reason
         case let error as KeystoreError: error.reason
         case let error as KeyError: error.reason
-        case let error as DeviceKeyError: error.reason
         case let error as SenderError: error.reason
         case let error as StoreError: error.reason
         default: "\(error)"

@@ -10,19 +10,21 @@ extension SQLiteStore {
     /// How long a device gets to fetch the sender keys, before a push is sealed again.
     private static let patience: Int64 = 2_000
 
-    public func add(_ receipt: DeviceReceipt, of user: String, at time: Int64) async throws {
-        try await write { [options] db in
+    /// Stores what a user's device says. A push that the device couldn't open is sent again if a new seal can help. Only a user's
+    /// latest receipts are kept.
+    func add(_ receipt: DeviceReceipt, of user: String, at time: Int64) async throws {
+        try await write { db in
             try db.execute(
                 sql: "INSERT OR IGNORE INTO receipt VALUES (?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
-                    receipt.id, user, receipt.name, receipt.failure ?? "opened", receipt.kid, time, receipt.skid,
+                    receipt.id, user, receipt.name, receipt.failure ?? "opened", receipt.kid, receipt.skid, time,
                 ])
             guard db.changesCount > 0 else { return }
-            try Self.removeOldest("receipt", of: user, beyond: options.largestReceiptCount, db)
+            try Self.removeOldest("receipt", of: user, beyond: Self.largestReceiptCount, db)
             if let name = receipt.name {
                 try Self.confirm(name, receipt.failure ?? "opened", of: user, db)
             } else if let kid = receipt.kid, let failure = receipt.failure {
-                try Self.handle(failure, receipt, kid: kid, of: user, at: time, options, db)
+                try Self.handle(failure, receipt, kid: kid, of: user, at: time, db)
             }
         }
     }
@@ -42,7 +44,7 @@ extension SQLiteStore {
     /// A device that couldn't open a push doesn't know its name: it is one of those that were sealed to this key, signed by this
     /// one, and that no receipt has confirmed. What was sealed again with another signing key since isn't among them.
     private static func handle(
-        _ failure: String, _ receipt: DeviceReceipt, kid: String, of user: String, at time: Int64, _ options: Options,
+        _ failure: String, _ receipt: DeviceReceipt, kid: String, of user: String, at time: Int64,
         _ db: Database
     ) throws {
         // The app may have registered after it has seen the failure, and wouldn't do it again.
@@ -57,7 +59,7 @@ extension SQLiteStore {
         let skid = receipt.skid
         try sealAgain(
             "user = ? AND kid = ? AND state = 1 AND kind = 0 AND (? IS NULL OR skid IS NULL OR skid = ?)",
-            [user, kid, skid, skid], failure, at: time, options, db)
+            [user, kid, skid, skid], failure, at: time, db)
     }
 
     /// Queues pushes that a device couldn't open, or reports them as failed if they can't be sealed again: after three seals, without
@@ -66,16 +68,16 @@ extension SQLiteStore {
     /// A push that was opened is among them only if the device may have got it twice: then the second one may have covered its text
     /// with the placeholder.
     private static func sealAgain(
-        _ condition: String, _ arguments: StatementArguments, _ failure: String, at time: Int64, _ options: Options,
+        _ condition: String, _ arguments: StatementArguments, _ failure: String, at time: Int64,
         _ db: Database
     ) throws {
         let scope = "\(condition) AND changed > ? AND (outcome IS NULL OR repeated)"
-        let arguments = arguments + [time - options.keepsPayloadFor]
+        let arguments = arguments + [time - keepsPayloadFor]
         let due: StatementArguments = [time + patience, failure, time]
-        let limits: StatementArguments = [options.largestSealCount, time]
+        let limits: StatementArguments = [largestSealCount, time]
         try db.execute(
             sql: """
-                UPDATE delivery SET state = 0, due = ?, leased = 0, repeated = 1, reason = ?, changed = ?,
+                UPDATE delivery SET state = 0, due = ?, is_claimed = 0, repeated = 1, reason = ?, changed = ?,
                     environment = (SELECT environment FROM installation WHERE id = delivery.installation)
                 WHERE \(scope) AND seals < ? AND expires > ?
                     AND message IN (SELECT id FROM message WHERE payload IS NOT NULL)
@@ -89,7 +91,7 @@ extension SQLiteStore {
 
     /// A device may have said that it couldn't open a push before it is known here that APNs has accepted it. It may have opened
     /// an earlier copy, whose text this one has covered.
-    static func handleEarlyReceipt(for delivery: Int64, at time: Int64, _ options: Options, _ db: Database) throws {
+    static func handleEarlyReceipt(for delivery: Int64, at time: Int64, _ db: Database) throws {
         let failure = try db.cachedStatement(
             sql: """
                 SELECT r.outcome FROM delivery d JOIN receipt r ON r.user = d.user AND r.kid = d.kid AND r.name IS NULL
@@ -99,7 +101,7 @@ extension SQLiteStore {
         guard let failure = try String.fetchOne(failure, arguments: [delivery]), sealableAgain.contains(failure) else {
             return
         }
-        try sealAgain("id = ? AND state = 1", [delivery], failure, at: time, options, db)
+        try sealAgain("id = ? AND state = 1", [delivery], failure, at: time, db)
     }
 
     /// How long a silent push that asks an app to register is valid. The system may drop it, so another one follows then.
@@ -114,43 +116,9 @@ extension SQLiteStore {
         try db.execute(
             sql: """
                 INSERT INTO delivery
-                    (installation, user, environment, kind, priority, segment, expires, due, apns_id, changed)
-                SELECT id, user, environment, 1, 5, 0, ?, ?, \(Self.randomUUID), ? FROM installation WHERE id = ?
+                    (installation, user, environment, kind, priority, expires, due, apns_id, changed)
+                SELECT id, user, environment, 1, 5, ?, ?, \(Self.randomUUID), ? FROM installation WHERE id = ?
                 """,
             arguments: [time + requestValidity, time, time, installation])
-    }
-
-    public func report(on messageID: String) async throws -> MessageReport? {
-        try await read { db in
-            guard
-                let deliveries = try Int.fetchOne(
-                    db, sql: "SELECT deliveries FROM message WHERE id = ?", arguments: [messageID])
-            else { return nil }
-            var report = MessageReport(deliveries: deliveries)
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT state, outcome, reason, count(*) AS count FROM delivery WHERE message = ? AND kind = 0
-                    GROUP BY state, outcome, reason
-                    """,
-                arguments: [messageID])
-            for row in rows { report.add(row) }
-            return report
-        }
-    }
-}
-
-extension MessageReport {
-    fileprivate mutating func add(_ row: Row) {
-        let count: Int = row["count"]
-        let outcome: String? = row["outcome"]
-        switch row["state"] as Int {
-        case 0: queued += count
-        case 2: failed[row["reason"] ?? "unknown", default: 0] += count
-        default:
-            sent += count
-            if outcome == "opened" || outcome == "replayed" { opened += count }
-            if let outcome, outcome != "opened", outcome != "replayed" { failed[outcome, default: 0] += count }
-        }
     }
 }

@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import PushCryptSender
 
-/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. Of the request it quotes only the names of members.
+/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. It quotes nothing of the request.
 struct APIError: Error, HTTPResponseError {
     let status: HTTPResponse.Status
     let code: String
@@ -30,10 +30,11 @@ struct APIError: Error, HTTPResponseError {
     static func invalid(_ message: String) -> APIError { APIError(.unprocessableContent, "invalid", message) }
 
     /// The same answer for every refusal: only the log has the reason.
-    static func unauthorized(_ refusal: TokenRefusal) -> APIError {
+    /// - Parameter reason: contains nothing of the token.
+    static func unauthorized(_ reason: String) -> APIError {
         var error = APIError(.unauthorized, "unauthorized", "a valid bearer token is required")
         error.headers[.wwwAuthenticate] = "Bearer"
-        error.logReason = refusal.rawValue
+        error.logReason = reason
         return error
     }
 

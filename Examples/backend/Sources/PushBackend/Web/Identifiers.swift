@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 
 /// The identifiers that come from outside. Each is checked where it enters, before it is stored or compared: SQLite, HTTP and C end
@@ -10,32 +9,19 @@ extension String {
             && !unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
-    /// A segment, or a name that this service made of an installation or a message: 1 to 64 characters of `[A-Za-z0-9._-]`.
-    var isName: Bool { has(1...64) { $0.isLetterOrDigit || ".-_".utf8.contains($0) } }
+    /// A name that this service made of an installation or a message.
+    var isName: Bool { wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil }
 
-    /// An idempotency key: 1 to 255 characters of `[A-Za-z0-9._:-]`.
-    var isIdempotencyKey: Bool { has(1...255) { $0.isLetterOrDigit || ".-_:".utf8.contains($0) } }
+    var isIdempotencyKey: Bool { wholeMatch(of: /[A-Za-z0-9._:-]{1,255}/) != nil }
 
-    /// A collapse id, which is a header of the request to APNs: 1 to 64 characters of 0x21 to 0x7E.
-    var isCollapseID: Bool { has(1...64) { (0x21...0x7E).contains($0) } }
+    /// A collapse id, which is a header of the request to APNs: 0x21 to 0x7E.
+    var isCollapseID: Bool { wholeMatch(of: /[!-~]{1,64}/) != nil }
 
-    /// A payload's `push_id`, which devices repeat in receipts: 1 to 256 characters of 0x21 to 0x7E.
-    var isPushID: Bool { has(1...256) { (0x21...0x7E).contains($0) } }
+    /// A payload's `push_id`, which devices repeat in receipts: 0x21 to 0x7E.
+    var isPushID: Bool { wholeMatch(of: /[!-~]{1,256}/) != nil }
 
-    private func has(_ counts: ClosedRange<Int>, _ isAllowed: (UInt8) -> Bool) -> Bool {
-        counts.contains(utf8.count) && utf8.allSatisfy(isAllowed)
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
+    /// A device token: hexadecimal digits of 1 to 100 bytes.
+    var isDeviceToken: Bool { wholeMatch(of: /([0-9A-Fa-f]{2}){1,100}/) != nil }
 }
 
 extension APIContext {

@@ -1,46 +1,36 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import PushCryptSender
 
-/// The routes for other parts of the backend: send to a user or a segment, and report what became of a message.
+/// The routes for other parts of the backend: send to a user, and report what became of a message.
 struct MessageRoutes {
     private static let largestMessageInBytes = 16_384
     private static let longestLifetimeInSeconds: Int64 = 30 * 86_400
 
     private struct Body: ClosedBody {
-        static let members = ["to", "payload", "priority", "collapseID", "expiresAfter"]
+        static let members: Set = ["user", "payload", "priority", "collapseID", "expiresAfter"]
 
-        /// `{"user": NAME}` or `{"segment": NAME}`
-        let to: [String: String]
+        /// A payload whose `push_id` is a text. A number can't have other characters.
+        struct Payload: Decodable {
+            let pushID: String?
+
+            private enum CodingKeys: String, CodingKey { case pushID = "push_id" }
+
+            init(from decoder: any Decoder) throws {
+                pushID = try? decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .pushID)
+            }
+        }
+
+        let user: String
+        let payload: Payload
         let priority: Int?
         let collapseID: String?
         let expiresAfter: Int64?
     }
 
-    /// A payload whose `push_id` is a text. A number can't have other characters.
-    private struct NamedPayload: Decodable {
-        let pushID: String?
-
-        private enum CodingKeys: String, CodingKey { case pushID = "push_id" }
-    }
-
-    private struct Accepted: Encodable {
-        let id: String
-        let deliveries: Int
-    }
-
-    private struct Report: Encodable {
-        let id: String
-        let deliveries: Int
-        let queued: Int
-        let sent: Int
-        let opened: Int
-        let failed: [String: Int]
-    }
-
-    let store: any PushStore
+    let store: SQLiteStore
     let sealer: PushSealer
-    let wakeUp: @Sendable () -> Void
     let milliseconds: @Sendable () -> Int64
 
     func add(to group: RouterGroup<APIContext>) {
@@ -49,54 +39,37 @@ struct MessageRoutes {
     }
 
     @Sendable private func send(_ request: Request, _ context: APIContext) async throws -> Response {
-        let (body, json) = try await request.decoded(Body.self, upTo: Self.largestMessageInBytes, context)
-        let audience: Audience
-        switch (body.to.count, body.to.first?.key, body.to.first?.value) {
-        case (1, "user", let user?) where user.isUser: audience = .user(user)
-        case (1, "segment", let segment?) where segment.isName: audience = .segment(segment)
-        default:
-            throw APIError.invalid("to has to name one user, without control characters, or one segment")
-        }
-        guard let payload = json["payload"] else {
-            throw APIError(.badRequest, "malformed", "the member payload is missing")
-        }
+        let json = try await request.json(upTo: Self.largestMessageInBytes)
+        let message = try message(json, key: request.headers[.idempotencyKey])
+        return try .json(try await store.accept(message, at: milliseconds()), status: .accepted)
+    }
+
+    private func message(_ json: Data, key: String?) throws -> NewMessage {
+        let body = try Body(json: json)
+        let payload = try JSONObject(json)["payload"] ?? Data()
+        let priority = body.priority ?? 10
+        let lifetime = body.expiresAfter ?? 86_400
+        for (isValid, rule) in [
+            (body.user.isUser, "user has 1 to 256 characters, none of them a control character"),
+            ([1, 5, 10].contains(priority), "priority is 10, 5 or 1"),
+            ((1...Self.longestLifetimeInSeconds).contains(lifetime), "expiresAfter is 1 second to 30 days"),
+            (body.collapseID?.isCollapseID != false, "collapseID has 1 to 64 characters of 0x21 to 0x7E"),
+            (body.payload.pushID?.isPushID != false, "payload: push_id has 1 to 256 characters of 0x21 to 0x7E"),
+            (key?.isIdempotencyKey != false, "the idempotency key has 1 to 255 characters of A-Z a-z 0-9 . _ : -"),
+        ] where !isValid { throw APIError.invalid(rule) }
         do { try sealer.check(payload) } catch let error as SenderError {
             throw try APIError(.unprocessableContent, error, "payload: \(error.reason)\(error.excess)")
         }
-        let priority = body.priority ?? 10
-        guard [1, 5, 10].contains(priority) else { throw APIError.invalid("priority is 10, 5 or 1") }
-        let lifetime = body.expiresAfter ?? 86_400
-        guard (1...Self.longestLifetimeInSeconds).contains(lifetime) else {
-            throw APIError.invalid("expiresAfter is 1 second to 30 days")
-        }
-        guard body.collapseID?.isCollapseID != false else {
-            throw APIError.invalid("collapseID has 1 to 64 characters of 0x21 to 0x7E")
-        }
-        let named = try? JSONDecoder().decode(NamedPayload.self, from: payload)
-        guard named?.pushID?.isPushID != false else {
-            throw APIError.invalid("payload: push_id has 1 to 256 characters of 0x21 to 0x7E")
-        }
-        let key = request.headers[.idempotencyKey]
-        guard key?.isIdempotencyKey != false else {
-            throw APIError.invalid("the idempotency key has 1 to 255 characters of A-Z a-z 0-9 . _ : -")
-        }
-        let time = milliseconds()
-        let accepted = try await store.accept(
-            NewMessage(
-                to: audience, payload: payload, priority: priority, collapseID: body.collapseID,
-                expiresAt: time + lifetime * 1_000, idempotencyKey: key), at: time)
-        wakeUp()
-        return try .json(Accepted(id: accepted.id, deliveries: accepted.deliveryCount), status: .accepted)
+        return NewMessage(
+            user: body.user, payload: payload, priority: priority, collapseID: body.collapseID,
+            expiresAt: milliseconds() + lifetime * 1_000, idempotencyKey: key)
     }
 
     @Sendable private func report(_ request: Request, _ context: APIContext) async throws -> Response {
         guard let id = try context.name("id"), let report = try await store.report(on: id) else {
             throw APIError.notFound("there is no message of this id: it never existed, or ended 30 days ago")
         }
-        return try .json(
-            Report(
-                id: id, deliveries: report.deliveries, queued: report.queued, sent: report.sent, opened: report.opened,
-                failed: report.failed))
+        return try .json(report)
     }
 }
 
@@ -106,4 +79,8 @@ extension SenderError {
         guard let bytesNeeded, let bytesAvailable else { return "" }
         return ", which is \(bytesNeeded - bytesAvailable) bytes too many"
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
 }

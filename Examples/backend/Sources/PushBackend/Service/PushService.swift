@@ -1,14 +1,12 @@
-import ArgumentParser
+public import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Logging
-import Metrics
-import PushBackend
 import PushCryptSender
 
 /// Accepts notifications over HTTP, seals them for each device, and sends them to APNs.
-@main struct PushService: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+public struct PushService: AsyncParsableCommand {
+    public static let configuration = CommandConfiguration(
         commandName: "push-service", abstract: "Seals notifications for devices and sends them to APNs.")
 
     @Option(help: "The app's bundle identifier.") var topic: String
@@ -17,8 +15,6 @@ import PushCryptSender
     @Option(help: "The keyset that signs, Keys/NAME.keyset, or a mounted secret.") var signingKeys: String
     @Option(help: "The file with the keyset's passphrase.") var passphraseFile: String?
     @Option(help: "A folder with what this host has seen of keysets: an older copy is refused.") var history: String?
-    @Option(help: "The signed set of sender keys that apps fetch; it needs --pins.") var senders: String?
-    @Option(help: "What the app bundles to verify this set, sender-pins.json.") var pins: String?
     @Option(help: "The key from Apple's developer site, a .p8 file.") var providerKey: String
     @Option(help: "The id of this key.") var providerKeyID: String
     @Option(help: "The id of the team.") var teamID: String
@@ -29,81 +25,67 @@ import PushCryptSender
     @Option(help: "Apple's server for TestFlight and the App Store, in the same form.")
     var production = "https://api.push.apple.com"
     @Option(help: "A certificate to trust in place of the system's, for the stand-in.") var trust: String?
-    @OptionGroup(title: "What Apple can read") var visible: VisibleOptions
+    @Option(help: "The title that a device shows when it can't open a push. Apple can read it.")
+    var placeholderTitle = "New message"
+    @Option(help: "The same: the body.") var placeholderBody = "Open the app to read it"
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port to listen on, 1 to 65535; 0 for a free one.") var port: UInt16 = 8080
     @Option(help: "A file that gets the port, once the service answers.") var portFile: String?
-    @Option(help: "How many pushes are sent at the same time, for each of Apple's servers.") var width = 256
-    @Option(help: "How many pages of 4,096 bytes the database may have, to try a full disk.") var pageLimit: Int?
-    @Option(help: "The longest wait after a failure, in milliseconds.") var longestWait: Int64 = 60_000
-    @Option(help: "How long one request to APNs may take, in seconds.") var requestTimeout: Int64 = 15
     @Option(help: "trace, debug, info, notice, warning or error.") var logLevel = "info"
 
-    func validate() throws {
+    public init() {}
+
+    public func validate() throws {
         guard Logger.Level(rawValue: logLevel) != nil else {
             throw ValidationError("--log-level is trace, debug, info, notice, warning or error")
         }
-        guard (senders == nil) == (pins == nil) else {
-            throw ValidationError("--senders and --pins are required together: only what apps accept is served")
-        }
     }
 
-    func run() async throws {
+    public func run() async throws {
         let level = Logger.Level(rawValue: logLevel) ?? .info
         LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: level) }
-        let metrics = PrometheusMetrics()
-        MetricsSystem.bootstrap(metrics)
+        // For metrics, call MetricsSystem.bootstrap(…) here.
         let logger = Logger(label: "push-service")
-        var storeOptions = SQLiteStore.Options()
-        storeOptions.pageLimit = pageLimit
-        let store = try OptionFile("database", database).naming {
-            try SQLiteStore(path: database, options: storeOptions)
-        }
+        let store = try OptionFile("database", database).naming { try SQLiteStore(path: database) }
+        let userKey = try OptionFile("user-token-key", userTokenKey).read(isSecret: true) { $0 }
         let service = try BackendService(
             configuration(), store: store, signingKeys: keysetWatcher(logger),
-            userTokens: OptionFile("user-token-key", userTokenKey).read(isSecret: true, UserToken.init),
+            userTokens: await UserTokens(key: userKey),
             serviceTokens: OptionFile("service-tokens", serviceTokens).read(isSecret: true) { text in
                 try ServiceTokens(
                     String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init))
-            },
-            senderSet: senderSet(logger), metrics: metrics, logger: logger)
+            }, logger: logger)
         let client =
             try trust.map { path in
                 try OptionFile("trust", path).read {
                     try APNsClient.httpClient(trustedPEM: String(decoding: $0, as: UTF8.self))
                 }
             } ?? APNsClient.httpClient()
+        let result: Result<Void, any Error>
         do {
-            try await service.run(client: client) { [portFile] port in
-                logger.notice("ready", metadata: ["port": "\(port)"])
-                guard let portFile else { return }
-                do { try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic) } catch {
-                    logger.error("--port-file can't be written", metadata: ["path": "\(portFile)"])
-                }
-            }
-        } catch {
-            try? await client.shutdown()
-            throw error
-        }
+            result = .success(
+                try await service.run(client: client) { [portFile] port in
+                    logger.notice("ready", metadata: ["port": "\(port)"])
+                    guard let portFile else { return }
+                    do {
+                        try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
+                    } catch { logger.error("--port-file can't be written", metadata: ["path": "\(portFile)"]) }
+                })
+        } catch { result = .failure(error) }
         try await client.shutdown()
+        try result.get()
         logger.notice("ended")
     }
 
     private func configuration() throws -> BackendService.Configuration {
-        var configuration = BackendService.Configuration(
+        BackendService.Configuration(
             topic: topic, registrationHost: registrationHost,
+            placeholder: Placeholder(title: placeholderTitle, body: placeholderBody),
             providerKey: try OptionFile("provider-key", providerKey).read(isSecret: true) {
                 try ProviderKey(pem: String(decoding: $0, as: UTF8.self))
             },
-            providerKeyID: providerKeyID, teamID: teamID)
-        configuration.visible = visible.parts
-        configuration.host = host
-        configuration.port = port
-        configuration.apns = [.sandbox: sandbox, .production: production]
-        configuration.dispatch.width = width
-        configuration.backoff.longest = longestWait
-        configuration.requestTimeoutInSeconds = requestTimeout
-        return configuration
+            providerKeyID: providerKeyID, teamID: teamID, apns: [.sandbox: sandbox, .production: production],
+            host: host, port: port)
     }
 
     func keysetWatcher(_ logger: Logger) throws -> KeysetWatcher {
@@ -120,12 +102,5 @@ import PushCryptSender
             }
             return try KeysetWatcher(file: signingKeys, history: history, secret: secret, logger: logger)
         }
-    }
-
-    private func senderSet(_ logger: Logger) throws -> SenderSet? {
-        guard let senders, let pins else { return nil }
-        return try SenderSet(
-            path: senders, pins: pins, folder: database + "-senders", topic: topic, logger: logger,
-            seconds: { UnixTime.now.seconds })
     }
 }
