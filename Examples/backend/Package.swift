@@ -110,7 +110,8 @@ let package = Package(
         .testTarget(
             name: "APNsStandInTests",
             dependencies: [
-                "APNsStandIn", "PushBackend", "BackendTestSupport",
+                "APNsStandIn", "apns-stand-in", "PushBackend", "BackendTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -126,14 +127,6 @@ let package = Package(
                 .product(name: "PushCryptSimulator", package: "pushcrypt"),
             ], swiftSettings: settings),
         .testTarget(
-            name: "ProgramTests",
-            dependencies: [
-                "apns-stand-in", "PushBackend", "BackendTestSupport",
-                .product(name: "PushCryptSender", package: "pushcrypt"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-            ], swiftSettings: settings),
-        .testTarget(
             name: "PushBackendTests",
             dependencies: [
                 "APNsStandIn", "PushBackend", "BackendTestSupport",
@@ -141,6 +134,7 @@ let package = Package(
                 .product(name: "PushCryptExtension", package: "pushcrypt"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "JWTKit", package: "jwt-kit"),

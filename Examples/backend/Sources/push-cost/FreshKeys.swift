@@ -4,22 +4,18 @@ import PushCryptSender
 
 /// Fresh keys, which are read from JWKs (docs/protocol.md section 3).
 enum FreshKeys {
-    static func p256() throws -> Recipient {
+    /// A recipient's key of each suite that OpenSSL 3.0 has.
+    static func recipients() throws -> [Int: Recipient] {
         let point = P256.KeyAgreement.PrivateKey().publicKey.rawRepresentation
-        let members = [
-            "crv": "P-256", "kty": "EC", "x": point.prefix(32).base64URL, "y": point.suffix(32).base64URL,
-        ]
-        return try Recipient(jwk: jwk(members, algorithm: "HPKE-7"))
-    }
-
-    static func x25519() throws -> Recipient {
-        let point = Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation
-        return try Recipient(jwk: jwk(["crv": "X25519", "kty": "OKP", "x": point.base64URL], algorithm: "HPKE-3"))
-    }
-
-    static func shared() throws -> Recipient {
+        let x25519 = Curve25519.KeyAgreement.PrivateKey().publicKey.rawRepresentation
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-        return try Recipient(jwk: jwk(["k": secret.base64URL, "kty": "oct"], algorithm: "HKDF-A256GCM"))
+        let coordinates = ["x": point.prefix(32).base64URL, "y": point.suffix(32).base64URL]
+        let jwks = [
+            1: try jwk(["crv": "P-256", "kty": "EC"].merging(coordinates) { $1 }, algorithm: "HPKE-7"),
+            2: try jwk(["crv": "X25519", "kty": "OKP", "x": x25519.base64URL], algorithm: "HPKE-3"),
+            4: try jwk(["k": secret.base64URL, "kty": "oct"], algorithm: "HKDF-A256GCM"),
+        ]
+        return try jwks.mapValues { try Recipient(jwk: $0) }
     }
 
     static func sender() throws -> SenderKey {

@@ -14,8 +14,6 @@ struct PushCost: AsyncParsableCommand {
     @Option(help: "The provider key, a .p8 file.") var providerKey: String
     @Option(help: "The id of this key.") var providerKeyID: String
     @Option(help: "The id of the team.") var teamID: String
-    @Option(help: "The largest number of pushes without an answer.") var inFlight = 100
-    @Option(help: "The width of the batch that seals ahead; by default its own.") var width: Int?
 
     func run() async throws {
         let key = try String(contentsOfFile: providerKey, encoding: .utf8)
@@ -23,7 +21,7 @@ struct PushCost: AsyncParsableCommand {
         let connection = try PushConnection(server: server, trust: trust, token: token)
         do {
             try await connection.open()
-            try await answer(PushJobs(connection: connection, inFlight: inFlight, width: width))
+            try await answer(PushJobs(connection: connection))
         } catch {
             try await connection.shutDown()
             throw error

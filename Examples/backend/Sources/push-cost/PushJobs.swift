@@ -39,18 +39,16 @@ struct PushJobs {
         custom: ["conversation": "71c2b9f0-8d2e-4f0c-9a54-1f3b7f9f3a10", "message": 918_273_645, "sender": "ada"])
 
     private let connection: PushConnection
-    private let inFlight: Int
-    private let width: Int?
+    /// The largest number of pushes without an answer.
+    private static let inFlight = 100
     private let encoder = Sealer.standardEncoder()
     private let recipients: [Int: Recipient]
     private let sealer: Sealer
     private let signingSealer: Sealer
 
-    init(connection: PushConnection, inFlight: Int, width: Int?) throws {
+    init(connection: PushConnection) throws {
         self.connection = connection
-        self.inFlight = inFlight
-        self.width = width
-        recipients = try [1: FreshKeys.p256(), 2: FreshKeys.x25519(), 4: FreshKeys.shared()]
+        recipients = try FreshKeys.recipients()
         sealer = try Sealer(topic: PushConnection.topic)
         signingSealer = try Sealer(topic: PushConnection.topic, signer: .key(FreshKeys.sender()))
     }
@@ -69,7 +67,7 @@ struct PushJobs {
     }
 
     private func run(_ job: Job, _ count: Int) async throws {
-        guard let suite = job.suite else { return try await send(Numbers(count: count)) { _ in try plain() } }
+        guard let suite = job.suite else { return try await send(numbers(count)) { _ in try plain() } }
         guard let recipient = recipients[suite] else { throw UnknownSuite(suite: suite) }
         let sealer = job.isSigned ? signingSealer : sealer
         switch job.way {
@@ -77,11 +75,18 @@ struct PushJobs {
             let json = Array(try encoder.encode(Self.notification))
             for _ in 0..<count { _ = try sealer.seal(json, to: recipient) }
         case .each:
-            try await send(Numbers(count: count)) { _ in Push(try sealer.seal(Self.notification, to: recipient)) }
+            try await send(numbers(count)) { _ in Push(try sealer.seal(Self.notification, to: recipient)) }
         case .ahead:
             let requests = (0..<count).map { SealRequest(Self.notification, to: recipient, context: $0) }
-            try await send(BatchSealer(sealer, width: width).seal(requests)) { Push(try $0.result.get()) }
+            try await send(BatchSealer(sealer).seal(requests)) { Push(try $0.result.get()) }
         }
+    }
+
+    private func numbers(_ count: Int) -> AsyncStream<Int> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        for number in 0..<count { continuation.yield(number) }
+        continuation.finish()
+        return stream
     }
 
     private func plain() throws -> Push {
@@ -98,7 +103,7 @@ struct PushJobs {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var count = 0
             for try await item in items {
-                if count >= inFlight { _ = try await group.next() }
+                if count >= Self.inFlight { _ = try await group.next() }
                 count += 1
                 group.addTask { [connection] in try await connection.send(push(item)) }
             }
@@ -109,15 +114,4 @@ struct PushJobs {
 
 private struct UnknownSuite: Error {
     let suite: Int
-}
-
-private struct Numbers: AsyncSequence, AsyncIteratorProtocol {
-    var count: Int
-
-    func makeAsyncIterator() -> Numbers { self }
-
-    mutating func next() async -> Int? {
-        count -= 1
-        return count < 0 ? nil : count
-    }
 }

@@ -46,20 +46,15 @@ import Testing
 
     /// Runs the program with the files that it needs.
     private func send(to phone: TestDevice, signedBy keys: SigningKeys, _ apns: RunningStandIn) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FirstPush." + UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        func file(_ name: String, _ contents: Data) throws -> String {
-            let url = folder.appendingPathComponent(name)
-            try contents.write(to: url)
-            return url.path
-        }
+        let folder = try TemporaryFolder()
         let program = try FirstPush.parse([
-            "--registration", file("registration.json", phone.registration), "--device-token", Self.deviceToken,
+            "--registration", folder.write(phone.registration, to: "registration.json"), "--device-token",
+            Self.deviceToken,
             "--topic", Self.topic, "--signing-keys", keys.path,
-            "--apns-key", file("apns.p8", Data(apns.providerKeyPEM.utf8)), "--apns-key-id", RunningStandIn.keyID,
+            "--apns-key", folder.write(Data(apns.providerKeyPEM.utf8), to: "apns.p8"), "--apns-key-id",
+            RunningStandIn.keyID,
             "--team-id", RunningStandIn.teamID, "--server", apns.base,
-            "--trust", file("apns.pem", Data(apns.certificatePEM.utf8)),
+            "--trust", folder.write(Data(apns.certificatePEM.utf8), to: "apns.pem"),
             "--title", "Dr. Amara Osei", "--body", "Your results are in.",
         ])
         try await program.run()

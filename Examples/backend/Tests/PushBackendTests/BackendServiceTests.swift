@@ -1,3 +1,4 @@
+import ArgumentParser
 import AsyncHTTPClient
 import BackendTestSupport
 import Crypto
@@ -58,14 +59,10 @@ import Testing
             "127.0.0.1:1", "localhost:1", "http://127.0.0.1:1", "https://", "https://127.0.0.1:70000",
             "https://127.0.0.1/3/device", "https://user@127.0.0.1", "https://127.0.0.1?x", "",
         ])
-    func address(address: String) async {
+    func address(address: String) async throws {
         #expect(await refusedOption { $0.apns[.production] = address } == "production")
+        try await start { $0.apns[.production] = "https://[::1]:7" }
     }
-
-    @Test(
-        "an address of a server with and without a port is accepted",
-        arguments: ["https://127.0.0.1:1", "https://[::1]"])
-    func validAddress(address: String) async throws { try await start { $0.apns[.production] = address } }
 
     @Test("a service whose only key is revoked starts, so that pushes wait for the next key")
     func noSigningKey() async throws {
@@ -78,5 +75,59 @@ import Testing
         }
         _ = try sealer("push.example.com")
         #expect(throws: ConfigurationError.self) { try sealer("push.example.com:443") }
+    }
+
+    // MARK: The command line
+
+    private func parse(_ more: String...) throws -> PushService {
+        let names = [
+            "topic", "registration-host", "database", "signing-keys", "provider-key", "provider-key-id", "team-id",
+            "user-token-key", "service-tokens",
+        ]
+        return try PushService.parse(names.flatMap { ["--\($0)", "x"] } + more)
+    }
+
+    @Test("a log level that doesn't exist is refused, and the message names the option")
+    func logLevel() {
+        let error = #expect(throws: (any Error).self) { try parse("--log-level", "loud") }
+        #expect(error.map { PushService.fullMessage(for: $0) }?.contains("--log-level") == true)
+    }
+
+    private func watcher(_ path: String) throws -> KeysetWatcher {
+        var program = try parse()
+        program.signingKeys = path
+        return try program.keysetWatcher(Logger(label: "tests"))
+    }
+
+    @Test("a keyset of another kind as signing keys is refused, and the message says which kind is needed")
+    func sharedKeyset() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Data(TestStore.Key.shared.rawValue.utf8), to: "keys")
+        let error = #expect(throws: ConfigurationError.self) { try watcher(path) }
+        #expect(error?.option == "signing-keys \(path)")
+        #expect(error?.reason.contains("a keyset of sender keys is needed") == true)
+    }
+
+    @Test("a secret that is mounted as links is accepted, and an exchanged link loads the next keys")
+    func mountedKeyset() throws {
+        let keys = SigningKeys()
+        let mount = try TemporaryFolder()
+        let data = "\(mount.path)/..data"
+        func link(to version: String) throws {
+            let folder = "\(mount.path)/\(version)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try FileManager.default.copyItem(atPath: keys.path, toPath: "\(folder)/senders")
+            if version == "..2" { try FileManager.default.removeItem(atPath: data) }
+            try FileManager.default.createSymbolicLink(atPath: data, withDestinationPath: version)
+        }
+        try link(to: "..1")
+        let path = "\(mount.path)/senders"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "..data/senders")
+        let watcher = try watcher(path)
+        #expect(watcher.status.sequence == 1)
+        keys.add()
+        try link(to: "..2")
+        watcher.checkNow()
+        #expect(watcher.status.sequence == 2 && watcher.status.isHealthy)
     }
 }

@@ -124,12 +124,13 @@ import Testing
         let expired = try await TestAPI.token(for: "zoe", until: 1)
         let unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6b2UiLCJleHAiOjQwMDAwMDAwMDB9."
         var bodies: Set<String> = []
-        for header in [nil, "Basic x", "Bearer a.b", "Bearer \(unsigned)", "Bearer \(changed)", "Bearer \(expired)"] {
-            let answer = try await api.call(.get, "/v1/registrations/x", authorization: header)
+        let headers = ["Basic x", "Bearer a.b", "Bearer \(unsigned)", "Bearer \(changed)", "Bearer \(expired)"]
+        for caller in [.anonymous] + headers.map(TestAPI.Caller.header) {
+            let answer = try await api.call(.get, "/v1/registrations/x", by: caller)
             #expect(answer.status == 401)
             bodies.insert(answer.body)
         }
-        let answer = try await api.call(.get, "/v1/messages/x", authorization: "Bearer an-unknown-token-of-a-service")
+        let answer = try await api.call(.get, "/v1/messages/x", by: .header("Bearer an-unknown-token-of-a-service"))
         #expect(answer.status == 401 && bodies == [answer.body])
         let lines = api.log.lines.filter { $0.message == "request" }
         #expect(

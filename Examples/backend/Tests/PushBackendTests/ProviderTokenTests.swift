@@ -94,7 +94,9 @@ import Testing
             #expect(throws: ConfigurationError.self) { try ServiceTokens(list) }
         }
         let tokens = try ServiceTokens(["first-token-of-the-backend", "second-token-of-the-backend"])
-        #expect(tokens.contains("second-token-of-the-backend"))
-        for other in ["second-token-of-the-backenD", "second-token", ""] { #expect(!tokens.contains(other)) }
+        try tokens.check("second-token-of-the-backend")
+        for other in ["second-token-of-the-backenD", "second-token", ""] {
+            #expect(throws: APIError.self) { try tokens.check(other) }
+        }
     }
 }

@@ -50,25 +50,18 @@ import Testing
         #expect(try await test.store.report(on: message.id)?.failed == ["signedOut": 1])
     }
 
-    @Test("after a sign-out, a late receipt of the old device sends nothing to the device that registers next")
-    func lateReceipt() async throws {
+    @Test("a late receipt and a late 410 of a removed device change nothing for the device that registers next")
+    func lateAnswers() async throws {
         let zoe = try await test.register("zoe")
         _ = try await test.accept()
         try await test.send()
-        _ = try await test.store.signOut(zoe.name, of: "zoe", at: 2_000)
-        try await test.register("amara", token: "bb", kid: "kid-2", at: 3_000)
-        try await test.fail("undecryptable", at: 3_000)
-        #expect(try await test.claim(at: 9_000).isEmpty)
-    }
-
-    @Test("a 410 for a removed device leaves the device that registers next")
-    func late410() async throws {
-        let zoe = try await test.register("zoe")
         _ = try await test.accept()
         let delivery = try await test.claim()[0]
         _ = try await test.store.signOut(zoe.name, of: "zoe", at: 2_000)
         let amara = try await test.register("amara", token: "bb", kid: "kid-2", at: 3_000)
+        try await test.fail("undecryptable", at: 3_000)
         try await test.end(delivery, .tokenEnded(at: 4_000, reason: "Unregistered"))
+        #expect(try await test.claim(at: 9_000).isEmpty)
         #expect(try await test.store.registration(named: amara.name, of: "amara") == amara)
     }
 

@@ -6,6 +6,7 @@ import Logging
 import NIOConcurrencyHelpers
 import PushCryptExtension
 import PushCryptSender
+import Testing
 
 @testable import PushBackend
 
@@ -82,10 +83,16 @@ struct Sending {
         try await test.store.claim(1, for: .production, at: clock.now).first
     }
 
-    /// Makes one attempt, and stores how it ended.
-    func attempt(_ delivery: ClaimedDelivery?) async throws -> DeliveryOutcome.Result? {
-        guard let delivery else { return nil }
-        let outcome = await worker.attempt(delivery)
+    /// Makes an attempt, and stores how it ended.
+    ///
+    /// - Parameters:
+    ///   - delivery: by default, the next one.
+    ///   - fault: what the stand-in does instead of accepting it.
+    @discardableResult
+    func attempt(_ delivery: ClaimedDelivery? = nil, _ fault: Fault? = nil) async throws -> DeliveryOutcome.Result {
+        if let fault { apns.standIn.order(fault) }
+        let next = try await delivery == nil ? claim() : nil
+        let outcome = await worker.attempt(try #require(delivery ?? next))
         try await test.store.record([outcome], at: clock.now)
         return outcome.result
     }

@@ -34,6 +34,8 @@ struct TestAPI {
         case anonymous
         case user(String)
         case service
+        /// A value of the header `Authorization`.
+        case header(String)
     }
 
     let test: TestStore
@@ -75,14 +77,8 @@ struct TestAPI {
             case .anonymous: nil
             case .user(let user): "Bearer \(try await Self.token(for: user))"
             case .service: "Bearer \(Self.serviceToken)"
+            case .header(let value): value
             }
-        return try await call(method, path, body, authorization: authorization, key: key)
-    }
-
-    /// Sends a request with a JSON body and a value of the header `Authorization`.
-    func call(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, authorization: String?, key: String? = nil
-    ) async throws -> Answer {
         var headers: HTTPFields = [:]
         headers[.authorization] = authorization
         headers[HTTPField.Name("Idempotency-Key")!] = key

@@ -29,9 +29,8 @@ import Testing
         #expect(Verdict(response) == expected)
     }
 
-    @Test("an accepted push is sent") func accepted() { #expect(Verdict(PushResponse(status: 200)) == .sent) }
-
-    @Test("a 410 without a time removes no token") func noTime() {
+    @Test("an accepted push is sent, and a 410 without a time removes no token") func others() {
+        #expect(Verdict(PushResponse(status: 200)) == .sent)
         #expect(Verdict(PushResponse(status: 410, reason: "Unregistered")) == .tokenEnded(at: 0))
     }
 }
@@ -44,11 +43,8 @@ import Testing
         #expect(backoff.wait(afterFailures: failures) == expected)
     }
 
-    @Test("jitter takes at most half of the wait") func jitter() {
+    @Test("jitter takes at most half of the wait, and Retry-After is the shortest one") func limits() {
         #expect(Backoff(first: 100, longest: 1_000, random: { 0 }).wait(afterFailures: 2) == 100)
-    }
-
-    @Test("Retry-After is the shortest wait") func requested() {
         #expect(Backoff(first: 100, longest: 1_000, random: { 1 }).wait(afterFailures: 1, requested: 5) == 5_000)
     }
 

@@ -4,14 +4,7 @@ import NIOConcurrencyHelpers
 /// Keeps the lines of a log.
 public struct CapturedLog: LogHandler {
     /// One line.
-    public struct Line: Sendable {
-        /// Its level.
-        public let level: Logger.Level
-        /// Its text.
-        public let message: String
-        /// Its metadata as texts.
-        public let metadata: [String: String]
-    }
+    public typealias Line = (level: Logger.Level, message: String, metadata: [String: String])
 
     public var logLevel: Logger.Level
     public var metadata: Logger.Metadata = [:]
@@ -33,8 +26,6 @@ public struct CapturedLog: LogHandler {
 
     public func log(event: LogEvent) {
         let metadata = metadata.merging(event.metadata ?? [:]) { $1 }.mapValues { "\($0)" }
-        kept.withLockedValue {
-            $0.append(Line(level: event.level, message: "\(event.message)", metadata: metadata))
-        }
+        kept.withLockedValue { $0.append((event.level, "\(event.message)", metadata)) }
     }
 }

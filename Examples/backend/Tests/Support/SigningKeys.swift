@@ -14,10 +14,9 @@ public final class SigningKeys: Sendable {
             Data(SHA256.hash(data: Data(#"{"crv":"Ed25519","kty":"OKP","x":"\#(x)"}"#.utf8))).prefix(8).base64URL
         }
 
-        func jwk(isPrivate: Bool, isPublisher: Bool) -> String {
-            let role = isPublisher ? #","role":"publisher""# : ""
+        func jwk(isPrivate: Bool) -> String {
             let d = isPrivate ? #""d":"\#(key.rawRepresentation.base64URL)","# : ""
-            return #"{"kty":"OKP","crv":"Ed25519","x":"\#(x)",\#(d)"alg":"Ed25519","kid":"\#(kid)"\#(role)}"#
+            return #"{"kty":"OKP","crv":"Ed25519","x":"\#(x)",\#(d)"alg":"Ed25519","kid":"\#(kid)"}"#
         }
 
         var lifecycle: String {
@@ -28,12 +27,10 @@ public final class SigningKeys: Sendable {
 
     /// The file, which is removed with the object.
     public let path: String
-    private let isPublisher: Bool
     private let keys = NIOLockedValueBox<(all: [Key], sequence: Int)>(([Key()], 1))
 
-    /// Makes a key that signs from now on: pushes, or the sets of a publisher.
-    public init(isPublisher: Bool = false) {
-        self.isPublisher = isPublisher
+    /// Makes a key that signs from now on.
+    public init() {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("Keys." + UUID().uuidString).path
         write()
     }
@@ -42,7 +39,7 @@ public final class SigningKeys: Sendable {
 
     /// The public half of the first key, which an app trusts.
     public var publicKey: [UInt8] {
-        keys.withLockedValue { Array($0.all[0].jwk(isPrivate: false, isPublisher: isPublisher).utf8) }
+        keys.withLockedValue { Array($0.all[0].jwk(isPrivate: false).utf8) }
     }
 
     /// The id of the first key.
@@ -64,7 +61,7 @@ public final class SigningKeys: Sendable {
         let text = keys.withLockedValue { keys in
             defer { keys.sequence += 1 }
             return """
-                {"keys":[\(keys.all.map { $0.jwk(isPrivate: true, isPublisher: isPublisher) }.joined(separator: ","))],
+                {"keys":[\(keys.all.map { $0.jwk(isPrivate: true) }.joined(separator: ","))],
                 "pushcrypt":{"seq":\(keys.sequence),"updatedAt":"2026-02-0\(keys.sequence)T00:00:00Z",
                 "keys":{\(keys.all.map(\.lifecycle).joined(separator: ","))}}}
                 """

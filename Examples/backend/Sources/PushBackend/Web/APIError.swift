@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import PushCryptSender
 
-/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. It quotes nothing of the request.
+/// A problem that a client can understand: `{"error": CODE, "message": TEXT}`. Of the request it quotes only the names of members.
 struct APIError: Error, HTTPResponseError {
     let status: HTTPResponse.Status
     let code: String

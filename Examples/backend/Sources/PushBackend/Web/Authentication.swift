@@ -65,34 +65,26 @@ struct ServiceTokens: Sendable {
     }
 
     /// Compares digests, in constant time, so that the time tells nothing about a token.
-    func contains(_ token: String) -> Bool {
+    ///
+    /// - Throws: `APIError` with 401 if no token is equal.
+    func check(_ token: String) throws(APIError) {
         let digest = SHA256.hash(data: Data(token.utf8))
-        return digests.reduce(false) { found, other in (digest == other) || found }
+        guard digests.reduce(false, { found, other in (digest == other) || found }) else {
+            throw APIError.unauthorized("unknown")
+        }
     }
 }
 
-/// Lets signed-in users pass.
-struct UserAuthentication: RouterMiddleware {
-    let tokens: UserTokens
-    let seconds: @Sendable () -> Int64
+/// Lets requests with an accepted bearer token pass.
+struct BearerAuthentication: RouterMiddleware {
+    /// Returns the user of a token; an empty text for another part of the backend. It throws `APIError` with 401.
+    let user: @Sendable (String) async throws -> String
 
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        context.user = try await tokens.user(of: request.bearerToken, at: seconds())
-        return try await next(request, context)
-    }
-}
-
-/// Lets other parts of the backend pass.
-struct ServiceAuthentication: RouterMiddleware {
-    let tokens: ServiceTokens
-
-    func handle(
-        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
-    ) async throws -> Response {
-        guard tokens.contains(try request.bearerToken) else { throw APIError.unauthorized("unknown") }
+        context.user = try await user(request.bearerToken)
         return try await next(request, context)
     }
 }

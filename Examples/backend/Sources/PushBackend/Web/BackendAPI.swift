@@ -17,10 +17,13 @@ struct BackendAPI: Sendable {
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: RequestLog())
         router.get("health", use: health)
-        let users = UserAuthentication(tokens: userTokens) { milliseconds() / 1_000 }
+        let users = BearerAuthentication { try await userTokens.user(of: $0, at: milliseconds() / 1_000) }
         RegistrationRoutes(store: store, sealer: sealer, milliseconds: milliseconds)
             .add(to: router.group("v1").add(middleware: users))
-        let services = ServiceAuthentication(tokens: serviceTokens)
+        let services = BearerAuthentication { token in
+            try serviceTokens.check(token)
+            return ""
+        }
         MessageRoutes(store: store, sealer: sealer, milliseconds: milliseconds)
             .add(to: router.group("v1").add(middleware: services))
         return router

@@ -11,19 +11,7 @@ struct MessageRoutes {
     private struct Body: ClosedBody {
         static let members: Set = ["user", "payload", "priority", "collapseID", "expiresAfter"]
 
-        /// A payload whose `push_id` is a text. A number can't have other characters.
-        struct Payload: Decodable {
-            let pushID: String?
-
-            private enum CodingKeys: String, CodingKey { case pushID = "push_id" }
-
-            init(from decoder: any Decoder) throws {
-                pushID = try? decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .pushID)
-            }
-        }
-
         let user: String
-        let payload: Payload
         let priority: Int?
         let collapseID: String?
         let expiresAfter: Int64?
@@ -46,7 +34,12 @@ struct MessageRoutes {
 
     private func message(_ json: Data, key: String?) throws -> NewMessage {
         let body = try Body(json: json)
-        let payload = try JSONObject(json)["payload"] ?? Data()
+        let object = try JSONObject(json)
+        guard let payload = object["payload"] else {
+            throw APIError(.badRequest, "malformed", "the member payload is missing")
+        }
+        // A number can't have other characters.
+        let pushID = (object.members["payload"] as? [String: Any])?["push_id"] as? String
         let priority = body.priority ?? 10
         let lifetime = body.expiresAfter ?? 86_400
         for (isValid, rule) in [
@@ -54,7 +47,7 @@ struct MessageRoutes {
             ([1, 5, 10].contains(priority), "priority is 10, 5 or 1"),
             ((1...Self.longestLifetimeInSeconds).contains(lifetime), "expiresAfter is 1 second to 30 days"),
             (body.collapseID?.isCollapseID != false, "collapseID has 1 to 64 characters of 0x21 to 0x7E"),
-            (body.payload.pushID?.isPushID != false, "payload: push_id has 1 to 256 characters of 0x21 to 0x7E"),
+            (pushID?.isPushID != false, "payload: push_id has 1 to 256 characters of 0x21 to 0x7E"),
             (key?.isIdempotencyKey != false, "the idempotency key has 1 to 255 characters of A-Z a-z 0-9 . _ : -"),
         ] where !isValid { throw APIError.invalid(rule) }
         do { try sealer.check(payload) } catch let error as SenderError {

@@ -89,12 +89,10 @@ extension DecodingError {
     /// Which member of the interface is wrong, without a value.
     fileprivate var summary: String {
         switch self {
-        case .keyNotFound(let key, _): return "the member \(key.stringValue) is missing"
+        case .keyNotFound(let key, _): "the member \(key.stringValue) is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            guard let name = context.codingPath.first?.stringValue else { break }
-            return "the member \(name) has another type or form than documented"
-        @unknown default: break
+            "the member \(context.codingPath.first?.stringValue ?? "") has another type or form than documented"
+        @unknown default: "the body has another form than documented"
         }
-        return "the body isn't a JSON object"
     }
 }
