@@ -63,7 +63,8 @@ struct DiagnoseRequestTests {
     @Test(
         "a header's value has a severity: what APNs refuses or drops, what may be late, and what is allowed",
         arguments: [
-            ("apns-priority", "7", "error", "refuses this priority"), ("apns-priority", "5", "note", "low priority"),
+            ("apns-priority", "7", "error", "refuses this priority"),
+            ("apns-priority", "5", "note", "later, to save power"),
             ("apns-expiration", "2026-12-01T00:00:00Z", "error", "isn't a whole number"),
             ("apns-expiration", "1800000000.5", "error", "isn't a whole number"),
             ("apns-expiration", "1800000060000", "error", "in milliseconds"),

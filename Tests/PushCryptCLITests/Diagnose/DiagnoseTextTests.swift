@@ -107,7 +107,8 @@ struct DiagnoseTextTests {
         let place = try Workplace()
         try place.create("Keys/phone", "recipient")
         _ = try place.shell(
-            "PUSHCRYPT_PASSPHRASE='correct horse battery' \"$PUSHCRYPT\" keys create Keys/safe --kind recipient --at \(Workplace.now)"
+            "export PUSHCRYPT_PASSPHRASE='correct horse battery'\n"
+                + "\"$PUSHCRYPT\" keys create Keys/safe --kind recipient --at \(Workplace.now)"
         )
         let push = try place.sealed(to: "Keys/phone")
         let options = ["diagnose", "--keys", "Keys/safe", "--topic", Workplace.topic, "--at", Workplace.now]

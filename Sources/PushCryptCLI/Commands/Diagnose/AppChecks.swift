@@ -119,7 +119,8 @@ enum AppChecks {
                 }
         }
         return finding(
-            "App and extension have no common app group, so the extension finds neither the keys nor the settings of the app.",
+            "App and extension have no common app group, so the extension finds neither the keys nor the settings "
+                + "of the app.",
             files,
             "Add the same app group to both targets, app and extension, in Xcode under Signing & Capabilities, and use "
                 + "exactly that name in AppGroup.")

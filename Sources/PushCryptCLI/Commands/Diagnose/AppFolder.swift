@@ -90,7 +90,7 @@ struct AppFolder {
 
     /// Adds what the project knows of the app and its extensions.
     ///
-    /// - Returns: the owners of entitlements by their paths; nil if the project doesn't name those of app and extension.
+    /// - Returns: the owners of entitlements by their paths; nil if the project doesn't name those of both targets.
     private mutating func add(_ project: XcodeProject) -> [String: Entitlements.Owner]? {
         func index(of target: XcodeProject.Target) -> Int? {
             guard let path = target.infoPath.map(project.path(of:)) else { return nil }

@@ -14,10 +14,12 @@ enum DeviceChecks {
         guard facts.report?.allowsAlerts == false else { return nil }
         return Finding(
             .alertsNotAllowed,
-            "The user doesn't allow the app's alerts, or wasn't asked, so iOS shows no text and doesn't run the extension.",
+            "The user doesn't allow the app's alerts, or wasn't asked, so iOS shows no text and doesn't run the "
+                + "extension.",
             ["report: alerts aren't allowed"],
             do:
-                "Ask for permission with UNUserNotificationCenter.requestAuthorization. A user who has refused isn't asked "
+                "Ask for permission with UNUserNotificationCenter.requestAuthorization. A user who has refused "
+                + "isn't asked "
                 + "again: show how to allow notifications in Settings.")
     }
 
@@ -31,18 +33,24 @@ enum DeviceChecks {
         return Finding(
             isUnknown ? .note : .error, .extensionNeverRan,
             isUnknown
-                ? "The extension has counted no push since the report or its counters are older than the push or were replaced."
-                : "The extension has counted no push on this device: iOS doesn't run it, the device wasn't unlocked since its "
-                    + "start when the push came, the extension was ended before it could count (a crash, too much memory), it "
+                ? "The extension has counted no push since the report or its counters are older than the push or "
+                    + "were replaced."
+                : "The extension has counted no push on this device: iOS doesn't run it, the device wasn't "
+                    + "unlocked since its "
+                    + "start when the push came, the extension was ended before it could count (a crash, too much "
+                    + "memory), it "
                     + "uses another folder than the app, or no push has come since the counters began.",
             [
                 "report: no push is counted at \(UnixTime(report.time)), and the counters were replaced "
                     + NumberText.counted(statistics.rebuildCount, "time")
             ] + (issuedAt.map { ["the sealed message: made at \($0)"] } ?? []),
             do:
-                "Unlock the device and push again. Check that the user allows notifications, that the push arrives as an alert "
-                + "with \"mutable-content\": 1, that the extension is embedded and its minimum system isn't newer than the "
-                + "device's, and that app and extension have the same app group. Look for crash reports of the extension in "
+                "Unlock the device and push again. Check that the user allows notifications, that the push arrives "
+                + "as an alert "
+                + "with \"mutable-content\": 1, that the extension is embedded and its minimum system isn't newer "
+                + "than the "
+                + "device's, and that app and extension have the same app group. Look for crash reports of the "
+                + "extension in "
                 + "Settings, Privacy & Security, Analytics Data.")
     }
 
@@ -55,15 +63,19 @@ enum DeviceChecks {
         }
         return Finding(
             isContentMissing ? .error : .warning, .deviceFailure,
-            "A stage of the extension failed: the push was shown without its attachment, offloaded payload or picture, or "
+            "A stage of the extension failed: the push was shown without its attachment, offloaded payload or "
+                + "picture, or "
                 + "without the result of the app's stage.",
             failed.prefix(5).map { failure in
                 "report: the stage \(RequestHeaders.printable(failure.stage)) ended "
-                    + "\(NumberText.counted(failure.counter.count, "time")): \(RequestHeaders.printable(failure.ending))"
+                    + "\(NumberText.counted(failure.counter.count, "time")): "
+                    + "\(RequestHeaders.printable(failure.ending))"
             },
             do:
-                "Check that addresses are https and of hosts that the app lists, that the server answers within seconds "
-                + "without a login, and that files are those that were sealed. A stage of the app must return content with "
+                "Check that addresses are https and of hosts that the app lists, that the server answers within "
+                + "seconds "
+                + "without a login, and that files are those that were sealed. A stage of the app must return "
+                + "content with "
                 + "text in a few seconds.")
     }
 
@@ -95,7 +107,8 @@ enum DeviceChecks {
         guard let counter = facts.report?.statistics?.suppressed, counter.recentCount > 0 else { return nil }
         return Finding(
             .note, .pushSuppressed,
-            "The extension showed nothing for \(NumberText.counted(counter.count, "push")), because the sender or the app "
+            "The extension showed nothing for \(NumberText.counted(counter.count, "push")), because the sender or "
+                + "the app "
                 + "asked for it.",
             ["report: \(counter.count == 1 ? "" : "the last one ")at \(UnixTime(counter.lastTime))"],
             do: "Nothing, if this was asked for: quiet messages, for example.")

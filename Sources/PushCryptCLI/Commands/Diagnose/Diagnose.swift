@@ -10,20 +10,20 @@ struct Diagnose: ParsableCommand {
         commandName: "diagnose",
         abstract: "Say why a push isn't shown as it should be: the cause, the evidence, and what to do.",
         discussion: """
-            Reads the payload from stdin or FILE: as it was sent to APNs, or as a relay or the device received it. Give \
-            what you have; each input can show more. --report is a file that the app exports with DeviceReport. --headers \
-            is a JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its \
+            Reads the payload from stdin or FILE: as it was sent to APNs, or as a relay or the device received it. \
+            Give what you have; each input can show more. --report is a file that the app exports with DeviceReport. \
+            --headers is a JSON object with the headers of the request to APNs ("apns-topic", "apns-push-type", ...) and, of its \
             answer, ":status" and "reason", or lines name: value as curl -v shows them. The input may also be \
-            {"payload": PAYLOAD, "headers": OBJECT}, as simulate reads it. --app reads every Info.plist and .entitlements \
-            below the folder, and project.pbxproj. The secret of encrypted --keys is that of the settings, of \
+            {"payload": PAYLOAD, "headers": OBJECT}, as simulate reads it. --app reads every Info.plist and \
+            .entitlements below the folder, and project.pbxproj. The secret of encrypted --keys is that of the settings, of \
             PUSHCRYPT_PASSPHRASE or of PUSHCRYPT_WRAP_COMMAND.
 
             Example: pushcrypt diagnose --topic com.example.app < payload.json
 
             Example: pushcrypt diagnose --topic com.example.app --registration record.json --headers headers.json < payload.json
 
-            Neither the content of the push nor a key is printed. The first error is the cause; what comes after it was also \
-            seen, and may be its effect. Warnings may be causes; notes need no action.
+            Neither the content of the push nor a key is printed. The first error is the cause; what comes after it \
+            was also seen, and may be its effect. Warnings may be causes; notes need no action.
 
             The findings, which docs/diagnose.md explains: \
             \(Finding.Code.allCases.map(\.rawValue).joined(separator: ", ")).

@@ -41,7 +41,8 @@ struct DiagnosisText {
     private var opening: String {
         guard facts.trial?.differences == [], let topic = facts.expectedTopic else {
             return
-                "The push wasn't opened, so it may be incomplete or sealed for another topic: this needs its key and topic."
+                "The push wasn't opened, so it may be incomplete or sealed for another topic: this needs its key "
+                + "and topic."
         }
         let isVerified = facts.payload.skid == nil || facts.trial?.hasValidSignature != nil
         return "The push opens for \(topic)" + (isVerified ? "." : ", and its signature wasn't verified.")

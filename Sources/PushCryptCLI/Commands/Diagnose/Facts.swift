@@ -106,8 +106,8 @@ extension Facts {
         report?.statistics?.failures[failure.rawValue].flatMap { isRecent($0) ? $0 : nil }
     }
 
-    /// Whether the device says that this push failed so: the extension left the reason in the placeholder, or counted the
-    /// failure for the push's key.
+    /// Whether the device says that this push failed so: the extension left the reason in the placeholder, or counted
+    /// the failure for the push's key.
     func hasFailed(_ failure: FailureClass) -> Bool {
         payload.reportedFailure == failure || recent(failure).map(concernsThisPush) ?? false
     }

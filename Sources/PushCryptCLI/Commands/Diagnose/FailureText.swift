@@ -78,7 +78,8 @@ extension FailureClass.Defined {
             FailureText(
                 "An attachment couldn't be fetched in time, or isn't what was sealed.",
                 do:
-                    "Check that the address is https, that the server answers within seconds without a login, and that the "
+                    "Check that the address is https, that the server answers within seconds without a login, and "
+                    + "that the "
                     + "file is the one that was sealed and of a type that iOS shows.")
         case .internalError:
             FailureText(

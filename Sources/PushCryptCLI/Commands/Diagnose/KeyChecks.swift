@@ -23,14 +23,16 @@ enum KeyChecks {
                 .registrationUnsupportedSuite,
                 "The record has a suite that this host lacks, so this host can't seal to it or compare it.", seen,
                 do:
-                    "Update OpenSSL on each host that seals to the device, or seal on a host that has it. Keep the record."
+                    "Update OpenSSL on each host that seals to the device, or seal on a host that has it. Keep the "
+                    + "record."
             )
         }
         return Finding(
             .registrationUnreadable,
             "The record that the backend has stored isn't a registration record, so it can't seal to the device.", seen,
             do:
-                "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes, and about 1,750 in suite 3. "
+                "Store the bytes that the app uploads, unchanged: a record has up to 600 bytes, and about 1,750 in "
+                + "suite 3. "
                 + "If sealing fails, send no other push in its place. \(registerAgain)")
     }
 
@@ -88,7 +90,8 @@ enum KeyChecks {
                         + "under Signing & Capabilities, and use exactly that name in AppGroup.",
                     "insecure": "Use a folder in the app group's container that only the app and its extension write.",
                 ][failure.error]
-                    ?? "Look at the error. If it stays after a restart of the device, delete the keys and register again."
+                    ?? "Look at the error. If it stays after a restart of the device, delete the keys and register "
+                    + "again."
             )
         }
         guard case .failed(let failure)? = report.store else { return nil }
@@ -120,8 +123,10 @@ enum KeyChecks {
             severity, .keyNotOnDevice,
             severity == .warning
                 ? "The backend's record has a key that isn't on the device, and this push has another one."
-                : "The device doesn't have the key that the push is sealed to: it is the key of another device, or it was "
-                    + "replaced since, is damaged, or was lost when the user signed out or the app was reinstalled or restored "
+                : "The device doesn't have the key that the push is sealed to: it is the key of another device, or "
+                    + "it was "
+                    + "replaced since, is damaged, or was lost when the user signed out or the app was reinstalled "
+                    + "or restored "
                     + "from a backup.",
             seen,
             do: registerAgain
@@ -141,14 +146,15 @@ enum KeyChecks {
             .keyEnded, "The push is sealed to a key of the device that has expired or was revoked.",
             [reported, known].compactMap(\.self),
             do:
-                "Seal to the newest record of the device, and delete the old one. Don't keep sealed pushes for weeks: a "
+                "Seal to the newest record of the device, and delete the old one. Don't keep sealed pushes for "
+                + "weeks: a "
                 + "replaced key opens for 30 days. \(registerAgain)")
     }
 
     // MARK: The psk
 
-    /// Whether the push opens with the psk that the device's key has or lacks. Then the backend sealed it to the right key,
-    /// whatever the given record says.
+    /// Whether the push opens with the psk that the device's key has or lacks. Then the backend sealed it to the right
+    /// key, whatever the given record says.
     private static func opensAsIs(_ facts: Facts) -> Bool {
         guard let differences = facts.trial?.differences, facts.hasKeys, facts.record?.kid == facts.payload.kid else {
             return false
@@ -161,7 +167,8 @@ enum KeyChecks {
             Finding(
                 severity, .pskDiffers, cause, [seen],
                 do:
-                    "Store the whole record that the app uploads, with its member \"psk\", and on the device the key as the "
+                    "Store the whole record that the app uploads, with its member \"psk\", and on the device the "
+                    + "key as the "
                     + "library writes it. \(registerAgain)")
         }
         if facts.trial?.differences?.contains(.withoutPSK) == true {
@@ -181,7 +188,8 @@ enum KeyChecks {
                     : "registration: key \(record.kid) has no psk, and the device's key has one")
         case (true, false?):
             return finding(
-                "The device has lost the pre-shared key (psk) of its key: an own storage or a migration has dropped it.",
+                "The device has lost the pre-shared key (psk) of its key: an own storage or a migration has "
+                    + "dropped it.",
                 "registration: key \(record.kid) has a psk, and the device's key has none")
         case (true, true?):
             guard let own, !record.isSameKey(as: own) else { return nil }
@@ -190,7 +198,8 @@ enum KeyChecks {
                 "registration and keys: key \(record.kid), with another psk")
         case (false, nil):
             return finding(
-                "The stored record has no pre-shared key (psk). An app's keys have one unless it asks for keys without.",
+                "The stored record has no pre-shared key (psk). An app's keys have one unless it asks for keys "
+                    + "without.",
                 "registration: key \(record.kid) has no psk", .warning)
         default: return nil
         }
@@ -199,7 +208,8 @@ enum KeyChecks {
     // MARK: Shared keys
 
     private static let nameDevice =
-        "Name the device when sealing: --device ID, Keyset.device(_:), or the member \"device\" of each line of a batch. Use "
+        "Name the device when sealing: --device ID, Keyset.device(_:), or the member \"device\" of each line of a "
+        + "batch. Use "
         + "the id under which this device was registered."
 
     private static func otherDevice(_ facts: Facts) -> Finding? {
@@ -223,7 +233,8 @@ enum KeyChecks {
         guard isUnchecked || isUnknown else { return nil }
         return Finding(
             .warning, .sealedToAnotherDevice,
-            "What was given is the shared (master) key. Whether the push opens can't be checked without the key or record of "
+            "What was given is the shared (master) key. Whether the push opens can't be checked without the key or "
+                + "record of "
                 + "the device, because each device has a key of its own.",
             ["\(facts.hasKeys ? "keys" : "registration"): the shared key itself, without a device"],
             do: "Give the device's record with --registration, which contains its id. \(nameDevice)")
@@ -237,7 +248,8 @@ enum KeyChecks {
             .messageMalformed, "The push opens, but what was sealed isn't a notification that the device can show.",
             ["the sealed message: it isn't a JSON object with a visible aps.alert and a valid member pushcrypt"],
             do:
-                "Seal the APNs payload as you would send it without encryption, with the library or the tool, not with HPKE "
+                "Seal the APNs payload as you would send it without encryption, with the library or the tool, not "
+                + "with HPKE "
                 + "alone. A sender of your own follows section 5 of docs/protocol.md.")
     }
 
@@ -250,7 +262,8 @@ enum KeyChecks {
                 guard !trial.lacksDevice || hasCounted else { return nil }
                 let topic = RequestHeaders.printable(facts.expectedTopic ?? "")
                 seen.append(
-                    "keys: the push doesn't open with key \(facts.payload.kid?.description ?? "") for the topic \(topic), "
+                    "keys: the push doesn't open with key \(facts.payload.kid?.description ?? "") for the topic "
+                        + "\(topic), "
                         + "nor for those that are often used by mistake")
                 return undecryptable(seen)
             }
@@ -263,12 +276,15 @@ enum KeyChecks {
     private static func undecryptable(_ seen: [String]) -> Finding {
         Finding(
             .undecryptable,
-            "The device has the key, but a push to it doesn't open: it was changed or cut off on the way; or backend and "
-                + "extension have another topic, psk or set of sender keys, or another device's id; or its signature isn't "
+            "The device has the key, but a push to it doesn't open: it was changed or cut off on the way; or "
+                + "backend and "
+                + "extension have another topic, psk or set of sender keys, or another device's id; or its "
+                + "signature isn't "
                 + "valid or got lost.",
             seen,
             do:
-                "Send the sealed bytes unchanged, and compare their number with what was sealed. Compare the topic with which "
+                "Send the sealed bytes unchanged, and compare their number with what was sealed. Compare the topic "
+                + "with which "
                 + "your backend seals with the app's bundle identifier, and store the whole registration record.")
     }
 }

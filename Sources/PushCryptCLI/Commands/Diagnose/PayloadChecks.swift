@@ -34,7 +34,8 @@ enum PayloadChecks {
             hasOthers ? .warning : .error, .payloadMissing, "There is no payload: the input is empty.",
             ["payload: 0 bytes"],
             do:
-                "Give the body of the request to APNs, in a file or on stdin. If that body is what your backend sent, it "
+                "Give the body of the request to APNs, in a file or on stdin. If that body is what your backend "
+                + "sent, it "
                 + "sent nothing.")
     }
 
@@ -47,8 +48,12 @@ enum PayloadChecks {
         }
         if let error = payload.jsonError, !payload.isAnswer {
             let seen = "\(payload.byteCount) bytes, \(error)"
-            guard error.code == .truncated else { return finding(seen, hint(payload.text, error) + sendUnchanged) }
-            return truncated(["payload: \(seen)"])
+            guard error.code != .truncated else { return truncated(["payload: \(seen)"]) }
+            return finding(
+                seen,
+                "Give the JSON of one payload alone: no line of a log, no value that Swift or Python printed, no "
+                    + "form, nothing "
+                    + "escaped for HTML or compressed. \(sendUnchanged)")
         }
         if payload.wrapping == .utf16 { return finding("it is UTF-16", "Encode the body as UTF-8.") }
         if payload.wrapping == .byteOrderMark {
@@ -66,29 +71,6 @@ enum PayloadChecks {
         }
         guard !payload.isEmpty, !payload.isAnswer, payload.root == nil else { return nil }
         return finding("there is no object at the top", sendUnchanged)
-    }
-
-    /// What the beginning of a text shows, and what to do.
-    private static let beginnings: [(start: String, hint: String)] = [
-        ("[AnyHashable(", "Swift's print wrote it: write the data of JSONSerialization instead. "),
-        ("{'", "Python printed it: use json.dumps, or the sealed bytes themselves. "),
-        ("b'", "Python printed it: use the sealed bytes themselves. "),
-        ("{&quot;", "It was escaped for HTML, as templates do: write the payload without a template. "),
-        ("{\\\"", "Its quotation marks were escaped, as for a JSON string or a shell: send the JSON itself. "),
-        ("%7B", "It looks like a form: send the JSON itself. "),
-        ("payload=", "It looks like a form: send the JSON itself. "),
-    ]
-
-    private static func hint(_ text: [UInt8], _ error: JSONError) -> String {
-        if let known = beginnings.first(where: { text.starts(with: $0.start.utf8) }) { return known.hint }
-        if text.starts(with: [0x1f, 0x8b]) { return "It is compressed (gzip): send it uncompressed. " }
-        switch error.code {
-        case .duplicateName: return "Find what adds a member to the payload that it already has. "
-        case .trailingBytes where text.first == UInt8(ascii: "{"): return "Give one payload, without other text. "
-        default: break
-        }
-        guard text.first != UInt8(ascii: "{"), let brace = text.firstIndex(of: UInt8(ascii: "{")) else { return "" }
-        return "It may be a line of a log, in which an object begins at byte \(brace): give only this object. "
     }
 
     private static func wrapped(_ facts: Facts) -> Finding? {
@@ -241,7 +223,8 @@ enum PayloadChecks {
             ["payload: no member \"pushcrypt\"" + (near.map { ", but one named \"\($0.name)\"" } ?? "")]
                 + facts.seen(.notSealed),
             do:
-                "If it is such userInfo, nothing. If your backend seals it, look for a relay or SDK that drops members it "
+                "If it is such userInfo, nothing. If your backend seals it, look for a relay or SDK that drops "
+                + "members it "
                 + "doesn't know. Otherwise seal it: everyone on the way can read it now.")
     }
 
@@ -318,7 +301,8 @@ enum PayloadChecks {
         return Finding(
             .warning, .valueIgnored, "A device ignores or changes values of the payload, without an error.", seen,
             do:
-                "Write each value in the type that Apple documents, such as \"badge\": 3 and not \"badge\": \"3\". Leave "
+                "Write each value in the type that Apple documents, such as \"badge\": 3 and not \"badge\": \"3\". "
+                + "Leave "
                 + "out a member that has no value.")
     }
 

@@ -27,7 +27,7 @@ struct ReceivedPayload {
     private(set) var root: JSONValue?
     /// The value of `pushcrypt`; nil if there is none.
     private(set) var envelope: JSONValue?
-    /// Where `pushcrypt`, or an object with its members, is in the payload; nil if it is where the extension looks for it.
+    /// Where `pushcrypt`, or an object with its members, is; nil if it is where the extension looks for it.
     private(set) var otherPlace: String?
     private(set) var envelopeIsText = false
     /// The headers of the request, if they are beside the payload as `simulate` reads them.

@@ -23,10 +23,12 @@ enum RequestChecks {
         guard isWrong else { return nil }
         return Finding(
             .topicWrong,
-            "The topic isn't the app's bundle identifier everywhere. A push opens only with the topic that it was sealed for.",
+            "The topic isn't the app's bundle identifier everywhere. A push opens only with the topic that it was "
+                + "sealed for.",
             seen,
             do:
-                "Use the app's bundle identifier, with the same capital letters, in apns-topic, where your backend seals, "
+                "Use the app's bundle identifier, with the same capital letters, in apns-topic, where your backend "
+                + "seals, "
                 + "and in the extension. In the extension, Bundle.main is the extension, not the app.")
     }
 
@@ -62,7 +64,8 @@ enum RequestChecks {
             "The topic looks like the bundle identifier of an extension. It must be that of the app.",
             topics.map { "\($0.place) is \(RequestHeaders.printable($0.name))" },
             do:
-                "Look up the app's bundle identifier in Xcode. In the extension, Bundle.main is the extension, not the app."
+                "Look up the app's bundle identifier in Xcode. In the extension, Bundle.main is the extension, not "
+                + "the app."
         )
     }
 
@@ -78,51 +81,47 @@ enum RequestChecks {
             do: "Send apns-push-type: \(expected).")
     }
 
-    /// A header, the values that are wrong, and what they cause.
-    private struct HeaderRow: Sendable {
-        let header: String
-        let severity: Finding.Severity
-        let cause: String
-        let advice: String
-        let isSeen: @Sendable (String) -> Bool
-    }
+    /// A header, what a wrong value causes, what to send, and which values are wrong.
+    private typealias HeaderRow = (
+        name: String, severity: Finding.Severity, cause: String, advice: String, isWrong: @Sendable (String) -> Bool
+    )
 
-    private static let headers = [
-        HeaderRow(
-            header: "apns-priority", severity: .error, cause: "APNs refuses this priority.",
-            advice: "Send apns-priority: 10.", isSeen: { !["1", "5", "10"].contains($0) }),
-        HeaderRow(
-            header: "apns-priority", severity: .note,
-            cause: "The push has a low priority: the device may receive it later, to save power.",
-            advice: "Send apns-priority: 10 if it should be shown at once.", isSeen: { ["1", "5"].contains($0) }),
-        HeaderRow(
-            header: "apns-expiration", severity: .error,
-            cause: "The apns-expiration isn't a whole number, so APNs refuses the push or drops it.",
-            advice: "Send seconds since 1970, without a fraction or an exponent.", isSeen: { Int64($0) == nil }),
-        HeaderRow(
-            header: "apns-expiration", severity: .error,
-            cause: "The apns-expiration is in milliseconds: as seconds it is a time thousands of years ahead.",
-            advice: "Send seconds since 1970: divide by 1000. A JavaScript Date counts milliseconds.",
-            isSeen: { Int64($0).map { $0 > UnixTime.latestSeconds } ?? false }),
-        HeaderRow(
-            header: "apns-expiration", severity: .error,
-            cause: "APNs drops the push: its apns-expiration is a duration, and so a time that has passed.",
-            advice: "Send the time at which the push becomes useless, in seconds since 1970, not a duration.",
-            isSeen: { Int64($0).map { $0 != 0 && $0 < 1_000_000_000 } ?? false }),
-        HeaderRow(
-            header: "apns-expiration", severity: .note,
-            cause: "APNs tries only once: a device that is off line never receives this push.",
-            advice: "Send a later time if the push should wait for the device.", isSeen: { Int64($0) == 0 }),
-        HeaderRow(
-            header: "apns-collapse-id", severity: .error,
-            cause: "APNs refuses the push: its apns-collapse-id is too long.",
-            advice: "Use an id of at most 64 bytes.", isSeen: { $0.utf8.count > 64 }),
+    private static let priority = "Send apns-priority: 10 for a push that should be shown at once."
+    private static let expiration =
+        "Send the time at which the push becomes useless, in seconds since 1970: a whole number of 10 digits."
+    private static let headers: [HeaderRow] = [
+        ("apns-priority", .error, "APNs refuses this priority.", priority, { !["1", "5", "10"].contains($0) }),
+        (
+            "apns-priority", .note, "The device may receive the push later, to save power.", priority,
+            { ["1", "5"].contains($0) }
+        ),
+        (
+            "apns-expiration", .error, "It isn't a whole number: APNs refuses or drops the push.", expiration,
+            { Int64($0) == nil }
+        ),
+        (
+            "apns-expiration", .error, "It is in milliseconds: as seconds it is thousands of years ahead.", expiration,
+            { Int64($0).map { $0 > UnixTime.latestSeconds } ?? false }
+        ),
+        (
+            "apns-expiration", .error, "It is a duration, and so a time that has passed: APNs drops the push.",
+            expiration,
+            { Int64($0).map { $0 != 0 && $0 < 1_000_000_000 } ?? false }
+        ),
+        (
+            "apns-expiration", .note, "A device that is off line never receives this push.", expiration,
+            { Int64($0) == 0 }
+        ),
+        (
+            "apns-collapse-id", .error, "APNs refuses an id of more than 64 bytes.", "Use a shorter id.",
+            { $0.utf8.count > 64 }
+        ),
     ]
 
     private static func finding(_ row: HeaderRow, _ facts: Facts) -> Finding? {
-        guard let value = facts.headers?[row.header], row.isSeen(value) else { return nil }
+        guard let value = facts.headers?[row.name], row.isWrong(value) else { return nil }
         let shown = RequestHeaders.printable(value, limitInBytes: 32)
-        return Finding(row.severity, .headerWrong, row.cause, ["headers: \(row.header) is \(shown)"], do: row.advice)
+        return Finding(row.severity, .headerWrong, row.cause, ["headers: \(row.name) is \(shown)"], do: row.advice)
     }
 
     /// APNs drops a push after this time; the device shows the placeholder for one that comes after the message's end.
@@ -136,7 +135,8 @@ enum RequestChecks {
         return Finding(
             .warning, .headerWrong,
             isLate
-                ? "The apns-expiration is later than the end of the message: between them APNs delivers a push that the "
+                ? "The apns-expiration is later than the end of the message: between them APNs delivers a push "
+                    + "that the "
                     + "device shows as the placeholder."
                 : "The push's apns-expiration has passed. If it had when the push was sent, APNs dropped the push.",
             ["headers: apns-expiration is \(time), now is \(facts.time)"]
@@ -173,19 +173,23 @@ enum RequestChecks {
 
     private static let environment =
         "The token, key or certificate is of the other environment, development or production. Builds that Xcode runs "
-        + "have tokens for api.sandbox.push.apple.com; TestFlight and the App Store for api.push.apple.com. Let the app "
+        + "have tokens for api.sandbox.push.apple.com; TestFlight and the App Store for api.push.apple.com. Let "
+        + "the app "
         + "upload its environment with the token, and send to that server."
     private static let bundle =
-        "Send apns-topic with the bundle identifier of the app that uploaded this token, not of its extension, and use the "
+        "Send apns-topic with the bundle identifier of the app that uploaded this token, not of its extension, and "
+        + "use the "
         + "key of the team that owns the app."
     private static let deleted =
-        "The app was deleted from the device, or has a newer token. Delete this token: the app uploads its token when it starts."
+        "The app was deleted from the device, or has a newer token. Delete this token: the app uploads its token "
+        + "when it starts."
     private static let provider =
-        "Check the key id (kid), the team id (iss), the .p8 file and the server's clock, and make a new provider token every "
+        "Check the key id (kid), the team id (iss), the .p8 file and the server's clock, and make a new provider "
+        + "token every "
         + "20 to 60 minutes."
     private static let later = "Send the push again later, with growing pauses."
 
-    /// What to do about the reasons of "Handling notification responses from APNs"; those that say it themselves aren't here.
+    /// What to do about Apple's reasons, except those that say it themselves.
     private static let answers = [
         "BadDeviceToken": environment, "BadEnvironmentKeyInToken": environment,
         "BadCertificateEnvironment": environment,
@@ -194,7 +198,8 @@ enum RequestChecks {
         "InvalidProviderToken": provider, "MissingProviderToken": provider, "TooManyProviderTokenUpdates": provider,
         "TooManyRequests": later, "InternalServerError": later, "ServiceUnavailable": later, "Shutdown": later,
         "PayloadTooLarge":
-            "Give the body of the refused request: a backend or relay may add members after sealing. Move long content to "
+            "Give the body of the refused request: a backend or relay may add members after sealing. Move long "
+            + "content to "
             + "an attachment or an offloaded payload (docs/attachments.md).",
     ]
 }

@@ -19,7 +19,8 @@ struct RequestHeaders {
             throw Failure(
                 .dataError,
                 "\(path) has no headers: write a JSON object such as {\"apns-topic\": \"com.example.app\", "
-                    + "\"apns-push-type\": \"alert\", \":status\": 400, \"reason\": \"BadDeviceToken\"}, or lines name: value"
+                    + "\"apns-push-type\": \"alert\", \":status\": 400, \"reason\": \"BadDeviceToken\"}, or lines "
+                    + "name: value"
             )
         }
         try self.init(root, in: path)

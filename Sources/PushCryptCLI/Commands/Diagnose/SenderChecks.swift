@@ -16,7 +16,8 @@ enum SenderChecks {
                 "keyLocked": "Unlock the device once: it wasn't unlocked since its start.",
                 "missingResource": "Add sender-pins.json to the resources of the app target.",
             ][error]
-                ?? "Ship a signed set with the app, or let it fetch one before its first registration. Publish it for this "
+                ?? "Ship a signed set with the app, or let it fetch one before its first registration. Publish it "
+                + "for this "
                 + "app, with the publisher and epoch that the app's sender-pins.json pins, before its validity ends.")
     }
 
@@ -40,7 +41,8 @@ enum SenderChecks {
         case .unknown:
             return finding(
                 "The push is signed by a sender key that the app doesn't pin.",
-                "If the key is new, publish it in the set that the app fetches, before the backend signs with it. If it was "
+                "If the key is new, publish it in the set that the app fetches, before the backend signs with it. "
+                    + "If it was "
                     + "retired or destroyed, let the backend sign with the current key of the set.")
         case .ambiguous:
             return finding(
@@ -51,7 +53,8 @@ enum SenderChecks {
                 "The push is signed by a sender key that "
                     + (failure == .keyRevoked
                         ? "was revoked." : "has expired, or the app's set of sender keys is no longer valid."),
-                "Sign with the current sender key, and check that the app gets a valid set. If the key was stolen, this "
+                "Sign with the current sender key, and check that the app gets a valid set. If the key was stolen, "
+                    + "this "
                     + "push may not be yours.")
         }
     }
@@ -93,7 +96,8 @@ enum SenderChecks {
             .signatureInvalid, "The push opens, but its signature isn't valid, so the device refuses it.",
             ["keys: the push opens", "trust: its signature isn't one of the sender's key"],
             do:
-                "Sign with the key that \"skid\" names, as section 4 of docs/protocol.md describes. The signature covers "
+                "Sign with the key that \"skid\" names, as section 4 of docs/protocol.md describes. The signature "
+                + "covers "
                 + "the topic, both ids of keys, the recipient's key and the message, so it belongs to one recipient.")
     }
 }

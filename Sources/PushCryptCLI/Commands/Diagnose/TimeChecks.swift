@@ -11,7 +11,8 @@ enum TimeChecks {
     private static let earliest: Int64 = 1_577_836_800
 
     private static let setClocks =
-        "Set the clocks of server and device automatically (NTP; on the device in Settings, General, Date & Time); 10 minutes "
+        "Set the clocks of server and device automatically (NTP; on the device in Settings, General, Date & Time); "
+        + "10 minutes "
         + "of difference are allowed. With --at, give the time of the delivery."
 
     /// A report can't come from the future. A slow clock looks like an old report.
@@ -61,7 +62,8 @@ enum TimeChecks {
         guard issuedAt.map({ $0 > facts.time + tolerance }) == true || facts.hasFailed(.notYetValid) else { return nil }
         return Finding(
             .clockWrong,
-            "The push comes from the future, by the device's clock: the clock of the server is fast, or that of the device "
+            "The push comes from the future, by the device's clock: the clock of the server is fast, or that of "
+                + "the device "
                 + "is slow.",
             facts.seen(.notYetValid) + [reportTime(facts)].compactMap(\.self)
                 + (issuedAt.map { ["the sealed message: made at \($0), now is \(facts.time)"] } ?? []), do: setClocks)
@@ -80,7 +82,8 @@ enum TimeChecks {
             facts.seen(.expired)
                 + (end.map { ["the sealed message: it expires at \($0), now is \(facts.time)"] } ?? []),
             do:
-                "Seal when you send, or with a later expiry (--expires, up to 30 days): a push that waits in a queue gets "
+                "Seal when you send, or with a later expiry (--expires, up to 30 days): a push that waits in a "
+                + "queue gets "
                 + "older. If it was delivered earlier than now, give that time with --at.")
     }
 }

@@ -71,7 +71,8 @@ struct GivenKeys {
                 : "the sender's key has expired, or the signed set of --trust is no longer valid (\(signer))"
         case .undecryptable where received.skid == nil && senders != nil:
             return
-                "the push isn't signed, and with --trust only signed pushes are opened: leave --trust out for unsigned ones"
+                "the push isn't signed, and with --trust only signed pushes are opened: leave --trust out for "
+                + "unsigned ones"
         case .undecryptable:
             guard device == nil, let kid = received.kid, let record = keys.entry(kid)?.record, record.kind == .shared,
                 !record.isDeviceKey
@@ -91,7 +92,8 @@ struct GivenKeys {
         guard let skid = payload.skid else { return nil }
         guard let senders else {
             return
-                "the push is signed: give the public keys of its sender with --trust, as a keyset (Keys/NAME) or a file "
+                "the push is signed: give the public keys of its sender with --trust, as a keyset (Keys/NAME) or a "
+                + "file "
                 + "(\(signer))"
         }
         guard !senders.keyIDs.contains(skid) else {
