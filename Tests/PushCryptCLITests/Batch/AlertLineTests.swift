@@ -69,6 +69,6 @@ struct AlertLineTests {
             "open", "--keys", "device.json", "--topic", Workplace.topic, "--at", Self.now,
             stdin: Data(push.outer.utf8))
         #expect(output.exit == 65)
-        #expect(output.stderr.contains("malformed: the push has an alert without a visible text"), "\(output)")
+        #expect(output.stderr.contains("malformed: the push has no alert with a visible text"), "\(output)")
     }
 }

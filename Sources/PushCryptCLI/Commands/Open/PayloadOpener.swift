@@ -60,6 +60,9 @@ struct GivenKeys {
         if let finding = Diagnosis.unreadable(received, keys: keys, at: time) { return OpeningFailure.reason(finding) }
         let signer = received.skid.map { "payload: signed by key \($0)" } ?? ""
         switch failure {
+        case .malformed:
+            return received.root.map { AlertText.isVisible(in: $0["aps"]?["alert"]) } == false
+                ? "the push has no alert with a visible text" : nil
         case .notSealed: return "it has no member \"pushcrypt\": give what `pushcrypt seal` printed"
         case .unknownKey: return unknownKey(received, signer)
         case .keyRevoked, .keyExpired:
