@@ -17,7 +17,8 @@ struct MachineFaultTests {
         ] : []
 
     static let drawing = [
-        "seal --to Keys/ios --topic com.example.app <inner", "seal --to Keys/master --topic com.example.app <inner",
+        "seal --to Keys/ios --topic com.example.app <inner",
+        "seal --to Keys/master --device phone-1 --topic com.example.app <inner",
         "keys create Keys/new --kind shared --insecure-plaintext",
         "keys create Keys/new --kind recipient --insecure-plaintext", "rotate Keys/master --now",
         "rotate Keys/ios --now --at-once",
