@@ -56,7 +56,7 @@ enum TimeChecks {
         }
     }
 
-    /// Which clock is wrong can't be told from a report.
+    /// A report doesn't show which of the two clocks is wrong.
     private static func early(_ facts: Facts) -> Finding? {
         let issuedAt = facts.trial?.header?.issuedAt
         guard issuedAt.map({ $0 > facts.time + tolerance }) == true || facts.hasFailed(.notYetValid) else { return nil }
