@@ -48,13 +48,13 @@ import Testing
     func outside() async throws {
         let placeholder = Placeholder(title: "Clinic", body: "Open the app")
         try await Sending.with(placeholder: placeholder) { sending in
-            for text in ["Hi", "Your results are in."] {
+            for text in ["Results", "Your results are in, call us."] {
                 _ = try await sending.accept(text)
                 try await sending.attempt()
             }
             let pushes = sending.apns.accepted
             let outer = String(decoding: try #require(pushes.first).payload, as: UTF8.self)
-            #expect(outer.contains("Clinic") && outer.contains("Open the app") && !outer.contains("Hi"))
+            #expect(outer.contains("Clinic") && outer.contains("Open the app") && !outer.contains("Results"))
             #expect(pushes.map(\.payload.count).allSatisfy { $0 == pushes[0].payload.count })
         }
     }
