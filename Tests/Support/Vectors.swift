@@ -4,20 +4,20 @@ public import Foundation
 public enum Vectors {
     private static let chosenFolder = ProcessInfo.processInfo.environment["PUSHCRYPT_VECTORS"]
 
-    /// `PUSHCRYPT_VECTORS`, or `../shared/vectors` from the package's root.
-    public static let folder: URL =
-        if let chosenFolder {
-            URL(fileURLWithPath: chosenFolder, isDirectory: true)
-        } else {
-            packageRoot.deletingLastPathComponent().appendingPathComponent("shared/vectors", isDirectory: true)
-        }
+    /// `PUSHCRYPT_VECTORS`, or else `.build/vectors`, which scripts/vectors makes, or `../shared/vectors` from the package's root.
+    public static let folder: URL = {
+        if let chosenFolder { return URL(fileURLWithPath: chosenFolder, isDirectory: true) }
+        let fetched = packageRoot.appendingPathComponent(".build/vectors", isDirectory: true)
+        guard !FileManager.default.fileExists(atPath: fetched.path) else { return fetched }
+        return packageRoot.deletingLastPathComponent().appendingPathComponent("shared/vectors", isDirectory: true)
+    }()
 
     /// Enables suites that need the public vectors. If `PUSHCRYPT_VECTORS` names a missing folder, they fail and aren't
     /// skipped.
     public static let isAvailable = chosenFolder != nil || FileManager.default.fileExists(atPath: folder.path)
 
     /// The reason of a skipped suite.
-    public static let missing = "public test vectors not found: set PUSHCRYPT_VECTORS"
+    public static let missing = "the public test vectors aren't here: scripts/vectors fetches them"
 
     /// The decoded file at `path` in `folder`.
     public static func load<Content: Decodable>(_ path: String, as type: Content.Type) throws -> Content {
