@@ -32,10 +32,10 @@ def linked_packages(scratch: Path) -> list[dict[str, str]]:
     missing = linked_modules(scratch) - own
     packages = []
     for line in (ROOT / "scripts/dependencies").read_text(encoding="utf-8").splitlines():
-        name, version, licence = line.split(maxsplit=2)
+        name, version, commit, licence = line.split(maxsplit=3)
         modules = {path.name for path in (scratch / "checkouts" / name / "Sources").iterdir()}
-        if pins[name]["state"].get("version") != version:
-            raise SystemExit(f"contents.py: {name} is resolved to another version than {version}")
+        if pins[name]["state"] != {"version": version, "revision": commit}:
+            raise SystemExit(f"contents.py: {name} is resolved to another commit than that of {version}, {commit}")
         if missing & modules:
             packages.append({"name": name, "version": version, "licence": licence, "url": pins[name]["location"]})
         missing -= modules
