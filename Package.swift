@@ -94,8 +94,7 @@ let package = Package(
         .library(name: "PushCryptSender", targets: ["PushCryptSender"]),
         .library(name: "PushCryptExtension", targets: ["PushCryptExtension"]),
         .library(name: "PushCryptCore", targets: ["PushCryptCore"]),
-        // Time zones are in a module of their own, which needs all of Foundation.
-        .library(name: "PushCryptSimulator", targets: ["PushCryptSimulator", "PushCryptSimulatorCalendar"]),
+        .library(name: "PushCryptSimulator", targets: ["PushCryptSimulator"]),
     ] + appleProducts,
     traits: [
         .default(enabledTraits: ["Sender"]),
@@ -149,23 +148,15 @@ let package = Package(
             dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptSQLite"]),
         .target(
             name: "PushCryptApple",
-            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension", "PushCryptNotifications"]
-                + appleFrameworks
+            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"] + appleFrameworks
         ),
         // Links UIKit, which would take memory from a notification service extension.
         .target(
             name: "PushCryptAppleUI",
-            dependencies: ["PushCryptPrimitives", "PushCryptApple", "PushCryptNotifications"] + appleUIFrameworks),
-        .target(
-            name: "PushCryptNotifications",
-            dependencies: ["PushCryptPrimitives", "PushCryptCore", "PushCryptExtension"]),
+            dependencies: ["PushCryptPrimitives", "PushCryptApple"] + appleUIFrameworks),
         .target(
             name: "PushCryptSimulator",
-            dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptNotifications"]),
-        // Time zones need all of Foundation, which the tool doesn't link.
-        .target(
-            name: "PushCryptSimulatorCalendar",
-            dependencies: ["PushCryptCore", "PushCryptNotifications", "PushCryptSimulator"]),
+            dependencies: ["PushCryptPrimitives", "PushCryptFiles", "PushCryptCore", "PushCryptExtension"]),
         .target(
             name: "PushCryptKeystore",
             dependencies: [
@@ -182,7 +173,7 @@ let package = Package(
             name: "pushcrypt",
             dependencies: [
                 "PushCryptPrimitives", "PushCryptFiles", "PushCryptSender", "PushCryptExtension", "PushCryptKeystore",
-                "PushCryptNotifications", "PushCryptRecipients", "PushCryptSimulator", "PushCryptSQLite",
+                "PushCryptRecipients", "PushCryptSimulator", "PushCryptSQLite",
                 .target(name: "PushCryptOpenSSL", condition: .when(platforms: [.linux, .macOS])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Sender"])),
@@ -230,7 +221,7 @@ let package = Package(
         .testTarget(
             name: "PushCryptSimulatorTests",
             dependencies: [
-                "PushCryptSimulator", "PushCryptSimulatorCalendar", "PushCryptSender", "PushCryptTestSupport",
+                "PushCryptSimulator", "PushCryptSender", "PushCryptTestSupport",
             ]),
         // An extension in a process of its own, for what happens to it when the system kills it.
         .executableTarget(
@@ -305,7 +296,7 @@ let package = Package(
             name: "PushCryptCLITests",
             dependencies: [
                 "pushcrypt", "PushCryptExtension", "PushCryptKeystore", "PushCryptSender", "PushCryptSQLite",
-                "PushCryptNotifications", "PushCryptSimulator", "PushCryptTestSupport",
+                "PushCryptSimulator", "PushCryptTestSupport",
             ]),
         .target(
             name: "PushCryptFuzzTargets",

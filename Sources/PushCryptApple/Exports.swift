@@ -1,3 +1,2 @@
 // An extension imports this module only.
 @_exported public import PushCryptExtension
-@_exported public import PushCryptNotifications

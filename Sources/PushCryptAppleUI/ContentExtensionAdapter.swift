@@ -6,7 +6,7 @@ import Foundation
 public import Foundation
 #endif
 public import PushCryptApple
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 public import UserNotifications
 public import UserNotificationsUI

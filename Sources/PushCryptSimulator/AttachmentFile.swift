@@ -1,5 +1,5 @@
+import PushCryptExtension
 import PushCryptFiles
-import PushCryptNotifications
 import PushCryptPrimitives
 
 #if canImport(FoundationEssentials)

@@ -1,1 +1,1 @@
-@_exported public import PushCryptNotifications
+@_exported public import PushCryptExtension

@@ -1,4 +1,4 @@
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 
 /// What a person sees on the lock screen.

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptNotifications
+import PushCryptExtension
 
 extension ExtensionConfiguration {
     /// Locks keys and store: until the device is unlocked for the first time (`kSecAttrAccessibleAfterFirstUnlock`, and

@@ -1,4 +1,4 @@
-import PushCryptNotifications
+import PushCryptExtension
 public import PushCryptPrimitives
 
 /// Why the user can't do what a test asked for.

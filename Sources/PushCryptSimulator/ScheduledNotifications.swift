@@ -1,4 +1,4 @@
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 
 extension SimulatedNotificationCenter {
@@ -89,12 +89,6 @@ extension SimulatedNotificationCenter {
             }
             return clock.elapsed + .seconds(min(seconds, Self.longestInterval))
         case .calendar(let match, _):
-            guard let calendar else {
-                throw NotificationError(
-                    .invalidTrigger,
-                    "this simulator has no calendar: import PushCryptSimulatorCalendar, and create the device or centre with "
-                        + "calendar: GregorianCalendar(timeZone: .gmt) or another time zone")
-            }
             if let mistake = match.mistake { throw NotificationError(.invalidTrigger, mistake) }
             guard let next = try calendar.next(after: clock.time, matching: match) else {
                 throw NotificationError(.invalidTrigger, "no later time matches")

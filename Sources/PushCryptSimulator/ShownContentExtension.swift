@@ -1,4 +1,4 @@
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 
 /// What a content extension can use while it shows a notification, and what it has used.

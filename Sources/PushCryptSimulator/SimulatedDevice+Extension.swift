@@ -1,5 +1,5 @@
 import PushCryptCore
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 
 /// How the device runs the app's extension.

@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptPrimitives
 
 /// How the device receives a push: APNs refuses, stores or delivers it, and the notification centre shows it.

@@ -1,6 +1,5 @@
 import PushCryptCore
 public import PushCryptExtension
-import PushCryptNotifications
 import PushCryptPrimitives
 
 /// A simulated device that receives pushes: with APNs' checks, the app's notification service extension under the system's

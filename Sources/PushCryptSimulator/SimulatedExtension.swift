@@ -1,4 +1,4 @@
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptPrimitives
 
 /// The process of an app's notification service extension. The system starts one for a push, may use it for later ones, also at

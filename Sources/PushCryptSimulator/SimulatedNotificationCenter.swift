@@ -1,5 +1,5 @@
 import PushCryptCore
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 
 /// A model of the system's notification centre, on a simulated clock: authorization, scheduled notifications, presentation,
@@ -73,16 +73,16 @@ public final class SimulatedNotificationCenter: UserNotificationCenter {
     }
 
     let clock: SimulatedClock
-    let calendar: (any NotificationCalendar)?
+    let calendar: GregorianCalendar
     let state = Locked(State())
 
     /// Creates the centre of an app that hasn't asked its user.
     ///
     /// - Parameters:
-    ///   - calendar: finds the times of calendar triggers; without one they are refused.
+    ///   - calendar: finds the times of calendar triggers, in GMT if there is none.
     ///   - answer: the user's answer to the system's question.
     public init(
-        _ clock: SimulatedClock, calendar: (any NotificationCalendar)? = nil,
+        _ clock: SimulatedClock, calendar: GregorianCalendar = .gmt,
         answer: @escaping @Sendable (NotificationOptions) -> Bool = { _ in true }
     ) {
         self.clock = clock

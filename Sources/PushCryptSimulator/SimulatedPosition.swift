@@ -1,4 +1,4 @@
-package import PushCryptNotifications
+package import PushCryptExtension
 import PushCryptPrimitives
 
 /// A place on the earth, in degrees.

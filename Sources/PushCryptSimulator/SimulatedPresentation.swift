@@ -1,4 +1,4 @@
-public import PushCryptNotifications
+public import PushCryptExtension
 import PushCryptPrimitives
 
 /// How a notification was presented when it was delivered.

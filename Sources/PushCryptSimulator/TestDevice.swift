@@ -1,5 +1,5 @@
 import PushCryptCore
-public import PushCryptNotifications
+public import PushCryptExtension
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -39,7 +39,7 @@ public final class TestDevice: Sendable {
     public init(
         topic: String, senders: SenderTrust = .unsigned, plainMembers: [String] = [],
         avatarHosts: Set<String> = [], clock: SimulatedClock = .startingNow(),
-        options: SimulatedDevice.Options = .init(), calendar: (any NotificationCalendar)? = nil,
+        options: SimulatedDevice.Options = .init(), calendar: GregorianCalendar = .gmt,
         configure: @escaping @Sendable (inout ExtensionConfiguration, SimulatedDevice) throws -> Void = { _, _ in }
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("TestDevice." + UUID().uuidString)

@@ -1,7 +1,6 @@
 import Foundation
 import PushCryptApple
 import PushCryptExtension
-import PushCryptNotifications
 
 /// The report that a user sends with a request for help. The centre is `SystemNotifications()`.
 func reportOfThisDevice(_ center: any UserNotificationCenter) async throws -> Data {

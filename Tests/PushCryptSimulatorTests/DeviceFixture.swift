@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport

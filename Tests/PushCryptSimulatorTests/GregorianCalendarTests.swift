@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptSimulator
-import PushCryptSimulatorCalendar
 import Testing
 
 /// The calendar against Foundation's own search in the time zone.

@@ -1,9 +1,8 @@
 import Foundation
 import PushCryptCore
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
-import PushCryptSimulatorCalendar
 import PushCryptTestSupport
 import Testing
 
@@ -108,18 +107,6 @@ import Testing
         try await center.setBadgeCount(2)
         let error = await #expect(throws: NotificationError.self) { try await center.setBadgeCount(-1) }
         #expect(error?.code == .invalidContent && center.badge == 2)
-    }
-
-    @Test("a calendar trigger without a calendar says which one to import")
-    func withoutCalendar() async throws {
-        let center = SimulatedNotificationCenter(clock)
-        #expect(try await center.requestAuthorization([.alert]))
-        let error = await #expect(throws: NotificationError.self) {
-            let trigger = NotificationTrigger.calendar(CalendarMatch(hour: 8), repeats: true)
-            try await center.add(NotificationRequest(id: "1", content: content("a"), trigger: trigger))
-        }
-        #expect(error?.reason.contains("import PushCryptSimulatorCalendar") == true)
-        #expect(error?.reason.contains("GregorianCalendar(timeZone:") == true)
     }
 
     @Test("provisional notifications need no question, and are only listed, without banner and sound")

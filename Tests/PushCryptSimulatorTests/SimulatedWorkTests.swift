@@ -1,6 +1,6 @@
 import Foundation
 import PushCryptCore
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport

@@ -1,7 +1,6 @@
 #if canImport(UserNotifications) && !os(tvOS)
 public import Foundation
-import PushCryptExtension
-public import PushCryptNotifications
+public import PushCryptExtension
 public import UserNotifications
 
 /// The delegate of the app's notification centre. It verifies each notification and asks the app's responder. Set an object as

@@ -1,5 +1,5 @@
 #if canImport(UserNotifications) && !os(tvOS)
-public import PushCryptNotifications
+public import PushCryptExtension
 public import UserNotifications
 
 /// Converts between a region and the system's trigger for it, a `UNLocationNotificationTrigger`. The conversions are the app's,

@@ -1,10 +1,9 @@
 #if canImport(UserNotifications) && !os(tvOS)
 import Foundation
-import PushCryptExtension
-package import PushCryptNotifications
+package import PushCryptExtension
 package import UserNotifications
 
-// Between the system's objects and the values of PushCryptNotifications.
+// Between the system's objects and the values of PushCryptExtension.
 
 extension DeliveredNotification {
     package init(_ system: UNNotification, _ regions: RegionTriggers?) {

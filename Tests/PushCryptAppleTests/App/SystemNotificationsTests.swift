@@ -1,5 +1,5 @@
 import Foundation
-import PushCryptNotifications
+import PushCryptExtension
 import Testing
 import UserNotifications
 

@@ -1,7 +1,6 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
-import PushCryptNotifications
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Foundation
 import PushCryptCore
 import PushCryptExtension
-import PushCryptNotifications
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator

@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptSimulator
-import PushCryptSimulatorCalendar
 import Testing
 
 /// The delegate of an app: it decides by the kind of notification how it is presented while the app is on the screen.

@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptSimulator
-import PushCryptSimulatorCalendar
 import Testing
 
 @Suite("scheduled notifications") struct ScheduleRecipes {

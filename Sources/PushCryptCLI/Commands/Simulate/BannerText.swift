@@ -1,4 +1,4 @@
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptSimulator
 
 /// A notification in the terminal, framed, as wide as asked for.

@@ -1,6 +1,5 @@
 import PushCryptCore
 import PushCryptExtension
-import PushCryptNotifications
 import PushCryptPrimitives
 import PushCryptSimulator
 

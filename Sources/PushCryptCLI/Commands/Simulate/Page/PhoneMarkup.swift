@@ -1,5 +1,5 @@
 import PushCryptCore
-import PushCryptNotifications
+import PushCryptExtension
 import PushCryptSimulator
 
 /// A phone with its lock screen.

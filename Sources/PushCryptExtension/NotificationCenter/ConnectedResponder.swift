@@ -1,5 +1,3 @@
-import PushCryptExtension
-
 /// An app's responder with what it needs: notifications are verified before it sees them, and a tapped placeholder is opened.
 package struct ConnectedResponder: Sendable {
     private let responder: any NotificationResponder

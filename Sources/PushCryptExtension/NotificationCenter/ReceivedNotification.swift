@@ -1,5 +1,4 @@
 public import PushCryptCore
-public import PushCryptExtension
 import PushCryptPrimitives
 
 /// A notification that the system hands the app, and what the app may rely on.

@@ -1,5 +1,3 @@
-public import PushCryptExtension
-
 /// An app's notification content extension: `UNNotificationContentExtension`. The system loads it when the user opens a
 /// notification of its category in the list. `ContentExtensionAdapter` of PushCryptAppleUI calls it on Apple's systems, and
 /// `SimulatedNotificationCenter` of PushCryptSimulator in tests.

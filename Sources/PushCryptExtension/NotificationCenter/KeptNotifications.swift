@@ -1,5 +1,4 @@
 public import PushCryptCore
-public import PushCryptExtension
 import PushCryptPrimitives
 
 /// Opens in the app what the extension couldn't, usually because the keys were locked until the device's first unlock.

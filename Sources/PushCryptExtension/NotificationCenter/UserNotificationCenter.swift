@@ -1,5 +1,3 @@
-public import PushCryptExtension
-
 /// What an app asks the system's notification centre for. `SystemNotifications` of PushCryptApple is the centre of Apple's
 /// systems, and `SimulatedNotificationCenter` of PushCryptSimulator a model of it: code that uses this protocol runs with both.
 ///
