@@ -25,10 +25,16 @@ def escaped(text: str) -> str:
     return re.sub(r"([<|*])", r"\\\1", text)
 
 
-def discussion(text: str) -> str:
-    """An example is code, which isn't escaped."""
+def discussion(text: str, name: str, seen: dict[str, str]) -> str:
+    """A long paragraph stands once; `seen` maps each to the first command that has it. An example is code, which isn't escaped."""
     parts = paragraphs(text)
-    return "\n\n".join(f"Example: `{part[9:]}`" if part.startswith("Example: ") else escaped(part) for part in parts)
+    above = [seen[part] for part in parts if part in seen and len(part) > 100]
+    printed = [f"Example: `{part[9:]}`" if part.startswith("Example: ") else escaped(part)
+               for part in parts if part not in seen or len(part) <= 100]
+    if above:
+        printed.insert(len(printed) - 1, f"The rest is as of [{above[0]}](#{above[0].replace(' ', '-')}).")
+    seen.update({part: name for part in parts if part not in seen})
+    return "\n\n".join(printed)
 
 
 def row(argument: dict[str, Any]) -> str:
@@ -52,7 +58,7 @@ def section(path: list[str], command: dict[str, Any], seen: dict[str, str], shar
     """`seen` maps the rows of each titled group above to the command that has them, `shared` those of many commands to names."""
     lines = [f"### {' '.join(path)}", "", escaped(command.get("abstract", "")), "", "```", usage(path, command), "```", ""]
     if command.get("discussion"):
-        lines += [discussion(command["discussion"]), ""]
+        lines += [discussion(command["discussion"], " ".join(path), seen), ""]
     titles = list(dict.fromkeys(argument.get("sectionTitle") for argument in shown(command)))
     if titles:
         lines += ["| option | meaning |", "| --- | --- |"]

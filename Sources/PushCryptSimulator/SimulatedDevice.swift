@@ -153,3 +153,147 @@ public final class SimulatedDevice: Sendable {
     /// The next push starts another process.
     public func endExtensionProcess() { process.end() }
 }
+
+extension SimulatedDevice {
+    /// What became of a push.
+    public struct Reception: Hashable, Sendable {
+        /// Why APNs refused it; nil if it didn't.
+        public var refusal: PushRefusal?
+        /// Whether APNs keeps it, because the device is off line.
+        public var isStored = false
+        /// Whether APNs doesn't keep it although the device is off line: its expiration is 0.
+        public var isDropped = false
+        /// The push type. Only an `alert` is shown.
+        public var pushType = "alert"
+        /// The system's name of the notification; nil if there is none.
+        public var requestID: String?
+        /// What a device without the extension shows; nil for a push without an alert.
+        public var original: NotificationContent?
+        /// What this device shows, and why; nil for a push without an alert.
+        public var presentation: PresentedContent?
+        /// The extension's report; nil if it didn't run, or ended without one.
+        public var report: DeliveryReport?
+        /// Whether the clock was moved after ``Options/patience``, because code waited for something that the simulated clock
+        /// doesn't know, such as a real server. ``report`` names a stage that didn't end.
+        public var ranOutOfPatience = false
+
+        /// What this device shows, in a banner, the list or on the lock screen; nil if none of them has it. Hidden previews don't
+        /// change it: see ``SimulatedNotificationCenter/lockScreen``.
+        public var content: NotificationContent? { presentation?.content }
+        /// Why the push wasn't restored completely; nil if it was. A push that the extension didn't receive has none either:
+        /// see ``isRestored``. The failures of stages are in `report.stageFailures`.
+        public var failure: FailureClass? { report?.failure }
+        /// Whether the extension has restored the text, and this device shows it.
+        public var isRestored: Bool { report?.isRestored == true && presentation?.origin == .handedOver }
+        /// Whether the extension has handed over a push that wasn't sealed, as `ExtensionConfiguration.UnsealedPolicy.shown`
+        /// asks, and this device shows it.
+        public var isUnsealed: Bool {
+            report.map { $0.failure == nil && !$0.isRestored } == true && presentation?.origin == .handedOver
+        }
+    }
+}
+
+extension SimulatedDevice.Reception: CustomStringConvertible, CustomReflectable {
+    /// What became of the push, without its content, as in `placeholder is shown: unknownKey` or `refused: 413 PayloadTooLarge`.
+    public var description: String {
+        if let refusal { return "refused: \(refusal)" }
+        if isStored { return "stored by APNs" }
+        if isDropped { return "dropped by APNs: the device is off line, and the push isn't stored" }
+        guard pushType == "alert" else { return "nothing is shown: the push type is \(pushType)" }
+        guard let presentation else { return "nothing is shown: the push has no alert" }
+        let shown =
+            switch presentation.origin {
+            case .handedOver where isRestored: "restored"
+            case .handedOver where isUnsealed: "shown although it isn't sealed"
+            case .handedOver: "placeholder is shown"
+            default: "\(presentation.origin)"
+            }
+        let stages = (report?.stageFailures ?? []).map { "stage \($0.stage) \($0.ending)" }
+        let reasons = [failure.map { "\($0)" }].compactMap(\.self) + stages
+        return shown + (reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", "))
+            + (ranOutOfPatience ? "; code waited for something other than the simulated clock" : "")
+    }
+    /// Nothing, so that `dump` shows only the description.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// How the device runs the app's extension.
+extension SimulatedDevice {
+    /// - Parameter report: receives the extension's report, or its end without one.
+    func presentation(
+        of payload: [UInt8], _ original: NotificationContent, _ requestID: String, _ report: AwaitedReport
+    ) async -> PresentedContent? {
+        guard let configure else { return PresentedContent(content: original, origin: .notRun) }
+        let process: SimulatedExtensionProcess
+        do {
+            process = try runningProcess(configure)
+        } catch {
+            let failure = error as? FailureClass ?? .internalError
+            report.end(nil)
+            return PresentedContent(
+                content: Fallback.bundled(.standard).content(for: payload, failure), origin: .handedOver)
+        }
+        if let time = options.endsProcessAfter, time <= .zero { process.end() }
+        let limits = NotificationHost.TimeLimits(warning: options.timeLimit - options.grace, grace: options.grace)
+        let host = NotificationHost(
+            SimulatedService(in: process, report), timer: clock, limits: limits,
+            hasFilteringEntitlement: options.hasFilteringEntitlement)
+        return await host.deliver(payload, requestID: requestID)
+    }
+
+    /// The running process of the extension, or a new one.
+    private func runningProcess(
+        _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration
+    ) throws -> SimulatedExtensionProcess {
+        if let running = process.current { return running }
+        memory.releaseAll()
+        let posts = BackgroundPosts()
+        return process.start(SimulatedExtensionProcess(try configuration(configure, posts), posts))
+    }
+
+    /// What an app calls when it becomes active, with the configuration of its extension: opens placeholders that the extension
+    /// couldn't open before the first unlock. Create one for each start of the app.
+    ///
+    /// - Returns: nil for an app without extension.
+    /// - Throws: the error of the configuration.
+    public func keptNotifications() throws -> KeptNotifications? {
+        try configure.map { configure in
+            let posts = BackgroundPosts()
+            var kept = KeptNotifications(try configuration(configure, posts), in: center)
+            kept.systemForm = { (AttachmentFile.refused(of: $0), $0.userInfo) }
+            kept.perform = { [clock, options] open in
+                await clock.run(patience: options.patience) {
+                    let delivery = await open()
+                    await posts.run()
+                    return delivery
+                }
+            }
+            return kept
+        }
+    }
+
+    /// A configuration with the clocks of the device, and with its locks.
+    ///
+    /// - Parameter posts: receives the posts of receipts.
+    private func configuration(
+        _ configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration, _ posts: BackgroundPosts
+    ) throws -> ExtensionConfiguration {
+        var configuration = try configure(self)
+        configuration.clock = { [weak self] in self?.time ?? .now }
+        configuration.stopwatch = { [clock] in clock.instant }
+        configuration.timer = clock
+        configuration.threads = { [clock] in clock.threads }
+        if var stage = configuration.attachments as? AttachmentStage {
+            (stage.timer, stage.now) = (clock, { [clock] in clock.instant })
+            configuration.attachments = stage
+        }
+        configuration.receipts?.timer = clock
+        configuration.receipts?.launch = { posts.add($0) }
+        configuration.receipts?.delay?.sleep = { [clock] in try await clock.sleep(for: $0) }
+        configuration.deliveredNotifications = configuration.deliveredNotifications ?? center
+        configuration.strings = configuration.strings ?? center.strings
+        let isLocked: @Sendable () -> Bool = { [weak self] in self?.isBeforeFirstUnlock ?? false }
+        configuration.lockKeysAndStore(while: isLocked)
+        return configuration
+    }
+}

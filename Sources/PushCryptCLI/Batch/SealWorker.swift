@@ -14,7 +14,6 @@ extension Seal {
             let source = try KeySource(path, keyAccess, allowsPublic: signWith != nil)
             let recipient = try source.recipient(device: nil, at: time)
             try checkRecipient(recipient, of: path)
-            noteIdlePermission(source, of: path)
             return try source.followed(allowsDemoKeys: demoKeys.isAllowed, clock: clock)
         }
         let signer = try signWith.map { path in

@@ -16,6 +16,7 @@ struct PushCrypt: ParsableCommand {
             Environment:
             PUSHCRYPT_SETTINGS: the settings; otherwise /etc/pushcrypt/pushcrypt.json, else ~/.config/pushcrypt/pushcrypt.json
             PUSHCRYPT_KEYS: the keystore of keys list; otherwise Keys
+            PUSHCRYPT_HISTORY: the folder for what this host has seen of keysets that the settings don't have; otherwise nothing
             PUSHCRYPT_TOPIC: the app's bundle identifier, without --topic
             PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND: the secret of encrypted keysets
             PUSHCRYPT_WRITER: the name of this host in keysets; otherwise a hash of its machine id or host name

@@ -30,25 +30,20 @@ struct KeyAccess {
 /// The options that name the secret of an encrypted keyset. The secret itself is never an argument, because other users
 /// can read the arguments of a process.
 struct SecretOptions: ParsableArguments {
-    @Option(help: .init("A file with the passphrase, which only its owner can read.", "FILE"))
+    @Option(help: .init("A file with the passphrase, which only its owner can read, or /dev/fd/N.", "FILE"))
     var passphraseFile: String?
-
-    @Option(
-        name: .customLong("passphrase-fd"),
-        help: .init("An inherited file descriptor to read the passphrase from.", "N"))
-    var passphraseDescriptor: Int32?
 
     @Option(help: .init("A command that wraps and unwraps data keys (KMS, HSM, Vault); see Keys/README.md.", "COMMAND"))
     var wrapCommand: String?
 
     /// Remembered because a descriptor can be read once and a command may open several keysets.
-    private let fromDescriptor = Remembered<KeysetSecret>()
+    private let fromFile = Remembered<KeysetSecret>()
 
-    private enum CodingKeys: CodingKey { case passphraseFile, passphraseDescriptor, wrapCommand }
+    private enum CodingKeys: CodingKey { case passphraseFile, wrapCommand }
 
     func validate() throws {
-        guard [passphraseFile != nil, passphraseDescriptor != nil, wrapCommand != nil].filter(\.self).count <= 1 else {
-            throw ValidationError("Use only one of --passphrase-file, --passphrase-fd and --wrap-command.")
+        guard passphraseFile == nil || wrapCommand == nil else {
+            throw ValidationError("Use only one of --passphrase-file and --wrap-command.")
         }
     }
 
@@ -56,7 +51,7 @@ struct SecretOptions: ParsableArguments {
         isNamed || ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") || ProcessEnvironment.has("PUSHCRYPT_WRAP_COMMAND")
     }
 
-    var isNamed: Bool { passphraseFile != nil || passphraseDescriptor != nil || wrapCommand != nil }
+    var isNamed: Bool { passphraseFile != nil || wrapCommand != nil }
 
     func given() throws -> KeysetSecret? {
         if let named = try named() { return named }
@@ -72,17 +67,24 @@ struct SecretOptions: ParsableArguments {
     /// The option or variable that names the secret.
     var name: String {
         if passphraseFile != nil { return "--passphrase-file" }
-        if passphraseDescriptor != nil { return "--passphrase-fd" }
         if wrapCommand != nil { return "--wrap-command" }
         return ProcessEnvironment.has("PUSHCRYPT_PASSPHRASE") ? "PUSHCRYPT_PASSPHRASE" : "PUSHCRYPT_WRAP_COMMAND"
     }
 
     func named() throws -> KeysetSecret? {
-        if let passphraseFile { return try .passphraseFile(passphraseFile) }
-        if let passphraseDescriptor {
-            return try fromDescriptor.value { try .passphraseDescriptor(passphraseDescriptor) }
-        }
+        if let passphraseFile { return try fromFile.value { try .passphrase(from: passphraseFile) } }
         return wrapCommand.map { .command($0) }
+    }
+}
+
+extension KeysetSecret {
+    /// - Parameter path: a file's, or `/dev/fd/N` for an inherited descriptor, which a shell makes of `<(COMMAND)`.
+    static func passphrase(from path: String) throws -> KeysetSecret {
+        let folder = "/dev/fd/"
+        guard path.hasPrefix(folder), let descriptor = Int32(path.dropFirst(folder.count)), descriptor >= 0 else {
+            return try passphraseFile(path)
+        }
+        return try passphraseDescriptor(descriptor)
     }
 }
 
@@ -98,4 +100,10 @@ final class Remembered<Value> {
         known = value
         return value
     }
+}
+
+/// `-q`, which every command accepts and the help of `pushcrypt` explains. ``StandardStreams`` reads it from the arguments.
+struct MessageOptions: ParsableArguments {
+    @Flag(name: [.customShort("q"), .customLong("no-notes")], help: .init("No notes on stderr.", visibility: .hidden))
+    var isQuiet = false
 }

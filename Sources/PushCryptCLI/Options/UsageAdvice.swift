@@ -13,8 +13,6 @@ enum UsageAdvice {
             if let near = nearestCommand(arguments) { lines.insert(near, at: 1) }
         } else if let advice = format(first) ?? dash(first, arguments) ?? policyOption(first) {
             lines.insert(advice, at: 1)
-        } else {
-            lines[0] = suggestingFile(first, arguments)
         }
         return lines.joined(separator: "\n")
     }
@@ -57,16 +55,6 @@ enum UsageAdvice {
             PolicyOptions.Member.allCases.contains(where: { $0.option == option })
         else { return nil }
         return "It is an option of the keyset's policy: pushcrypt keys policy Keys/NAME \(option) VALUE"
-    }
-
-    /// The parser suggests `--passphrase-fd` for `--passphrase`, because it is shorter than `--passphrase-file`.
-    private static func suggestingFile(_ line: String, _ arguments: [String]) -> String {
-        guard let match = line.firstMatch(of: /Unknown option '(--[a-z-]+)'.*'(--[a-z-]*passphrase)-fd'/),
-            let index = arguments.firstIndex(where: { $0.split(separator: "=").first == match.1 })
-        else { return line }
-        let values = arguments[index].split(separator: "=").dropFirst().map(String.init) + arguments[(index + 1)...]
-        guard values.first.flatMap(Int32.init) == nil else { return line }
-        return line.replacing("\(match.2)-fd", with: "\(match.2)-file")
     }
 
     /// `pushcrypt keys lits`; nil if the arguments begin with a command. The parser reports the first option instead.

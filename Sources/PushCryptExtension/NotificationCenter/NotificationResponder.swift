@@ -27,3 +27,48 @@ extension NotificationResponder {
     /// Does nothing.
     public func openSettings(from notification: ReceivedNotification?) async {}
 }
+
+/// An app's responder with what it needs: notifications are verified before it sees them, and a tapped placeholder is opened.
+package struct ConnectedResponder: Sendable {
+    private let responder: any NotificationResponder
+    private let verifier: NotificationVerifier?
+    private let kept: KeptNotifications?
+
+    /// - Parameter verifier: nil counts every push as unverified, except a placeholder that `kept` opens.
+    package init(
+        _ responder: any NotificationResponder, verifier: NotificationVerifier?, kept: KeptNotifications?
+    ) {
+        self.responder = responder
+        self.verifier = verifier
+        self.kept = kept
+    }
+
+    @MainActor package func presentation(of notification: DeliveredNotification) async -> PresentationOptions {
+        await responder.presentation(of: verified(notification))
+    }
+
+    @MainActor package func received(
+        _ action: ReceivedResponse.Action, text: String?, to notification: DeliveredNotification
+    ) async {
+        var verified = await verified(notification)
+        // The system has removed it from the list, so it can't be opened later.
+        if case .unverified(let unverified) = verified, unverified.reason == .sealed, action != .dismiss,
+            let restored = await kept?.restored(notification)
+        {
+            verified = .restored(restored)
+        }
+        await responder.received(ReceivedResponse(to: verified, action: action, text: text))
+    }
+
+    @MainActor package func openSettings(from notification: DeliveredNotification?) async {
+        guard let notification else { return await responder.openSettings(from: nil) }
+        await responder.openSettings(from: verified(notification))
+    }
+
+    private func verified(_ notification: DeliveredNotification) async -> ReceivedNotification {
+        if let verifier { return await verifier.received(notification) }
+        guard notification.request.trigger == .push else { return .local(notification.request) }
+        let isSealed = KeptMessage.outerPayload(userInfo: notification.userInfo) != nil
+        return .unverified(.init(requestID: notification.id, reason: isSealed ? .sealed : .noVerifier))
+    }
+}

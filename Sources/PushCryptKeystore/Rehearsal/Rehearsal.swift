@@ -53,7 +53,7 @@ package struct Rehearsal: Sendable {
     private func run(_ devices: Range<Int>) -> RehearsalTally {
         let distributions = FleetDistributions(fleet)
         var pass = RehearsalPass(rotation)
-        var device = SimulatedDevice()
+        var device = RehearsedDevice()
         for number in devices {
             device.become(number, seed: fleet.seed, distributions, over: rotation.simulated)
             pass.add(device)

@@ -9,7 +9,7 @@ struct RehearsalPass {
 
     init(_ rotation: RehearsedRotation) { self.rotation = rotation }
 
-    mutating func add(_ device: SimulatedDevice) {
+    mutating func add(_ device: RehearsedDevice) {
         tally.pushes.sent += device.pushes.count(in: rotation.measured)
         for absence in device.offline {
             let discarded = absence.lowerBound..<stored(in: absence).lowerBound
@@ -20,7 +20,7 @@ struct RehearsalPass {
 
     /// Counts the pushes that reach the device before its first fetch since the key began to seal. The device opens them only
     /// if its last fetch was after the publication of the key.
-    private mutating func countFirstPushes(under key: Int, to device: SimulatedDevice) {
+    private mutating func countFirstPushes(under key: Int, to device: RehearsedDevice) {
         let activation = rotation.activation(key)
         let lastFetch = device.lastFetch(before: activation)
         // The shortest publishLead with which the device has the key.

@@ -6,10 +6,10 @@ import Testing
 struct FleetDistributionsTests {
     private static let period = -30 * day..<360 * day
 
-    private func devices(_ fleet: Fleet) -> [SimulatedDevice] {
+    private func devices(_ fleet: Fleet) -> [RehearsedDevice] {
         let distributions = FleetDistributions(fleet)
         return (0..<fleet.devices).map { number in
-            var device = SimulatedDevice()
+            var device = RehearsedDevice()
             device.become(number, seed: fleet.seed, distributions, over: Self.period)
             return device
         }

@@ -10,14 +10,14 @@ struct NaiveRehearsal {
 
     init(_ fleet: Fleet, _ rotation: RehearsedRotation) {
         let distributions = FleetDistributions(fleet)
-        var device = SimulatedDevice()
+        var device = RehearsedDevice()
         for number in 0..<fleet.devices {
             device.become(number, seed: fleet.seed, distributions, over: rotation.simulated)
             add(device, rotation)
         }
     }
 
-    private mutating func add(_ device: SimulatedDevice, _ rotation: RehearsedRotation) {
+    private mutating func add(_ device: RehearsedDevice, _ rotation: RehearsedRotation) {
         let period = rotation.simulated.lowerBound - 400 * day..<rotation.simulated.upperBound
         let fetches = Self.list(device.fetches, period).filter { fetch in
             !device.offline.contains { $0.contains(fetch) }

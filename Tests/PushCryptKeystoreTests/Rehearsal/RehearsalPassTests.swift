@@ -7,14 +7,14 @@ import Testing
 /// at midnight.
 @Suite("RehearsalPass")
 struct RehearsalPassTests {
-    private func tally(_ device: SimulatedDevice, lead: Int64) -> RehearsalTally {
+    private func tally(_ device: RehearsedDevice, lead: Int64) -> RehearsalTally {
         var pass = RehearsalPass(RehearsedRotation(rotateEveryInSeconds: 40 * day, publishLeadInSeconds: lead))
         pass.add(device)
         return pass.tally
     }
 
     /// Fetches at midnight of days 36, 72, 108 and 144. The push of the same second arrives before the fetch.
-    private static let slow = SimulatedDevice(
+    private static let slow = RehearsedDevice(
         fetches: EvenMoments(phase: 0, interval: 36 * day), pushes: EvenMoments(phase: 0, interval: day))
 
     @Test(
@@ -41,8 +41,8 @@ struct RehearsalPassTests {
     }
 
     /// A device that fetches daily at 1 o'clock and is offline from `start` to day 100.
-    private func absent(from start: Int64) -> SimulatedDevice {
-        SimulatedDevice(
+    private func absent(from start: Int64) -> RehearsedDevice {
+        RehearsedDevice(
             fetches: EvenMoments(phase: hour, interval: day), pushes: EvenMoments(phase: 0, interval: day),
             offline: [start..<100 * day])
     }

@@ -240,7 +240,7 @@ def creates(kids):
         "passphrase": ["--passphrase-file", "pass"], "empty passphrase": ["--passphrase-file", "empty-pass"],
         "loose passphrase": ["--passphrase-file", "loose-pass"], "no passphrase": ["--passphrase-file", "missing"],
         "command": ["--wrap-command", "./wrap.sh"], "failing command": ["--wrap-command", "./failing.sh"],
-        "no command": ["--wrap-command", "./missing"], "closed descriptor": ["--passphrase-fd", "9"],
+        "no command": ["--wrap-command", "./missing"], "closed descriptor": ["--passphrase-file", "/dev/fd/9"],
     }.items():
         yield name, [*base, "Keys/new", "--kind", "shared", "--at", NOW, *options]
     yield "from the environment", [*base, "Keys/new", "--kind", "sender", "--at", NOW], {
@@ -312,7 +312,7 @@ def exports(kids):
             "set": [], "registration": ["--registration"], "device": ["--device", "phone-1"],
             "jwk": ["--format", "jwk"], "pem": ["--format", "pem"], "der": ["--format", "der"], "raw": ["--format", "raw"],
             "private": ["--private"], "private jwk": ["--private", "--format", "jwk", "--insecure-plaintext"],
-            "private pem": ["--private", "--format", "pem", "--export-passphrase-file", "pass"],
+            "private pem": ["--private", "--format", "pem", "--new-passphrase-file", "pass"],
             "kid": ["--", kids[name]], "unknown kid": ["AAAAAAAAAAA"], "bad format": ["--format", "xml"],
         }.items():
             yield f"{name}, {label}", ["keys", "export", f"Keys/{name}", *secret, "--at", NOW, *options], {"is_data": True}
@@ -459,7 +459,7 @@ def numbers(kids):
         "inspect --limit": ["inspect", "--limit"], "list --at": ["keys", "list", "Keys/rotated", "--at"],
         "policy --keep": ["keys", "policy", "Keys/shared", "--keep"],
         "rehearse --devices": ["keys", "rehearse", "Keys/shared", *FLEET, "--devices"],
-        "create --passphrase-fd": ["keys", "create", "Keys/new", "--kind", "sender", "--at", NOW, "--passphrase-fd"],
+        "create --passphrase-file": ["keys", "create", "Keys/new", "--kind", "sender", "--at", NOW, "--passphrase-file"],
     }
     values = ["0", "-1", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "9007199254740993",
               "1e400", "0x10", "1.5", "٣"]

@@ -165,7 +165,7 @@ def files(tool, folder, kids):
             write(folder, f"{name}.private.{form}",
                   tool("keys", "export", f"Keys/{name}", "--format", form, *private, *at))
         write(folder, f"{name}.encrypted.pem", tool(
-            "keys", "export", f"Keys/{name}", "--format", "pem", "--private", "--export-passphrase-file", "pass", *at))
+            "keys", "export", f"Keys/{name}", "--format", "pem", "--private", "--new-passphrase-file", "pass", *at))
     write(folder, "psk.registration", tool("keys", "export", "Keys/psk", "--registration", *at))
     write(folder, "device.jwk", tool("keys", "export", "Keys/shared", "--device", "phone-1", *at))
     write(folder, "shared.jwk", tool(

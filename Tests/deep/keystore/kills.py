@@ -66,14 +66,13 @@ class Host:
         self.tool, self.folder, self.day = tool, folder, 0
         self.settings = folder / "pushcrypt.json"
 
-    def run(self, *words: str, settings: bool = True, expect: tuple[int, ...] = (0,), strace: tuple[str, ...] = ()) -> str:
+    def run(self, *words: str, environment: dict[str, str] | None = None, expect: tuple[int, ...] = (0,), strace: tuple[str, ...] = ()) -> str:
         """Runs a command, perhaps under strace, and returns what it prints."""
-        environment = {"PUSHCRYPT_WRITER": "a", "HOME": str(self.folder), "PATH": "/usr/bin:/bin"}
-        if settings:
-            environment["PUSHCRYPT_SETTINGS"] = str(self.settings)
+        variables = {"PUSHCRYPT_WRITER": "a", "HOME": str(self.folder), "PATH": "/usr/bin:/bin"} | (
+            environment or {"PUSHCRYPT_SETTINGS": str(self.settings)})
         at = (START + datetime.timedelta(days=self.day)).strftime("%Y-%m-%dT%H:%M:%SZ")
         end = words.index("--") if "--" in words else len(words)
-        result = subprocess.run([*strace, str(self.tool), *words[:end], "--at", at, *words[end:]], cwd=self.folder, env=environment,
+        result = subprocess.run([*strace, str(self.tool), *words[:end], "--at", at, *words[end:]], cwd=self.folder, env=variables,
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True)
         printed = result.stdout + result.stderr
         need(result.returncode in expect, f"{' '.join(words)} exits {result.returncode}: {printed}")
@@ -187,7 +186,7 @@ def rotate(host: Host) -> Iterator[Killed]:
 
 
 def publish(host: Host) -> Iterator[Killed]:
-    host.run("rotate", "--now", "Keys/senders.keyset", "--history", "history", settings=False)
+    host.run("rotate", "--now", "Keys/senders.keyset", environment={"PUSHCRYPT_HISTORY": "history"})
     yield ["publish"], ()
     for file in host.folder.glob("www/*"):
         file.unlink()

@@ -11,7 +11,7 @@ struct KeysExport: ParsableCommand {
         discussion: """
             With KID, --format or --private it prints one key: the primary key, or that of KID. It prints the public key or, with \
             --private, the private key or shared secret. A private PEM or DER is encrypted with a passphrase from \
-            --export-passphrase-file or the terminal. To print a private key unencrypted, add --insecure-plaintext. Use umask 077 \
+            --new-passphrase-file or the terminal. To print a private key unencrypted, add --insecure-plaintext. Use umask 077 \
             for files with secrets.
 
             With --pins it prints what an app bundles to verify the signed sets of a sender keyset. The signed sets are written \
@@ -29,7 +29,7 @@ struct KeysExport: ParsableCommand {
     @Option(help: .init("One key in this format; raw is base64 of its bytes.", "jwk|pem|der|raw"))
     var format: ExportedKey.Form?
     @Flag(name: .customLong("private"), help: "The private key or the shared secret.") var isPrivate = false
-    @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var exportPassphraseFile: String?
+    @Option(help: .init("Encrypt a private PEM or DER with this passphrase.", "FILE")) var newPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Print the private key unencrypted.")
     var allowsPlaintext = false
     @Flag(help: "The primary recipient key's registration record. Its psk is a secret of app and backend.")
@@ -57,8 +57,8 @@ struct KeysExport: ParsableCommand {
         guard pins || (epoch == nil && publisher == nil) else {
             throw ValidationError("--epoch and --publisher need --pins.")
         }
-        guard isPrivate || (exportPassphraseFile == nil && !allowsPlaintext) else {
-            throw ValidationError("--export-passphrase-file and --insecure-plaintext need --private.")
+        guard isPrivate || (newPassphraseFile == nil && !allowsPlaintext) else {
+            throw ValidationError("--new-passphrase-file and --insecure-plaintext need --private.")
         }
     }
 
@@ -117,8 +117,8 @@ struct KeysExport: ParsableCommand {
     private func exportPassphrase() throws -> SecretBytes? {
         let canEncrypt = format == .pem || format == .der
         guard !allowsPlaintext else {
-            guard exportPassphraseFile == nil else {
-                throw Failure(.usage, "give --export-passphrase-file or --insecure-plaintext, not both")
+            guard newPassphraseFile == nil else {
+                throw Failure(.usage, "give --new-passphrase-file or --insecure-plaintext, not both")
             }
             return nil
         }
@@ -127,11 +127,11 @@ struct KeysExport: ParsableCommand {
                 .usage,
                 "a private \((format ?? .jwk).rawValue) can't be encrypted: to print it, add --insecure-plaintext")
         }
-        if let exportPassphraseFile {
-            return try KeysetSecret.passphraseFile(exportPassphraseFile).asNew().passphraseBytes
+        if let newPassphraseFile {
+            return try KeysetSecret.passphrase(from: newPassphraseFile).asNew().passphraseBytes
         }
         guard let terminal = Terminal() else {
-            throw Failure(.usage, "a private key needs --export-passphrase-file or --insecure-plaintext")
+            throw Failure(.usage, "a private key needs --new-passphrase-file or --insecure-plaintext")
         }
         return try terminal.newPassphrase().passphraseBytes
     }

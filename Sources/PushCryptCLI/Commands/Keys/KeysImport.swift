@@ -90,7 +90,7 @@ struct KeysImport: ParsableCommand {
             StandardStreams.writeNote("\(file) is not encrypted, so --key-passphrase-file has no effect")
             return keyset
         } catch let error as KeystoreError where error.code == .secretNeeded {
-            let passphrase = try KeysetSecret.passphraseFile(keyPassphraseFile).passphraseBytes
+            let passphrase = try KeysetSecret.passphrase(from: keyPassphraseFile).passphraseBytes
             return try ImportedKey.read(bytes, rawKind: rawKind, passphrase: passphrase)
         }
     }

@@ -216,33 +216,26 @@ extension HostKeysets {
 
 /// The options that name a new secret, beside those that name the secret of the keyset.
 struct NewSecretArguments: ParsableArguments {
-    @Option(help: .init("A file with the new passphrase, which only its owner can read.", "FILE"))
+    @Option(help: .init("A file with the new passphrase, which only its owner can read, or /dev/fd/N.", "FILE"))
     var newPassphraseFile: String?
-
-    @Option(
-        name: .customLong("new-passphrase-fd"),
-        help: .init("An inherited file descriptor to read the new passphrase from.", "N"))
-    var newPassphraseDescriptor: Int32?
 
     @Option(help: .init("The new command that wraps and unwraps data keys.", "COMMAND")) var newWrapCommand: String?
 
-    static let names = "--new-passphrase-file, --new-passphrase-fd or --new-wrap-command"
+    static let names = "--new-passphrase-file or --new-wrap-command"
     static let advice =
-        "private keys are written encrypted: use --passphrase-file, --passphrase-fd or --wrap-command, set "
+        "private keys are written encrypted: use --passphrase-file or --wrap-command, set "
         + "PUSHCRYPT_PASSPHRASE or PUSHCRYPT_WRAP_COMMAND, or accept plain text with --insecure-plaintext"
 
     private var options: SecretOptions {
         var options = SecretOptions()
-        (options.passphraseFile, options.passphraseDescriptor) = (newPassphraseFile, newPassphraseDescriptor)
-        options.wrapCommand = newWrapCommand
+        (options.passphraseFile, options.wrapCommand) = (newPassphraseFile, newWrapCommand)
         return options
     }
 
     var isGiven: Bool { options.isNamed }
 
     func validate() throws {
-        let given = [newPassphraseFile != nil, newPassphraseDescriptor != nil, newWrapCommand != nil]
-        guard given.count(where: \.self) <= 1 else {
+        guard newPassphraseFile == nil || newWrapCommand == nil else {
             throw ValidationError("Give only one new secret: \(Self.names).")
         }
     }

@@ -13,9 +13,6 @@ struct KeystoreOptions: ParsableArguments {
             "The settings. (default: PUSHCRYPT_SETTINGS, /etc/pushcrypt/pushcrypt.json, ~/.config/pushcrypt/pushcrypt.json)",
             "FILE"))
     var settingsFile: String?
-    @Option(
-        help: .init("What this host has seen of keysets that the settings don't have. (default: nothing)", "FOLDER"))
-    var history: String?
 }
 
 /// The keysets of a host and what the settings say about them.
@@ -26,7 +23,6 @@ struct HostKeysets {
     let secrets: SecretOptions
     private let confirmsClock: Bool
     private let triesAllSecrets: Bool
-    private let givenHistory: HistoryFolder?
     /// nil if nothing is published.
     let servedFolder: String?
     private let typed = TypedPassphrases()
@@ -53,7 +49,6 @@ struct HostKeysets {
         self.servedFolder = servedFolder ?? settings?.publishTo
         self.confirmsClock = confirmsClock
         self.triesAllSecrets = triesAllSecrets
-        givenHistory = options?.history.map(HistoryFolder.init)
     }
 
     /// The account and, with sudo, the account that called it.
@@ -118,9 +113,10 @@ struct HostKeysets {
         return settings.expected.filter { !names.contains($0) }.map { KeysetLocation("\(keystore)/\($0)") }
     }
 
-    /// What this host has seen of a keyset; nil for nothing.
+    /// What this host has seen of a keyset; nil for nothing, as of a keyset that the settings don't have.
     func histories(of location: KeysetLocation) -> HistoryFolder? {
-        has(location) ? HistoryFolder.standard(given: settings?.history) : givenHistory
+        guard !has(location) else { return HistoryFolder.standard(given: settings?.history) }
+        return ProcessEnvironment.variable("PUSHCRYPT_HISTORY").map(HistoryFolder.init)
     }
 
     /// - Parameter source: whose secret opens the keyset; nil for its own.

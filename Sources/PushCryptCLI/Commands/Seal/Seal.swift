@@ -21,7 +21,7 @@ struct Seal: ParsableCommand {
             ALERT is an object of Apple's alert keys: title, subtitle, body, launch-image, \
             title-loc-key, title-loc-args, subtitle-loc-key, subtitle-loc-args, loc-key and loc-args. \
             The options apply to everything that a line doesn't set; "retract" is added to --retract and --retract-from. \
-            A line on stdout is the line of stdin with the outer payload, the kid as "to", and "pushcrypt": {"line", "id", \
+            A line on stdout is the line of stdin with the outer payload, its "to" as a kid, and "pushcrypt": {"line", "id", \
             "expiresAt", "notes"?}; "notes" are texts about parts of the payload that a device ignores.
 
             \(BatchOptions.discussion)
@@ -77,12 +77,6 @@ struct Seal: ParsableCommand {
                 + "however often it is sealed.", "CAMPAIGN"))
     var idFrom: String?
 
-    @Option(
-        help: .init(
-            "Write the file that Xcode's simulator takes (.apns): the outer payload with this app's bundle identifier.",
-            "ID"))
-    var simulatorBundle: String?
-
     @Flag(help: "Write the message's id to stderr.") var showID = false
     @OptionGroup(title: "Batch") var batch: BatchOptions
 
@@ -109,10 +103,6 @@ struct Seal: ParsableCommand {
         guard batch.isOn || recipients == nil else {
             throw ValidationError("--recipients is only for --batch and --stream.")
         }
-        guard !batch.isOn || simulatorBundle == nil else {
-            throw ValidationError(
-                "--simulator-bundle can't be used with \(batch.name): a file for the simulator has one payload.")
-        }
         guard !batch.isOn || device == nil else {
             throw ValidationError("--device can't be used with \(batch.name): each line has a member \"device\".")
         }
@@ -137,7 +127,6 @@ struct Seal: ParsableCommand {
             )
         }
         try instructions.check()
-        noteIdleMinimum()
         if let to, !batch.isOn { try sealOne(to) } else { try sealBatch() }
     }
 
@@ -150,18 +139,6 @@ struct Seal: ParsableCommand {
         options.badgeIncrement = instructions.badgeAdd
         options.minimumSuite = minimumSuite.map(Suite.init)
         return options
-    }
-
-    private func noteIdleMinimum() {
-        guard let minimumSuite, Suite.allCases.allSatisfy({ $0.isAtLeast(Suite(minimumSuite)) }) else { return }
-        StandardStreams.writeNote(
-            "--minimum-suite \(KeyAlgorithm(minimumSuite).rawValue) has no effect: no suite ranks below it")
-    }
-
-    func noteIdlePermission(_ source: KeySource, of path: String) {
-        guard allowsLowerSuite, source.keyset.lowerNewestKey == nil else { return }
-        StandardStreams.writeNote(
-            "--allow-lower-suite has no effect: no older key of \(path) ranks above the newest one")
     }
 
     /// Checks the recipient of --to before the payloads are read.
@@ -177,7 +154,6 @@ struct Seal: ParsableCommand {
         let topic = try Topic(option: topic).description
         let source = try KeySource(to, keyAccess, allowsPublic: signWith != nil)
         let recipient = try source.recipient(device: DeviceID(option: device), at: time)
-        noteIdlePermission(source, of: to)
         guard bare || !recipient.isBareSharedKey else {
             throw Failure(
                 .usage,
@@ -191,15 +167,12 @@ struct Seal: ParsableCommand {
             clock: { time })
         let payload = try input.readPayload(
             limit: Self.inputLimitInBytes, or: "; the limit of a payload is \(limit)")
-        let head = try simulatorBundle.map(Self.head)
         let sealed = try advising {
             try sealer.seal(
                 payload, to: recipient, attachments: extras.attachments(), offload: extras.offloadReference(),
                 isSelfTest: extras.selfTest
             ) {
                 try $0.retract(campaigns: instructions.retractFrom, of: recipient)
-                // The limit of the simulator's file is that of a payload.
-                if let head { $0.limitInBytes = min(limit, PayloadBudget.apnsLimitInBytes - head.count + 1) }
             }
         }
         for warning in sealed.warnings { StandardStreams.writeNote(warning.description) }
@@ -209,11 +182,7 @@ struct Seal: ParsableCommand {
                     + "open the push; --require-psk refuses such a key")
         }
         if showID { StandardStreams.writeNote("id \(sealed.id)") }
-        guard let head, let simulatorBundle else { return try StandardStreams.writeLine(sealed.bytes) }
-        if simulatorBundle != topic {
-            StandardStreams.writeNote("\(simulatorBundle) opens the push only if its extension has the topic \(topic)")
-        }
-        try StandardStreams.writeLine(head + sealed.bytes.dropFirst())
+        try StandardStreams.writeLine(sealed.bytes)
     }
 
     private func advising(_ seal: () throws -> SealedPush) throws -> SealedPush {
@@ -230,15 +199,6 @@ struct Seal: ParsableCommand {
         } catch let error as SenderError where error.code == .invalidPayload && input.path != "-" {
             throw Failure(.dataError, "\(input.path): \(error.reason)")
         }
-    }
-
-    /// The beginning of `{"Simulator Target Bundle":"<id>",<members of the payload>}`.
-    private static func head(for bundle: String) throws -> [UInt8] {
-        // The characters that Apple allows in a bundle identifier need no escape in JSON.
-        guard bundle.utf8.allSatisfy({ $0.isIdentifierCharacter }), !bundle.isEmpty else {
-            throw Failure(.usage, "--simulator-bundle: a bundle identifier has letters, digits, hyphens and dots")
-        }
-        return Array(#"{"Simulator Target Bundle":"\#(bundle)","#.utf8)
     }
 
     /// Far above the limit of a payload, so that the error can name the size of a payload that is too long.
@@ -305,16 +265,5 @@ struct PlaceholderOptions: ParsableArguments {
             title: placeholderTitle, body: placeholderBody, titleLocKey: placeholderTitleLocKey,
             bodyLocKey: placeholderBodyLocKey)
         return given == Placeholder() ? .standard : given
-    }
-}
-
-extension UInt8 {
-    fileprivate var isIdentifierCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
     }
 }

@@ -55,7 +55,7 @@ struct Status: ParsableCommand {
         guard let settings = keysets.settings else {
             throw Failure(.usage, "there are no settings: `pushcrypt init` makes them, --settings FILE names them")
         }
-        let history = HistoryFolder.standard(given: keystores.history ?? settings.history)
+        let history = HistoryFolder.standard(given: settings.history)
         let storage = FileStorage(histories: history, servedFolder: settings.publishTo) { _, _ in nil }
         let host = try KeystoreHost(storage, name: Writer.ofThisHost(), who: "", clock: times.time)
         let places = KeystoreStatus.Places(

@@ -23,7 +23,7 @@ struct EvenMoments {
 }
 
 /// One device of a fleet, with the times of its fetches, absences and pushes.
-struct SimulatedDevice {
+struct RehearsedDevice {
     /// The due times of fetches. The device skips those that fall in an absence.
     var fetches = EvenMoments(phase: 0, interval: 1)
     var pushes = EvenMoments(phase: 0, interval: 1)
