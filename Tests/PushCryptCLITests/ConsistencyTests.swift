@@ -30,13 +30,6 @@ struct ConsistencyTests {
         #expect(try CLI.run(["demo", "--version"]).text.hasPrefix("pushcrypt "))
     }
 
-    @Test("the options of a policy in the help are the members of PolicyOptions, and of no other option")
-    func policyOptions() throws {
-        let command = try #require(try DescribedCommand.all.get().first { $0.path == "pushcrypt keys policy" }).command
-        let options = (command.arguments ?? []).filter { $0.sectionTitle == "Policy" }
-        #expect(options.map(\.name) == PolicyOptions.Member.allCases.map(\.option))
-    }
-
     /// Why a command has no --json.
     private static let withoutJSON = [
         "demo": "it shows a person the steps of a push", "seal": "it prints JSON", "open": "it prints JSON",

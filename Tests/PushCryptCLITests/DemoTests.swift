@@ -30,20 +30,9 @@ struct DemoTests {
         #expect(!travels.contains("Amara") && !travels.contains("results") && !travels.contains("40713"))
     }
 
-    @Test("two runs of demo print different payloads")
+    @Test("two runs of demo print different payloads, and no colour codes into a pipe")
     func fresh() throws {
-        #expect(try CLI.run(["demo"]).stdout != CLI.run(["demo"]).stdout)
-    }
-
-    @Test("demo writes no colour codes into a pipe")
-    func colour() throws {
-        #expect(try !CLI.run(["demo"]).stdout.contains(0x1b))
-        #expect(try !CLI.shell(#""$PUSHCRYPT" demo | cat"#).stdout.contains(0x1b))
-    }
-
-    @Test("demo works in the root folder and in a read-only one", arguments: ["/", "/proc"])
-    func anywhere(_ path: String) throws {
-        guard FileManager.default.fileExists(atPath: path) else { return }
-        #expect(try CLI.run(["demo"], in: URL(fileURLWithPath: path)).isSuccess)
+        let outputs = try (0..<2).map { _ in try CLI.shell(#""$PUSHCRYPT" demo | cat"#).stdout }
+        #expect(outputs[0] != outputs[1] && !outputs[0].contains(0x1b))
     }
 }

@@ -31,13 +31,6 @@ struct IdleOptionTests {
         #expect(try place.run("keys", "policy", "Keys/a", "--keep", "1", "--overlap", "60d").isSuccess)
     }
 
-    @Test("seal --expose of a member that the payload doesn't have is refused")
-    func expose() throws {
-        try place.create("Keys/ios", "recipient")
-        expectRefusal(
-            try place.seal(to: "Keys/ios", "--expose", "nonsense"), 65, saying: "expose[0] can't be exposed")
-    }
-
     @Test("seal --allow-lower-suite to a set whose newest key ranks below no other says that it has no effect")
     func lowerSuite() throws {
         try place.create("Keys/ios", "recipient")
@@ -54,15 +47,5 @@ struct IdleOptionTests {
             "--minimum-suite \(suite) has no effect: no suite ranks below it")
         let xWing = try place.seal(to: "Keys/ios", "--minimum-suite", "xwing")
         #expect(!xWing.stderr.contains("no effect"), "\(xWing)")
-    }
-
-    @Test("--resume-from past the end says how the input ends")
-    func resume() throws {
-        try place.create("Keys/ios", "recipient")
-        let output = try place.run(
-            "seal", "--batch", "--to", "Keys/ios", "--topic", Workplace.topic, "--resume-from", "100",
-            stdin: Data("{\"payload\":{}}\n".utf8))
-        expectNote(output, "stdin ends before line 100 (--resume-from): nothing is left to do")
-        #expect(output.stdout.isEmpty)
     }
 }

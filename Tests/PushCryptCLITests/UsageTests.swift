@@ -4,29 +4,24 @@ import Testing
 
 @Suite("bad usage", .ownThreads)
 struct UsageTests {
-    static let seal = ["seal", "--to", "Keys/ios", "--topic", "com.example.app"]
-    static let open = ["open", "--keys", "Keys/ios", "--topic", "com.example.app"]
-
-    static let cases: [[String]] =
-        [
-            [], ["keys"], ["keys", "secret"], ["blob"], ["recipients"], ["nope"], ["keys", "nope"],
-            ["keys", "destroy"], ["--nope"], ["seal"], ["open"], ["keys", "create"],
-            ["seal", "--to", "Keys/ios"], ["seal", "--topic", "a"], ["open", "--keys", "Keys/ios"],
-            ["open", "--topic", "a"], ["demo", "more"], seal + ["more", "x"], open + ["more", "x"],
-        ]
-        + [
-            ["--limit", "0"], ["--limit", "-1"], ["--limit", "5000"], ["--limit", "4097"], ["--limit", "many"],
-            ["--limit", "99999999999999999999"], ["--pad", "0"], ["--pad", "-1"], ["--pad", "min"], ["--pad", ""],
-            ["--pad", "99999999999999999999"], ["--expires", "31d"], ["--expose", "alert"], ["--at", "now"],
-            ["--device", "one"], ["--device", "o n e"], ["--device", ""], ["--placeholder-title", ""], ["--to"],
-        ].map { seal + $0 }
-        + [["--device", "one"], ["--device", ""], ["--at", "now"], ["--trust"], ["--limit", "1"]].map { open + $0 }
-
-    @Test("bad usage exits 64 with a message and an empty stdout", arguments: cases)
-    func usage(_ arguments: [String]) throws {
+    /// `OptionMatrixTests` has what isn't a value of an option.
+    @Test(
+        "an unknown command or option, a missing command, and a value outside its range exit 64",
+        arguments: [
+            "", "keys", "nope", "keys nope", "--nope", "demo more", "seal --to Keys/ios --topic a.b --limit 4097",
+            "seal --to Keys/ios --topic a.b --pad 0", "seal --to Keys/ios --topic a.b --expires 31d",
+            "seal --to Keys/ios --topic a.b --expose alert", "seal --to Keys/ios --topic a.b --device one",
+            "seal --to Keys/ios --topic a..b", "seal --to Keys/ios --topic a.b --batch --jobs 257",
+            "seal --to Keys/ios --topic a.b --batch --resume-from 0", "open --keys Keys/ios --topic a.b --device one",
+            "open --keys Keys/ios --topic a.b --fallback inner", "inspect --limit 65537",
+            "blob seal --reference r --type A/b", "blob seal --reference r --type a/b --url http://a.b",
+            "blob seal --reference r --type a/b --output -", "blob open --reference r --output -",
+        ])
+    func usage(_ command: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
-        expectUsageError(try place.run(arguments, stdin: Workplace.inner))
+        expectUsageError(try place.run(command.split(separator: " ").map(String.init), stdin: Workplace.inner))
+        #expect(try place.names() == ["Keys"])
     }
 
     /// The settings have keysets that such a command could take in place of what was forgotten.
@@ -51,46 +46,6 @@ struct UsageTests {
         ).wait()
         expectUsageError(output)
         #expect(try place.contents(of: ".") == before)
-    }
-
-    @Test(
-        "a bad topic exits 64 with one line",
-        arguments: [
-            "bad topic", "com.example.app\n", "com.exämple.app", "a/b", "a_b", String(repeating: "a", count: 156),
-            "com..example", "com.example.app.", ".example", ".",
-        ])
-    func topics(_ topic: String) throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "recipient")
-        let keys = ["--keys", "Keys/ios", "--topic", topic]
-        for command in [
-            ["seal", "--to", "Keys/ios", "--topic", topic], ["open"] + keys, ["open", "--batch"] + keys,
-            ["seal", "--batch", "--topic", topic], ["inspect"] + keys, ["simulate"] + keys, ["diagnose"] + keys,
-            ["diagnose", "--topic", topic],
-        ] {
-            expectRefusal(
-                try place.run(command, stdin: Workplace.inner), 64, saying: "a topic is the app's bundle identifier")
-        }
-    }
-
-    @Test(
-        "a bad device id exits 64 with one line",
-        arguments: ["o n e", "é", "a/b", "a.b", String(repeating: "a", count: 65)])
-    func devices(_ device: String) throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "shared")
-        expectRefusal(try place.seal(to: "Keys/ios", "--device", device), 64, saying: "device id")
-        expectRefusal(try place.open(keys: "Keys/ios", "--device", device, payload: Data()), 64, saying: "device id")
-    }
-
-    @Test("the longest topic and device id are accepted")
-    func longest() throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "shared")
-        let topic = String(repeating: "a.-9", count: 38) + "abc"
-        let device = String(repeating: "aZ_-", count: 16)
-        let sealed = try place.sealed(to: "Keys/ios", "--topic", topic, "--device", device)
-        #expect(try place.open(keys: "Keys/ios", "--topic", topic, "--device", device, payload: sealed).isSuccess)
     }
 
     @Test("a name with control characters is shown escaped in one line")

@@ -56,35 +56,18 @@ import Testing
     }
 
     @Test(
-        "hostile lines in a batch to seal: exit 65, each is malformedLine or, with 10 MB, lineTooLong, and the lines between them are sealed"
-    )
-    func sealedBatch() throws {
-        let batch = try BatchPlace()
-        let good = Array(#"{"payload":{"aps":{"alert":"x"}},"device":"d"}"#.utf8)
-        let bad = HostileText.allCases.map { $0.text(from: good) } + [HostileText.withLongNumber(good)]
-        let input = (bad.flatMap { [$0, good] } + [good]).joined(separator: Array("\n".utf8))
-        let output = try batch.place.run(
-            BatchPlace.seal + ["--to", "fleet.json", "--errors", "errors.jsonl"], stdin: Data(input))
-        #expect(output.exit == 65, "\(output)")
-        let refused = try batch.refusedLines()
-        #expect(refused.map(\.line) == bad.indices.map { 2 * $0 + 1 })
-        #expect(refused.map(\.reason) == bad.dropLast().map { _ in "malformedLine" } + ["lineTooLong"])
-        #expect(output.text.split(separator: "\n").count == bad.count + 1)
-    }
-
-    @Test(
-        "hostile lines in a batch to open: exit 65, each is malformedLine or, with 10 MB, lineTooLong, and the lines between them are opened"
-    )
-    func openedBatch() throws {
+        "hostile lines in a batch: exit 65, each is malformedLine or, with 10 MB, lineTooLong, and the others are processed",
+        arguments: ["seal", "open"])
+    func batch(command: String) throws {
         let batch = try BatchPlace()
         let line = #"{"payload":{"aps":{"alert":"x"}},"device":"d"}"#
-        let good = Array(try batch.seal([line], "--to", "fleet.json").line.utf8)
+        let good = try command == "seal" ? Array(line.utf8) : Array(batch.seal([line], "--to", "fleet.json").line.utf8)
         let bad = HostileText.allCases.map { $0.text(from: good) } + [HostileText.withLongNumber(good)]
         let input = (bad.flatMap { [$0, good] } + [good]).joined(separator: Array("\n".utf8))
-        let output = try batch.place.run(
-            BatchPlace.open + ["--keys", "fleet.json", "--errors", "errors.jsonl"], stdin: Data(input))
+        let arguments = command == "seal" ? BatchPlace.seal + ["--to"] : BatchPlace.open + ["--keys"]
+        let output = try batch.place.run(arguments + ["fleet.json", "--errors", "errors.jsonl"], stdin: Data(input))
         #expect(output.exit == 65, "\(output)")
-        let refused = try batch.refusedLines()
+        let refused = try batch.place.refusedLines()
         #expect(refused.map(\.line) == bad.indices.map { 2 * $0 + 1 })
         #expect(refused.map(\.reason) == bad.dropLast().map { _ in "malformedLine" } + ["lineTooLong"])
         #expect(output.text.split(separator: "\n").count == bad.count + 1)

@@ -32,13 +32,13 @@ struct BatchBreakTests {
         #expect(rest.exit == (end.next > Self.count ? 0 : 65), "\(rest)")
         let good = (0..<Self.count).filter { $0 % 10 != 9 }
         #expect(BatchPlace.numbers(written + rest.stdout) == good)
-        let refused = try batch.refusedLines() + batch.refusedLines("more")
+        let refused = try batch.place.refusedLines() + batch.place.refusedLines("more")
         #expect(refused.map(\.line) == (0..<Self.count).filter { $0 % 10 == 9 }.map { $0 + 1 })
     }
 
     @Test(
         "a full output ends the batch, and --resume-from completes it",
-        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"), arguments: [1, 8, 9, 200])
+        .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"), arguments: [1, 9, 200])
     func fullOutput(_ blocks: Int) throws {
         let batch = try Self.place()
         let output = try batch.place.shell(
@@ -77,7 +77,7 @@ struct BatchBreakTests {
         #expect(end.reason == "can't write to stdout: Broken pipe")
         #expect((4...Self.count).contains(end.next))
         #expect(BatchPlace.numbers(output.stdout) == [0, 1, 2])
-        #expect(try batch.refusedLines().map(\.line) == (1..<end.next).filter { $0 % 10 == 0 })
+        #expect(try batch.place.refusedLines().map(\.line) == (1..<end.next).filter { $0 % 10 == 0 })
     }
 
     @Test("SIGTERM ends a batch after the lines that were read")
@@ -95,38 +95,5 @@ struct BatchBreakTests {
         #expect(end.reason == "terminated")
         #expect((2...124).contains(end.next))
         try expectComplete(batch, end)
-    }
-
-    @Test(
-        "an existing errors file, bad keys and an unreadable stdin are refused", arguments: ["errors", "keys", "stdin"])
-    func refused(_ what: String) throws {
-        let batch = try Self.place()
-        try batch.place.write(Data("mine\n".utf8), to: "errors.jsonl")
-        let (options, status, words) =
-            switch what {
-            case "errors": ("--errors errors.jsonl <lines", Int32(73), "errors.jsonl exists already")
-            case "keys": ("--sign-with fleet.json <lines", 65, "fleet.json")
-            default: ("<.", 66, "can't read stdin")
-            }
-        expectRefusal(try batch.place.shell("\(BatchPlace.sealScript) \(options)"), status, saying: words)
-        #expect(try batch.place.read("errors.jsonl") == Data("mine\n".utf8))
-    }
-}
-
-/// The message of an interrupted batch.
-struct BatchEnding {
-    let reason: String
-    let next: Int
-    let lines: Int
-    let out: Int
-    let refused: Int
-
-    init(_ words: String) throws {
-        let counts =
-            /pushcrypt: (.+); continue with --resume-from (\d+); (\d+) lines?: (\d+) sealed, (\d+) in errors.jsonl\r?\n/
-        let match = try #require(words.wholeMatch(of: counts), "\(words)")
-        reason = String(match.1)
-        (next, lines) = (try #require(Int(match.2)), try #require(Int(match.3)))
-        (out, refused) = (try #require(Int(match.4)), try #require(Int(match.5)))
     }
 }

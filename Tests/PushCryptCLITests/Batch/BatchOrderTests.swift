@@ -24,7 +24,7 @@ struct BatchOrderTests {
         #expect(BatchPlace.numbers(output.stdout) == good)
         let numbers = output.text.matches(of: /"pushcrypt":\{"line":(\d+),/).compactMap { Int($0.1) }
         #expect(numbers == good.map { $0 + 1 })
-        let refused = try batch.refusedLines()
+        let refused = try batch.place.refusedLines()
         #expect(refused.map(\.line) == bad.map { $0 + 1 })
         #expect(refused.map(\.input) == bad.map { lines[$0].text })
     }
@@ -36,21 +36,6 @@ struct BatchOrderTests {
         let member = #","x":"\#(String(repeating: "x", count: length))"}"#
         let text = BatchPlace.line(number).dropLast() + member
         return (isGood ? String(text) : String(text.dropLast(Int.random(in: 1..<4, using: &random))), isGood)
-    }
-
-    /// A queue may wait for the answer before it sends the next line.
-    @Test("each line is answered before the next one is sent")
-    func prompt() throws {
-        let batch = try BatchPlace()
-        try batch.place.write(BatchPlace.data((0..<3).map { BatchPlace.line($0) }), to: "lines")
-        let output = try batch.place.shell(
-            """
-            mkfifo in out; \(BatchPlace.sealScript) <in >out & exec 3>in 4<out
-            while read -r line; do printf '%s\\n' "$line" >&3; read -r answer <&4; printf '%s\\n' "$answer"; done <lines
-            exec 3>&-; wait $!
-            """)
-        #expect(output.exit == 0, "\(output)")
-        #expect(BatchPlace.numbers(output.stdout) == [0, 1, 2])
     }
 
     @Test("--resume-from begins with the line that it names", arguments: [1, 2, 3, 4, 9_999])

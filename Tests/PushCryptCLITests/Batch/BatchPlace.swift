@@ -66,8 +66,54 @@ struct BatchPlace {
         }
     }
 
+    /// The message ids of the lines.
+    static func ids(_ output: Output) -> [String] {
+        output.text.matches(of: /"pushcrypt":\{"line":\d+,"id":"([^"]+)"/).map { String($0.1) }
+    }
+
+    /// Makes the directory `recipients.db` of these keys.
+    func importRecipients(_ names: [String]) throws {
+        let records = try names.map {
+            try ["shared", "device"].contains($0) ? Self.jwk($0) : Self.registration($0)
+        }
+        try place.write(Self.data(records), to: "recipients.jsonl", mode: 0o600)
+        let imported = try place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
+        try #require(imported.isSuccess, "\(imported)")
+    }
+}
+
+/// A line of the errors file.
+struct RefusedLine: Decodable {
+    let line: Int
+    let reason: String
+    let message: String
+    let input: String?
+    let inputBase64: Data?
+}
+
+extension Workplace {
     func refusedLines(_ file: String = "errors.jsonl") throws -> [RefusedLine] {
-        try place.read(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+        try read(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
             .map { try JSONDecoder().decode(RefusedLine.self, from: Data($0)) }
+    }
+}
+
+/// The message of an interrupted run of `seal --batch` or `reseal`.
+struct BatchEnding {
+    let reason: String
+    /// The line to continue with.
+    let next: Int
+    let lines: Int
+    let out: Int
+    let refused: Int
+
+    init(_ words: String) throws {
+        let next = /pushcrypt: (.+); continue with (?:--resume-from|line) (\d+); (.+\r?\n)/
+        let counts = /(\d+) lines?: (\d+) (?:sealed|resealed, 0 unchanged), (\d+) in errors.jsonl\r?\n/
+        let parts = try #require(words.wholeMatch(of: next), "\(words)")
+        let match = try #require(parts.3.wholeMatch(of: counts), "\(words)")
+        reason = String(parts.1)
+        (self.next, lines) = (try #require(Int(parts.2)), try #require(Int(match.1)))
+        (out, refused) = (try #require(Int(match.2)), try #require(Int(match.3)))
     }
 }

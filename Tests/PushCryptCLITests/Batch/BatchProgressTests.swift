@@ -26,7 +26,7 @@ struct BatchProgressTests {
 @Suite("batch on a terminal", .ownThreads, .enabled(if: TerminalSession.isAvailable, "no pseudo-terminals here"))
 struct BatchTerminalTests {
     private func terminal(_ script: String, _ batch: BatchPlace) throws -> TerminalSession {
-        try TerminalSession(script, in: batch.place.folder.url, pushcrypt: CLI.binary().path)
+        try TerminalSession(script, in: batch.place)
     }
 
     /// The keyboard sends the signal to the whole pipeline. A second run processes the remaining lines.

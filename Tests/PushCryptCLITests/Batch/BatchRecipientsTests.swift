@@ -9,10 +9,7 @@ struct BatchRecipientsTests {
 
     private static func place() throws -> BatchPlace {
         let batch = try BatchPlace()
-        let records = try names.map { try BatchPlace.registration($0) } + [BatchPlace.jwk("shared")]
-        try batch.place.write(BatchPlace.data(records), to: "recipients.jsonl", mode: 0o600)
-        let imported = try batch.place.run("recipients", "import", "recipients.jsonl", "--into", "recipients.db")
-        try #require(imported.isSuccess, "\(imported)")
+        try batch.importRecipients(names + ["shared"])
         return batch
     }
 
@@ -44,87 +41,33 @@ struct BatchRecipientsTests {
         let output = try batch.seal(lines, "--recipients", "recipients.db", "--errors", "errors.jsonl")
         #expect(output.exit == 65, "\(output)")
         #expect(BatchPlace.numbers(output.stdout) == [1])
-        #expect(try batch.refusedLines().map(\.reason) == ["unknownKey", "recipientMissing"])
+        #expect(try batch.place.refusedLines().map(\.reason) == ["unknownKey", "recipientMissing"])
     }
 
     @Test(
-        "with --require-psk a line to a key without psk is refused as pskMissing", arguments: ["--batch", "--stream"])
-    func requiredPSK(_ mode: String) throws {
+        "with --require-psk or --minimum-suite a line to a weaker key is refused, and the others are sealed",
+        arguments: [
+            (["--require-psk"], "pskMissing", [1, 2, 4, 5]), (["--minimum-suite", "xwing"], "suiteTooLow", [2, 5]),
+        ], ["--batch", "--stream"])
+    func required(_ demand: (options: [String], reason: String, sealed: [Int]), _ mode: String) throws {
         let batch = try Self.place()
         let lines = try [
             Self.line(0, to: "p256"), Self.line(1, to: "p256 psk"), Self.line(2, to: "shared", device: "d"),
             #"{"n":3,"to":\#(BatchPlace.registration("x25519")),"payload":{"aps":{"alert":"x"}}}"#,
             #"{"n":4,"to":\#(BatchPlace.registration("x25519 psk")),"payload":{"aps":{"alert":"x"}}}"#,
+            Self.line(5, to: "shared", device: "e"),
         ]
+        let refused = Array(repeating: demand.reason, count: lines.count - demand.sealed.count)
         let errors = mode == "--batch" ? ["--errors", "errors.jsonl"] : []
         let output = try batch.place.run(
-            ["seal", mode] + BatchPlace.seal.dropFirst(2) + ["--recipients", "recipients.db", "--require-psk"] + errors,
+            ["seal", mode] + BatchPlace.seal.dropFirst(2) + ["--recipients", "recipients.db"] + demand.options + errors,
             stdin: BatchPlace.data(lines))
         if mode == "--batch" {
-            #expect(output.exit == 65 && BatchPlace.numbers(output.stdout) == [1, 2, 4], "\(output)")
-            #expect(try batch.refusedLines().map(\.reason) == ["pskMissing", "pskMissing"])
-        } else {
-            let codes = output.text.matches(of: /"code":"([^"]*)"/).map { String($0.1) }
-            #expect(output.exit == 0 && codes == ["pskMissing", "pskMissing"], "\(output)")
-        }
-        #expect(try batch.seal(lines, "--recipients", "recipients.db").exit == 0)
-    }
-
-    @Test("with --require-psk a batch to a key without psk ends before any line is read")
-    func requiredPSKOfAll() throws {
-        let batch = try Self.place()
-        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "p256.json", mode: 0o600)
-        let output = try batch.seal([BatchPlace.line(0)], "--to", "p256.json", "--require-psk")
-        expectRefusal(output, 65, saying: "p256.json: key \(try BatchPlace.kid("p256")) has no psk")
-    }
-
-    @Test(
-        "with --minimum-suite xwing a line to a key of suite 1 or 2 is refused as suiteTooLow, and the others are sealed",
-        arguments: ["--batch", "--stream"])
-    func minimumSuite(_ mode: String) throws {
-        let batch = try Self.place()
-        let lines = try [
-            Self.line(0, to: "p256"), Self.line(1, to: "shared", device: "d"), Self.line(2, to: "x25519 psk"),
-            #"{"n":3,"to":\#(BatchPlace.registration("p256 psk")),"payload":{"aps":{"alert":"x"}}}"#,
-            Self.line(4, to: "shared", device: "e"),
-        ]
-        let errors = mode == "--batch" ? ["--errors", "errors.jsonl"] : []
-        let output = try batch.place.run(
-            ["seal", mode] + BatchPlace.seal.dropFirst(2) + [
-                "--recipients", "recipients.db", "--minimum-suite", "xwing",
-            ]
-                + errors,
-            stdin: BatchPlace.data(lines))
-        let refused = Array(repeating: "suiteTooLow", count: 3)
-        if mode == "--batch" {
-            #expect(output.exit == 65 && BatchPlace.numbers(output.stdout) == [1, 4], "\(output)")
-            #expect(try batch.refusedLines().map(\.reason) == refused)
+            #expect(output.exit == 65 && BatchPlace.numbers(output.stdout) == demand.sealed, "\(output)")
+            #expect(try batch.place.refusedLines().map(\.reason) == refused)
         } else {
             #expect(output.exit == 0, "\(output)")
             #expect(output.text.matches(of: /"code":"([^"]*)"/).map { String($0.1) } == refused)
         }
-    }
-
-    @Test("with --minimum-suite xwing a batch to a key of suite 1 ends before any line is read")
-    func minimumSuiteOfAll() throws {
-        let batch = try Self.place()
-        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "p256.json", mode: 0o600)
-        let output = try batch.seal([BatchPlace.line(0)], "--to", "p256.json", "--minimum-suite", "xwing")
-        expectRefusal(output, 65, saying: "p256.json: key \(try BatchPlace.kid("p256")) has suite 1 (")
-    }
-
-    /// The directory is refused, not the lines.
-    @Test(
-        "an unusable directory ends the command before any line is read",
-        arguments: [("none", Int32(66)), ("loose.jsonl", 77), ("lines", 65)])
-    func unusable(_ name: String, _ status: Int32) throws {
-        let batch = try Self.place()
-        try batch.place.write(Data(BatchPlace.registration("p256").utf8), to: "loose.jsonl", mode: 0o644)
-        try batch.place.write(BatchPlace.data([try Self.line(0, to: "p256")]), to: "lines")
-        let output = try batch.place.run(
-            BatchPlace.seal + ["--recipients", name, "--errors", "errors.jsonl"],
-            stdin: BatchPlace.data([try Self.line(0, to: "p256")]))
-        expectRefusal(output, status, saying: name)
-        #expect(try !batch.place.names().contains { $0.hasPrefix("errors") })
     }
 }

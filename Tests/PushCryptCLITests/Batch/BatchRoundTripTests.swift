@@ -17,29 +17,17 @@ struct BatchRoundTripTests {
         }
         let sealed = try batch.seal(lines)
         #expect(sealed.exit == 0, "\(sealed)")
-        #expect(
-            sealed.stderr.hasPrefix(
-                "pushcrypt: 24 lines: 24 sealed, 0 refused\npushcrypt: 12 pushes used a psk, and 12 had none: "),
-            "\(sealed)")
+        #expect(sealed.stderr.contains("\npushcrypt: 12 pushes used a psk, and 12 had none: "), "\(sealed)")
+        let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "devices.json")
+        #expect(opened.exit == 0 && opened.text.linesWithNewline.count == lines.count, "\(opened)")
         for (index, line) in sealed.text.linesWithNewline.enumerated() {
             let kid = try BatchPlace.kid(names[index % 4])
             #expect(line.hasPrefix(#"{"n":\#(index), "to" : "\#(kid)","payload": {"aps":{"alert":"#), "\(line)")
-            #expect(
-                line.contains(#"}} , "token":"\u0041b\#(index)","pushcrypt":{"line":\#(index + 1),"id":""#), "\(line)")
-        }
-        let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "devices.json")
-        #expect(opened.exit == 0 && opened.stderr == "pushcrypt: 24 lines: 24 opened, 0 refused\n", "\(opened)")
-        #expect(opened.text.linesWithNewline.count == lines.count)
-        for (line, (before, sealed)) in zip(opened.text.linesWithNewline, zip(lines, sealed.text.linesWithNewline)) {
             // The summary equals the sealer's, and everything else except the secret is unchanged.
-            let summary = try #require(sealed.firstMatch(of: /,"pushcrypt":\{"line":\d+,"id":.+$/)).output
-            let expected = before.replacing(/"to" : \{.*?\}/, with: "\"to\" : \"\(try Self.kid(sealed))\"")
-            #expect(line == expected.dropLast(2) + summary)
+            let summary = try #require(line.firstMatch(of: /,"pushcrypt":\{"line":\d+,"id":.+$/)).output
+            let expected = lines[index].replacing(/"to" : \{.*?\}/, with: "\"to\" : \"\(kid)\"")
+            #expect(opened.text.linesWithNewline[index] == expected.dropLast(2) + summary)
         }
-    }
-
-    private static func kid(_ line: String) throws -> String {
-        try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["to"] as? String ?? ""
     }
 
     @Test("lines with and without a device are sealed to a shared key", arguments: [false, true])
@@ -64,7 +52,7 @@ struct BatchRoundTripTests {
         let others = sealed.text.linesWithNewline.map { $0.replacing(#""device":"d"#, with: #""device":"e"#) }
         let refused = try batch.open(others, "--keys", "fleet.json", "--errors", "errors.jsonl")
         #expect(refused.stderr == "pushcrypt: 40 lines: 8 opened, 32 in errors.jsonl\n")
-        #expect(try batch.refusedLines().allSatisfy { $0.reason == "undecryptable" })
+        #expect(try batch.place.refusedLines().allSatisfy { $0.reason == "undecryptable" })
     }
 
     @Test("placeholder, expires and expose of a line replace the options")
@@ -109,17 +97,12 @@ struct BatchRoundTripTests {
         try batch.place.write(Data(BatchPlace.jwk("sender").utf8), to: "sender.json")
         try batch.place.write(Data(BatchPlace.registration("sender").utf8), to: "trust.json")
         let lines = (0..<3).map { BatchPlace.line($0) }
-        let runs = try (0..<2).map { _ in
-            try batch.seal(lines, "--to", "fleet.json", "--sign-with", "sender.json", "--id-from", "spring sale")
-        }
-        let opened = try runs.map {
-            try batch.open($0.text.linesWithNewline, "--keys", "fleet.json", "--trust", "trust.json")
-        }
-        #expect(runs[0].stdout != runs[1].stdout)
-        #expect(opened[0].exit == 0 && opened[0].stdout == opened[1].stdout, "\(opened[0])")
+        let sealed = try batch.seal(
+            lines, "--to", "fleet.json", "--sign-with", "sender.json", "--id-from", "spring sale")
+        let opened = try batch.open(sealed.text.linesWithNewline, "--keys", "fleet.json", "--trust", "trust.json")
+        #expect(opened.exit == 0, "\(opened)")
         // HMAC-SHA256 by Python's hmac with the device's key, over "pushcrypt/1 campaign", the name, the kid and the device.
-        let ids = ["lRko4UEsY5udnCglmLUSEQ", "w47IUGgAajFDA_FqaBPkzw", "hvP2-Yc27lANsvdNBtFhCw"]
-        let found = opened[0].text.matches(of: /"id":"([^"]+)"/).map { String($0.1) }
-        #expect(found == ids)
+        #expect(
+            BatchPlace.ids(opened) == ["lRko4UEsY5udnCglmLUSEQ", "w47IUGgAajFDA_FqaBPkzw", "hvP2-Yc27lANsvdNBtFhCw"])
     }
 }

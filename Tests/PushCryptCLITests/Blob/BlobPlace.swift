@@ -18,13 +18,6 @@ struct BlobPlace {
     }
 
     /// Seals `photo.png` to `photo.blob` and `photo.ref`.
-    func seal(_ options: String...) throws -> Output {
-        try place.shell(
-            (["\"$PUSHCRYPT\" blob seal --type image/png --reference photo.ref"] + options + ["<photo.png >photo.blob"])
-                .joined(separator: " "))
-    }
-
-    /// Seals like ``seal(_:)``, which must succeed.
     func sealed(_ options: String...) throws -> (blob: Data, reference: [String: Any]) {
         let output = try place.shell(
             (["\"$PUSHCRYPT\" blob seal --type image/png --reference photo.ref"] + options + ["<photo.png >photo.blob"])
@@ -34,7 +27,7 @@ struct BlobPlace {
     }
 
     func reference(_ name: String) throws -> [String: Any] {
-        try #require(JSONSerialization.jsonObject(with: place.read(name)) as? [String: Any])
+        try Payload.object(place.read(name))
     }
 
     func open(_ blob: Data, reference: String = "photo.ref", to output: String = "back.png") throws -> Output {

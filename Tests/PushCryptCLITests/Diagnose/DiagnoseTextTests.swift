@@ -24,7 +24,7 @@ struct DiagnoseTextTests {
         let push = try app.seal(by: SenderKey(Keyset.Entry(record, always)))
         await app.succeed(push)
         try app.writeReport()
-        try ProjectFiles.healthy.write(to: app.place)
+        try ProjectFolder().write(to: app.place)
         let headers = #"{"apns-topic":"com.example.app","apns-push-type":"alert","apns-priority":10,":status":200}"#
         let inputs = [
             "--topic", InstalledApp.topic, "--keys", try app.keyFile(), "--registration",
@@ -58,30 +58,14 @@ struct DiagnoseTextTests {
         #expect(diagnosed.text.hasSuffix("To check more, give --headers, --report, --trust, --keys or --app.\n"))
     }
 
-    @Test("a push with an error says once, at its end, which inputs can show more")
-    func more() async throws {
-        let app = try await InstalledApp()
-        let push = try Relay.changing(app.seal(), "aps") { $0["mutable-content"] = nil }
-        let diagnosed = try app.diagnose(push, "--topic", InstalledApp.topic)
-        let end = "To check more, give --headers, --registration, --report, --trust, --keys or --app.\n"
-        #expect(diagnosed.errors == ["mutable-content-missing"] && diagnosed.text.hasSuffix(end), "\(diagnosed.text)")
-    }
-
     @Test("in a terminal of 40 columns no line is longer, with an error and without one", arguments: [true, false])
     func narrow(hasError: Bool) async throws {
         let app = try await InstalledApp()
         let push = try app.seal()
-        try app.place.write(hasError ? Relay.rebuilt(push) { $0["aps"] = nil } : push, to: "p.json")
+        try app.place.write(hasError ? Payload.rebuilt(push) { $0["aps"] = nil } : push, to: "p.json")
         let output = try app.place.shell("COLUMNS=40 \"$PUSHCRYPT\" diagnose --at \(app.clock.time.seconds) < p.json")
         #expect(output.text.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(output)")
         #expect(output.text.contains(hasError ? "alert-missing" : "To check more"), "\(output)")
-    }
-
-    @Test("without a finding, --json prints an empty array in one line")
-    func emptyArray() async throws {
-        let app = try await InstalledApp()
-        let output = try app.place.run(["diagnose", "--json", "--at", "\(app.clock.time.seconds)"], stdin: app.seal())
-        #expect(output.exit == 0 && output.text == "[]\n", "\(output)")
     }
 
     @Test("the help names each finding")

@@ -54,18 +54,6 @@ struct DiagnoseTimeTests {
         #expect(diagnosed.cause == "clock-wrong" && diagnosed.first.cause.contains("isn't set"), "\(diagnosed.text)")
     }
 
-    @Test("an old report of a healthy device isn't a wrong clock: a note says how old it is, after an hour")
-    func oldReport() async throws {
-        let app = try await InstalledApp()
-        let push = try app.seal()
-        await app.succeed(push)
-        try app.writeReport()
-        let diagnosed = try app.diagnose(push, "--report", "report.json", at: app.clock.time + 25 * 3_600)
-        #expect(diagnosed.names == ["clock-wrong"] && diagnosed.first.severity == "note", "\(diagnosed.text)")
-        #expect(diagnosed.first.cause.contains("25 hours"), "\(diagnosed.text)")
-        #expect(try app.diagnose(push, "--report", "report.json", at: app.clock.time + 1_800).found.isEmpty)
-    }
-
     @Test(
         "the difference of a clock is rounded to the nearest minute, hour or day, and 10 minutes are allowed",
         arguments: [
@@ -80,19 +68,6 @@ struct DiagnoseTimeTests {
         let diagnosed = try app.diagnose(app.seal(), "--report", "report.json")
         #expect(diagnosed.errors == [] && diagnosed.found.isEmpty == (text == nil), "\(diagnosed.text)")
         #expect(text.map { diagnosed.first.cause.contains($0) } ?? true, "\(diagnosed.text)")
-    }
-
-    @Test("a clock that is fast by 15 minutes, and a push to a key that expired ten days ago: the key has ended")
-    func fastClockAndExpiredKey() async throws {
-        let app = try await InstalledApp()
-        let push = try app.seal()
-        try app.identity.confirmRegistered(app.identity.rotate().kid)
-        app.clock.advance(by: .seconds(40 * 86_400))
-        app.device.clockError = .seconds(900)
-        #expect(await app.fail(push).failure == .keyExpired)
-        try app.writeReport()
-        let diagnosed = try app.diagnose(push, "--report", "report.json")
-        #expect(diagnosed.cause == "key-ended" && diagnosed.warnings == ["clock-wrong"], "\(diagnosed.text)")
     }
 
     @Test("a push that waited in a queue until it had expired, and one that has expired since")

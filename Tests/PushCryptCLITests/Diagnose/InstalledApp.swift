@@ -26,14 +26,12 @@ struct InstalledApp {
     struct Setup: Sendable {
         var suite = Suite.p256
         var withPSK = true
-        var makesKey = true
         var senders = SenderTrust.unsigned
         /// Of the extension.
         var topic = InstalledApp.topic
         /// Whether the extension finds the folder of the app.
         var sharesFolder = true
         var hasExtension = true
-        var configure: @Sendable (inout ExtensionConfiguration) -> Void = { _ in }
     }
 
     init(_ setup: Setup = Setup()) async throws {
@@ -42,10 +40,8 @@ struct InstalledApp {
         keyring = FileKeyring(folder: place.folder.path + "/keys")
         senders = setup.senders
         for name in ["pushes", "own"] { try place.makeFolder(name) }
-        if setup.makesKey {
-            let identity = Self.identity(keyring, clock, setup)
-            try identity.confirmRegistered(identity.makeIfNeeded().kid)
-        }
+        let identity = Self.identity(keyring, clock, setup)
+        try identity.confirmRegistered(identity.makeIfNeeded().kid)
         let folder = place.folder.path + (setup.sharesFolder ? "" : "/own")
         let configure: @Sendable (SimulatedDevice) throws -> ExtensionConfiguration = { device in
             var configuration = try ExtensionConfiguration(
@@ -55,7 +51,6 @@ struct InstalledApp {
             configuration.attachments = AttachmentStage(
                 configuration: .init(folder: folder + "/attachments"),
                 transport: device.network)
-            setup.configure(&configuration)
             return configuration
         }
         device = SimulatedDevice(
@@ -80,11 +75,11 @@ struct InstalledApp {
 
     func seal(
         to record: Data? = nil, topic: String = topic, by signer: SenderKey? = nil, options: Sealer.Options = .init(),
-        custom: [String: String] = [:], at time: UnixTime? = nil
+        at time: UnixTime? = nil
     ) throws -> Data {
         let time = time ?? clock.time
         let sealer = try Sealer(topic: topic, signer: signer.map(Signer.key), options: options, clock: { time })
-        let push = PushNotification(title: Self.title, body: Self.body, custom: custom)
+        let push = PushNotification(title: Self.title, body: Self.body)
         return try sealer.seal(push, to: Recipient(jwk: record ?? self.record()), placeholder: .standard).json
     }
 
@@ -120,7 +115,7 @@ struct InstalledApp {
     /// Writes the report with changed counters, as another history of the device would have made it.
     func writeReport(counters change: (inout [String: Any]) throws -> Void) throws {
         try writeReport()
-        let report = try Relay.changing(place.read("report.json"), "statistics", change)
+        let report = try Payload.changing(place.read("report.json"), "statistics", change)
         try place.write(report, to: "report.json")
     }
 
@@ -195,38 +190,5 @@ struct Diagnosed: CustomTestStringConvertible {
             }
         }
         return secrets
-    }
-}
-
-/// What relays do to JSON.
-enum Relay {
-    static func object(_ payload: Data) throws -> [String: Any] {
-        try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
-    }
-
-    static func data(_ object: Any) throws -> Data {
-        try JSONSerialization.data(withJSONObject: object, options: [.withoutEscapingSlashes, .fragmentsAllowed])
-    }
-
-    /// Parses the payload, changes it and writes it again.
-    static func rebuilt(_ payload: Data, _ change: (inout [String: Any]) throws -> Void) throws -> Data {
-        var object = try object(payload)
-        try change(&object)
-        return try data(object)
-    }
-
-    static func changing(_ payload: Data, _ name: String, _ change: (inout [String: Any]) throws -> Void) throws -> Data
-    {
-        try rebuilt(payload) { root in
-            var member = try #require(root[name] as? [String: Any])
-            try change(&member)
-            root[name] = member
-        }
-    }
-
-    static func sealed(_ payload: Data, _ change: (String) -> String) throws -> Data {
-        try changing(payload, "pushcrypt") { envelope in
-            envelope["sealed"] = change(try #require(envelope["sealed"] as? String))
-        }
     }
 }

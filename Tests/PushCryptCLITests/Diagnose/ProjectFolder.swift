@@ -3,50 +3,59 @@ import PushCryptTestSupport
 
 /// The folder of an app's project, as Xcode lays it out.
 struct ProjectFolder: Sendable {
-    var group = "group.com.example.app"
+    static let group = "com.apple.security.application-groups"
+
+    var appGroups: [String]? = ["group.com.example.app"]
+    var serviceGroups: [String]? = ["group.com.example.app"]
+    var environment: String? = "development"
     var point = "com.apple.usernotifications.service"
     var principal = "$(PRODUCT_MODULE_NAME).NotificationService"
+    var hasServiceEntitlements = true
+    var isBinary = false
+    /// Whether it has the project's file beside the property lists.
+    var hasProject = true
+    /// The extension's lowest system, in the project's file.
     var minimum = "16.0"
     var isEmbedded = true
 
-    /// Writes the files into `App` of the workplace.
+    /// Writes the files into `Project` of the workplace.
+    @discardableResult
     func write(to place: Workplace) throws -> String {
-        for folder in ["App", "App/App", "App/NotificationService", "App/App.xcodeproj"] {
-            try place.makeFolder(folder)
+        try write([:], "App/Info.plist", to: place)
+        try write(["aps-environment": environment, Self.group: appGroups], "App/App.entitlements", to: place)
+        let service = ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": principal]
+        try write(["NSExtension": service], "NotificationService/Info.plist", to: place)
+        if hasServiceEntitlements {
+            let path = "NotificationService/NotificationService.entitlements"
+            try write([Self.group: serviceGroups], path, to: place)
         }
-        func put(_ text: String, _ path: String) throws { try place.write(Data(text.utf8), to: "App/" + path) }
-        let groups = "<key>com.apple.security.application-groups</key><array><string>%</string></array>"
-        func entitlements(_ group: String, _ more: String = "") -> String {
-            Self.plist(more + groups.replacingOccurrences(of: "%", with: group))
-        }
-        try put(
-            entitlements("group.com.example.app", "<key>aps-environment</key><string>development</string>"),
-            "App/App.entitlements")
-        try put(entitlements(group), "NotificationService/NotificationService.entitlements")
-        try put(Self.plist(""), "App/Info.plist")
-        try put(
-            Self.plist(
-                """
-                <key>NSExtension</key><dict>
-                <key>NSExtensionPointIdentifier</key><string>\(point)</string>
-                <key>NSExtensionPrincipalClass</key><string>\(principal)</string>
-                </dict>
-                """), "NotificationService/Info.plist")
-        try put(
-            """
-            import PushCryptApple
-            final class NotificationService: PushCryptNotificationService {}
-            """, "NotificationService/NotificationService.swift")
-        try put(project, "App.xcodeproj/project.pbxproj")
-        return "App"
+        guard hasProject else { return "Project" }
+        try place.makeFolder("Project/App.xcodeproj")
+        try place.write(Data(project.utf8), to: "Project/App.xcodeproj/project.pbxproj")
+        return "Project"
     }
 
-    private static func plist(_ members: String) -> String {
-        """
-        <?xml version="1.0" encoding="UTF-8"?>
-        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-        <plist version="1.0"><dict>\(members)</dict></plist>
-        """
+    /// Writes a built app with its extension into `Project`.
+    func writeProduct(
+        _ appSystem: String, _ serviceSystem: String, serviceID: String = "com.example.app.NotificationService",
+        to place: Workplace
+    ) throws {
+        try write(
+            ["CFBundleIdentifier": InstalledApp.topic, "CFBundlePackageType": "APPL", "MinimumOSVersion": appSystem],
+            "Example.app/Info.plist", to: place)
+        let service = ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": "Example.NotificationService"]
+        try write(
+            [
+                "CFBundleIdentifier": serviceID, "CFBundlePackageType": "XPC!", "MinimumOSVersion": serviceSystem,
+                "NSExtension": service,
+            ], "Example.app/PlugIns/NotificationService.appex/Info.plist", to: place)
+    }
+
+    private func write(_ list: [String: Any?], _ path: String, to place: Workplace) throws {
+        try place.makeFolder("Project/" + path.split(separator: "/").dropLast().joined(separator: "/"))
+        let data = try PropertyListSerialization.data(
+            fromPropertyList: list.compactMapValues(\.self), format: isBinary ? .binary : .xml, options: 0)
+        try place.write(data, to: "Project/" + path)
     }
 
     private func settings(_ id: String, _ folder: String, _ bundle: String, _ minimum: String) -> String {
@@ -121,67 +130,5 @@ struct ProjectFolder: Sendable {
         }
 
         """
-    }
-}
-
-/// The property lists of an app's project, as Xcode writes them.
-struct ProjectFiles {
-    var appGroups: [String]? = ["group.com.example.app"]
-    var serviceGroups: [String]? = ["group.com.example.app"]
-    var appKeychain: [String]?
-    var serviceKeychain: [String]?
-    var environment: String? = "development"
-    var point: String? = "com.apple.usernotifications.service"
-    var principalClass: String? = "$(PRODUCT_MODULE_NAME).NotificationService"
-    var hasServiceEntitlements = true
-    /// Of a product; nil for a project, which has variables of the build in their place.
-    var appSystem: String?
-    var serviceSystem: String?
-    var serviceID = "com.example.app.NotificationService"
-    var format = PropertyListSerialization.PropertyListFormat.xml
-
-    static let healthy = ProjectFiles()
-
-    private func write(_ list: [String: Any?], _ path: String, to place: Workplace) throws {
-        let parts = path.split(separator: "/").dropLast()
-        for count in 1...parts.count { try place.makeFolder(parts.prefix(count).joined(separator: "/"), mode: 0o755) }
-        let data = try PropertyListSerialization.data(
-            fromPropertyList: list.compactMapValues(\.self), format: format, options: 0)
-        try place.write(data, to: path, mode: 0o644)
-    }
-
-    func write(to place: Workplace) throws {
-        if appSystem != nil { return try writeProduct(to: place) }
-        let group = "com.apple.security.application-groups"
-        try write(
-            ["UIApplicationSceneManifest": ["UIApplicationSupportsMultipleScenes": true]], "Project/App/Info.plist",
-            to: place)
-        try write(
-            ["aps-environment": environment, group: appGroups, "keychain-access-groups": appKeychain],
-            "Project/App/App.entitlements", to: place)
-        try write(
-            [
-                "NSExtension": ["NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": principalClass]
-                    .compactMapValues(\.self)
-            ],
-            "Project/NotificationService/Info.plist", to: place)
-        guard hasServiceEntitlements else { return }
-        try write(
-            [group: serviceGroups, "keychain-access-groups": serviceKeychain],
-            "Project/NotificationService/NotificationService.entitlements", to: place)
-    }
-
-    private func writeProduct(to place: Workplace) throws {
-        try write(
-            ["CFBundleIdentifier": InstalledApp.topic, "CFBundlePackageType": "APPL", "MinimumOSVersion": appSystem],
-            "Project/Example.app/Info.plist", to: place)
-        try write(
-            [
-                "CFBundleIdentifier": serviceID, "CFBundlePackageType": "XPC!", "MinimumOSVersion": serviceSystem,
-                "NSExtension": [
-                    "NSExtensionPointIdentifier": point, "NSExtensionPrincipalClass": "Example.NotificationService",
-                ]
-                .compactMapValues(\.self),
-            ], "Project/Example.app/PlugIns/NotificationService.appex/Info.plist", to: place)
     }
 }

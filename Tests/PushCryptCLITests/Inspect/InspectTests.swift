@@ -117,21 +117,12 @@ struct InspectTests {
 
     @Test("a payload over the limit is reported with the excess")
     func over() throws {
-        let payload = SizeTests.inner(bodyCount: 5_000)
+        let payload = SealOptionTests.inner(bodyCount: 5_000)
         let output = try CLI.run(["inspect"], stdin: payload)
         #expect(output.isSuccess, "\(output)")
         #expect(output.text.contains("\(payload.count) of 4096 bytes, \(payload.count - 4096) over the limit"))
         let small = try CLI.run(["inspect", "--limit", "10"], stdin: Workplace.inner)
         #expect(small.text.contains("\(Workplace.inner.count - 10) over the limit"))
-    }
-
-    @Test("in a terminal of 40 columns the bar of the byte budget fits", arguments: [40, 80])
-    func narrow(_ columns: Int) throws {
-        let place = try Workplace()
-        try place.write(Workplace.inner, to: "p.json")
-        let output = try place.shell("COLUMNS=\(columns) \"$PUSHCRYPT\" inspect < p.json")
-        let bar = output.text.split(separator: "\n").first { $0.contains("···") }
-        #expect(bar?.count == min(columns, 66), "\(output)")
     }
 
     @Test("control characters of a payload never reach the terminal")
@@ -151,7 +142,7 @@ struct InspectTests {
         #expect(output.text.contains("\u{fffd}"))
     }
 
-    @Test("input that isn't a JSON object is refused with an empty stdout", arguments: SealInputTests.cases.prefix(11))
+    @Test("input that isn't a JSON object is refused with an empty stdout", arguments: SealInputTests.noObjects)
     func refuse(_ test: SealInputTests.Case) throws {
         expectRefusal(try CLI.run(["inspect"], stdin: test.payload), 65)
     }
@@ -175,16 +166,5 @@ struct InspectTests {
                 #expect(output.stderr.hasPrefix("pushcrypt: the message was not opened: \(reason)"), "\(output)")
             }
         }
-    }
-
-    @Test(
-        "inspect exits 64 for bad usage",
-        arguments: [
-            ["--keys", "x"], ["--topic", "x"], ["--trust", "x"], ["--device", "x"], ["--trust", "x", "--pins", "y"],
-            ["--limit", "0"], ["--limit", "-1"], ["--limit", "x"],
-            ["file", "other"],
-        ])
-    func usage(_ options: [String]) throws {
-        expectUsageError(try CLI.run(["inspect"] + options, stdin: Workplace.inner))
     }
 }

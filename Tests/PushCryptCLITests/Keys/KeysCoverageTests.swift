@@ -81,14 +81,6 @@ struct KeysCoverageTests {
         #expect(text.contains("REQUIRED 33.4%\n") && text.contains("33.3%  4        no\n"), "\(text)")
     }
 
-    @Test("empty reports give zero devices and no coverage")
-    func empty() throws {
-        let output = try coverage(["--reports", "-"], stdin: Data())
-        #expect(output.isSuccess, "\(output)")
-        #expect(output.text.hasPrefix("0 devices reported: 0 seen in the last 30 days, 0 not.\n"))
-        #expect(output.text.contains("retiring    -      0\n"))
-    }
-
     @Test("the error for a bad line names its number and its file", arguments: ["-", "reports.jsonl"])
     func badLine(_ file: String) throws {
         let bad = Data((line("a", kids[0]) + "\n" + line("b", "short")).utf8)
@@ -102,17 +94,5 @@ struct KeysCoverageTests {
         let output = try place.shell(
             "head -c 5000000 /dev/zero | tr '\\0' a | \"$PUSHCRYPT\" keys coverage Keys/fleet --reports -")
         expectRefusal(output, 65, saying: "line 1 is longer than 65536 bytes")
-    }
-
-    @Test(
-        "a missing or unreadable input exits 66, and bad usage exits 64",
-        arguments: [
-            (["Keys/fleet", "--reports", "none"], 66), (["none", "--reports", "-"], 66),
-            (["Keys/fleet", "--reports", "."], 66),
-            (["Keys/fleet"], 64),
-        ] as [([String], Int32)])
-    func unreadable(_ arguments: [String], _ status: Int32) throws {
-        let output = try place.run(["keys", "coverage"] + arguments)
-        if status == 64 { expectUsageError(output) } else { expectRefusal(output, status) }
     }
 }

@@ -101,32 +101,6 @@ struct KeysCreateTests {
         }
         #expect(try place.names() == ["Keys", "file", "link", "open"] && place.names(in: "Keys").isEmpty)
     }
-
-    @Test(
-        "bad usage exits 64 and makes nothing",
-        arguments: [
-            "Keys/x --insecure-plaintext", "--kind recipient --insecure-plaintext",
-            "Keys/x --kind device --insecure-plaintext", "Keys/x --kind sender --suite p256 --insecure-plaintext",
-            "Keys/x --kind shared --psk --insecure-plaintext", "Keys/x --kind shared --overlap 1",
-            "Keys/x --kind publisher --keep 3 --insecure-plaintext",
-            "Keys/x --kind shared --keep 0 --insecure-plaintext",
-        ])
-    func usage(_ arguments: String) throws {
-        expectUsageError(try place.run(["keys", "create"] + arguments.split(separator: " ").map(String.init)))
-        #expect(try place.names().isEmpty)
-    }
-
-    @Test("a note says how long a retired key opens if --keep makes --overlap void")
-    func overlap() throws {
-        func create(_ name: String, _ overlap: String) throws -> Output {
-            try place.run(
-                ["keys", "create", name, "--kind", "shared", "--keep", "3", "--overlap", overlap] + Self.plain)
-        }
-        let void = try create("Keys/a", "40d")
-        #expect(void.exit == 0 && void.stderr.contains("a retired key opens for 180d10m"), "\(void)")
-        #expect(try create("Keys/b", "200d").isSuccess)
-        #expect(try place.log("Keys/b").state.policy.overlapInSeconds == 200 * 86_400)
-    }
 }
 
 /// With the settings of a host.
@@ -159,20 +133,5 @@ struct KeysCreateSettingsTests {
         let made = try host.run("keys", "create", "other/stray", "--kind", "shared", "--insecure-plaintext")
         #expect(made.exit == 0 && made.stderr.contains("isn't a keystore of"), "\(made)")
         #expect(place.has("other/stray.keyset"))
-    }
-
-    @Test("a wrap command gets id and name of the new keyset, and of an existing one")
-    func variables() throws {
-        try place.write(Data(EncryptedPlace.kms.utf8), to: "kms")
-        let command = "env | grep ^PUSHCRYPT_KEYSET | sort >seen; sh kms"
-        let words = ["--kind", "shared", "--wrap-command", command]
-        let made = try host.run("a", ["keys", "create", "Keys/hsm"] + words, day: 0, settings: nil)
-        #expect(made.isSuccess, "\(made)")
-        let variables = "PUSHCRYPT_KEYSET_ID=\(try host.id("Keys/hsm.keyset"))\nPUSHCRYPT_KEYSET_NAME=hsm\n"
-        #expect(String(decoding: try place.read("seen"), as: UTF8.self) == variables)
-        try place.remove("seen")
-        let export = ["keys", "export", "Keys/hsm", "--device", "d", "--wrap-command", command]
-        #expect(try host.run("a", export, day: 0, settings: nil).isSuccess)
-        #expect(String(decoding: try place.read("seen"), as: UTF8.self) == variables)
     }
 }

@@ -27,21 +27,10 @@ struct KeysListTests {
         let kid = try place.create("Keys/ios", "recipient", "--psk")
         let output = try place.run("keys", "list", "Keys/ios", "--at", Workplace.now)
         #expect(output.isSuccess, "\(output)")
-        #expect(
-            Workplace.named(output.text, [kid]) == """
-                KID          STATE    SUITE  PSK  AGE  SEALS  OPENS  NEXT CHANGE
-                key number0  primary  p256   yes  0s   yes    yes    -
-
-                Next: 2026-05-23T09:00:00Z add a key (in 83d)
-
-                               ▼ now 2026-03-01T09:00:00Z
-                key number0    │████████████████████████████████████████████████████████████████████████████████████
-                (next key)     │                                                                           ░░░░░░░██
-                             ─┬┴───────────────────────────┬──────────────────────────┬────────────────────────────┬
-                             2026-03-01               2026-04-01                 2026-05-01               2026-06-01
-                             █ seals and opens
-
-                """)
+        let lines = output.text.split(separator: "\n")
+        #expect(lines[0] == "KID          STATE    SUITE  PSK  AGE  SEALS  OPENS  NEXT CHANGE", "\(output)")
+        #expect(lines[1] == "\(kid)  primary  p256   yes  0s   yes    yes    -", "\(output)")
+        #expect(lines[2] == "Next: 2026-05-23T09:00:00Z add a key (in 83d)", "\(output)")
         #expect(try place.run("keys", "list", "Keys/ios.keyset", "--at", Workplace.now).text == output.text)
     }
 
@@ -77,20 +66,6 @@ struct KeysListTests {
         let changes = rows.map { $0["nextChange"] as? [String: String] }
         #expect(changes.map { $0?["state"] } == [nil, "expired", nil, "retiring", "primary", nil])
         #expect(changes.compactMap { $0?["at"] } == Array(repeating: "2026-03-10T09:00:00Z", count: 3))
-    }
-
-    @Test("the states of a set follow from its times")
-    func publicSet() throws {
-        let lifecycles = [
-            ("expired", #""activatesAt":"2025-01-01T00:00:00Z","expiresAt":"2026-02-01T00:00:00Z""#),
-            ("retiring", #""activatesAt":"2025-06-01T00:00:00Z","retiresAt":"2026-02-01T00:00:00Z""#),
-            ("primary", #""activatesAt":"2026-02-01T00:00:00Z""#), ("pending", ""),
-            ("revoked", #""activatesAt":"2026-02-02T00:00:00Z","revokedAt":"2026-02-03T00:00:00Z""#),
-        ]
-        let kids = try place.writeSet(lifecycles.map(\.1), to: "set.json")
-        let rows = try rows("set.json")
-        #expect(rows.map { $0["kid"] as? String } == kids)
-        #expect(rows.map { $0["state"] as? String } == lifecycles.map(\.0))
     }
 
     @Test("a keystore is shown with a line for each keyset, without a secret", arguments: ["Keys", "Keys//"])
@@ -166,13 +141,5 @@ struct KeysListTests {
         #expect(try shown.text.contains(host.kids()[0]) && shown.text.contains("epoch 1"), "\(shown)")
         let all = try host.succeed("keys", "list").text
         #expect(["fleet", "senders", "app"].allSatisfy { all.contains($0) }, "\(all)")
-    }
-
-    @Test(
-        "a missing path or a keystore without keysets exits 66, another file 65",
-        arguments: [("Keys/none", Int32(66)), (".", 66), ("text", 65)])
-    func missing(_ path: String, _ status: Int32) throws {
-        try place.write(Data("no keys".utf8), to: "text")
-        expectRefusal(try place.run("keys", "list", path), status)
     }
 }

@@ -39,17 +39,6 @@ struct KeysRehearseTests {
         #expect(none.contains("\n✓ This policy loses no push of 810,000."), "\(none)")
     }
 
-    @Test("the policies that the verdict names lose no push")
-    func advice() throws {
-        let verdict = try #require(try report(Self.fleet)["verdict"] as? String)
-        let lead = try #require(verdict.firstMatch(of: /With --publish-lead (\w+) it/)?.1)
-        #expect(try report(Self.fleet + ["--publish-lead", String(lead)])["losesNone"] as? Bool == true)
-        let often = try #require(try report(Self.fleet + ["--rotate-every", "14d"])["verdict"] as? String)
-        let advice = try #require(often.firstMatch(of: /--rotate-every (\w+) with --publish-lead (\w+) would/))
-        let better = ["--rotate-every", String(advice.1), "--publish-lead", String(advice.2)]
-        #expect(try report(Self.fleet + better)["losesNone"] as? Bool == true)
-    }
-
     @Test("the counts of --json add up, and its policy is the keyset's, except for what options name")
     func json() throws {
         try place.writeKeyset(
@@ -82,17 +71,6 @@ struct KeysRehearseTests {
         ])
     func refused(_ options: [String], _ words: String) throws {
         expectRefusal(try rehearse(options), 64, saying: words)
-    }
-
-    @Test(
-        "bad usage exits 64",
-        arguments: [
-            [], ["--refresh-p50", "6h"], fleet + ["--offline", "2"], fleet + ["--offline", "100%"],
-            fleet + ["--offline", "nan"], fleet + ["--devices", "many"], fleet + ["--refresh-p50", "soon"],
-            fleet + ["more"],
-        ])
-    func usage(_ options: [String]) throws {
-        expectUsageError(try rehearse(options))
     }
 
     @Test("publishers, missing keysets and those of others are refused; a closed stdout is an error")

@@ -28,7 +28,7 @@ struct OwnerTests {
         try place.run(command.split(separator: " ").map(String.init) + ["--at", Workplace.now])
     }
 
-    @Test("a file that others can use is refused with its chmod, which helps", arguments: [0o644, 0o604, 0o660, 0o601])
+    @Test("a file that others can use is refused with its chmod, which helps", arguments: [0o644, 0o601])
     func file(_ mode: Int) throws {
         try place.setMode(mode, of: "Keys/ios.keyset")
         for command in Self.commands {
@@ -76,15 +76,27 @@ struct OwnerTests {
         #expect(try place.names(in: "theirs").isEmpty)
     }
 
-    @Test("another host than the log's writer changes nothing and reads everything")
-    func writer() throws {
-        let before = try place.contents(of: "Keys")
-        for command in Self.commands.dropFirst() {
-            let output = try place.shell("PUSHCRYPT_WRITER=other \"$PUSHCRYPT\" \(command) --at \(Workplace.now)")
-            #expect(output.exit == 78 && output.stderr.contains("tests changes this keyset"), "\(output)")
-        }
-        let read = try place.shell("PUSHCRYPT_WRITER=other \"$PUSHCRYPT\" keys export Keys/ios --device one")
-        #expect(read.isSuccess, "\(read)")
-        #expect(try place.contents(of: "Keys") == before)
+    @Test("public keys in a file that every user can read are used, and a private one is refused with its chmod")
+    func keyFiles() throws {
+        try place.write(Data(BatchPlace.registration("p256").utf8), to: "public.json", mode: 0o644)
+        #expect(try place.seal(to: "public.json").isSuccess)
+        try place.write(Data(BatchPlace.jwk("sender").utf8), to: "sender.json", mode: 0o644)
+        let refused = try place.seal(to: "public.json", "--sign-with", "sender.json")
+        expectRefusal(refused, 77, saying: "chmod 600 sender.json")
+        #expect(refused.stderr.contains("defaultMode: 0400"), "\(refused)")
+    }
+
+    /// The mount folder of Kubernetes has mode 1777, and the file is a link through a link that is exchanged.
+    @Test("a mounted keyset is read, and no command changes it")
+    func mountedSecret() throws {
+        let output = try place.shell(
+            """
+            mkdir -p mount/..2026_1 && cp -p Keys/ios.keyset mount/..2026_1/ && chmod 755 mount/..2026_1
+            ln -s ..2026_1 mount/..data && ln -s ..data/ios.keyset mount/ios.keyset && chmod 1777 mount
+            """)
+        try #require(output.isSuccess, "\(output)")
+        #expect(try place.seal(to: "mount/ios").isSuccess)
+        let refused = try place.run("keys", "policy", "mount/ios", "--keep", "3", "--at", Workplace.now)
+        expectRefusal(refused, 77, saying: "chmod go-w mount")
     }
 }

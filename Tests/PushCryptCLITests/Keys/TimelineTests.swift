@@ -42,26 +42,6 @@ struct TimelineTests {
                 """)
     }
 
-    @Test("a published set is listed without policy and age")
-    func publishedSet() throws {
-        let place = try Workplace()
-        let kid = try place.create("Keys/ios", "recipient")
-        try place.export("Keys/ios", to: "set.json")
-        let output = try place.run("keys", "list", "set.json", "--at", "2026-04-01T09:00:00Z")
-        #expect(
-            Workplace.named(output.text, [kid]) == """
-                KID          STATE    SUITE  PSK  AGE  SEALS  OPENS  NEXT CHANGE
-                key number0  primary  p256   -    -    yes    yes    -
-
-                                                                                        now 2026-04-01T09:00:00Z ▼
-                key number0    ██████████████████████████████████████████████████████████████████████████████████│██
-                             ───┬──────────────────┬──────────────────┬─────────────────┬──────────────────┬─────┴──
-                             2026-03-02       2026-03-09         2026-03-16        2026-03-23         2026-03-30
-                             █ seals and opens
-
-                """)
-    }
-
     @Test("a rotation that requires coverage shows what it waits for")
     func gated() throws {
         let policy =
@@ -105,6 +85,45 @@ struct TimelineTests {
         #expect(text.contains("\n             ◂ 1 key destroyed earlier"))
         #expect(text.contains("\nkey number1  ████"))
         #expect(!text.contains("2016"))
+    }
+
+    /// Weekly rotations; the last one is in the future.
+    private static let twenty = (0..<20).map { index in
+        func day(_ offset: Int) -> String {
+            let date = Date(timeIntervalSince1970: 1_761_728_400 + Double(index * 7 + offset) * 86_400)
+            return String(date.ISO8601Format().prefix(10))
+        }
+        var days = [("createdAt", day(-2)), ("activatesAt", day(0))]
+        if index < 19 { days += [("retiresAt", day(7)), ("expiresAt", day(37))] }
+        if index < 10 { days.append(("destroyedAt", day(38))) }
+        return SampleLifecycles.members(days)
+    }
+
+    @Test(
+        "twenty keys give twenty table rows, and timeline rows for the visible ones",
+        arguments: [60, 100, 160])
+    func many(_ width: Int) throws {
+        let text = try Workplace().listed(Self.twenty, columns: width)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.allSatisfy { $0.count <= width && $0.last != " " })
+        func rows(_ lines: some Sequence<String>) -> [Int] {
+            lines.compactMap { $0.firstMatch(of: /^key numbe[r]?([0-9]+)[ ]/).flatMap { Int($0.1) } }
+        }
+        #expect(rows(lines.prefix { !$0.isEmpty }) == Array(10..<20) + Array(0..<10))
+        let lanes = lines.drop { !$0.contains("▼") }.dropFirst().prefix { !$0.contains("┴") }
+        let drawn = rows(lanes)
+        #expect(drawn == Array((20 - drawn.count)..<20) && (11..<20).contains(drawn.count))
+        #expect(lanes.first?.contains("◂ \(20 - drawn.count) keys destroyed earlier") == true)
+        let mark = try #require(lines.first { $0.contains("▼") })
+        let column = mark.distance(from: mark.startIndex, to: try #require(mark.firstIndex(of: "▼")))
+        #expect(lanes.allSatisfy { "│┼".contains(Array($0)[column]) })
+    }
+
+    @Test("below 60 columns a sentence replaces the timeline", arguments: [("1", 40), ("39", 40), ("59", 59)])
+    func narrow(_ given: String, _ width: Int) throws {
+        #expect(StandardStreams.columns(variable: given, terminal: 0) == width)
+        let text = try Workplace().listed([SampleLifecycles.primary], columns: width)
+        #expect(text.hasSuffix("\nThe timeline needs 60 columns.\n"))
     }
 }
 

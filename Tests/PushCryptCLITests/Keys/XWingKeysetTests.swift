@@ -63,25 +63,4 @@ struct XWingKeysetTests {
         }
         #expect(try place.contents(of: "Keys") == before)
     }
-
-    @Test("without the suite, recipients import exits 69 for a record of suite 3, and names the line and the cause")
-    func recipients() throws {
-        let (place, record) = (try Workplace(), try Self.record())
-        var jwk = [UInt8]()
-        try record.publicRecord(keepingPSK: true).appendJWK(to: &jwk)
-        try place.write(Data(jwk) + Data("\n".utf8), to: "lines")
-        let output = try place.run("recipients", "import", "lines", "--into", "directory")
-        guard !Self.hasSuite else { return #expect(output.exit == 0, "\(output)") }
-        expectRefusal(output, 69, saying: "lines: line 1: key \(record.kid): OpenSSL")
-    }
-
-    @Test("without the suite, diagnose says that this host lacks the suite of the record, and keeps the record")
-    func diagnosis() async throws {
-        let app = try await InstalledApp()
-        var jwk = [UInt8]()
-        try Self.record().publicRecord(keepingPSK: true).appendJWK(to: &jwk)
-        let diagnosed = try app.diagnose(app.seal(), "--registration", app.write(Data(jwk), to: "xwing.json"))
-        #expect(diagnosed.errors.contains("registration-unsupported-suite") != Self.hasSuite, "\(diagnosed.text)")
-        #expect(!diagnosed.errors.contains("registration-unreadable"), "\(diagnosed.text)")
-    }
 }

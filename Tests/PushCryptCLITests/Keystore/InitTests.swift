@@ -28,21 +28,6 @@ struct InitTests {
         #expect(try host.place.contents(of: ".") == before)
     }
 
-    @Test func `init with settings of another folder makes one more keyset in their folders`() throws {
-        let host = try KeystorePlace()
-        let options = ["--recipient", "inbox", "--shared", "more", "--insecure-plaintext", "--yes"]
-        let output = try host.run("a", ["init"] + options, day: 0, settings: "a/pushcrypt.json")
-        #expect(output.exit == 0, "\(output)")
-        #expect(output.text.contains("made   keyset \(host.file("a/Keys/inbox.keyset"))"), "\(output)")
-        try host.expectHealthy()
-        let sender = try host.run(
-            "a", ["init", "--sender", "other", "--topic", Workplace.topic, "--insecure-plaintext", "--yes"], day: 0,
-            settings: "a/pushcrypt.json")
-        #expect(sender.exit == 0, "\(sender)")
-        #expect(sender.text.contains("there  keyset \(host.file("a/Publisher/app.keyset"))"), "\(sender)")
-        try host.expectHealthy()
-    }
-
     @Test func `init without --yes, or with a validity under 14 days, exits 64 and makes nothing`() throws {
         let host = try KeystorePlace.empty()
         let output = try host.initialise("--insecure-plaintext")

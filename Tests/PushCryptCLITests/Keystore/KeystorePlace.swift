@@ -48,6 +48,12 @@ struct KeystorePlace {
         return output
     }
 
+    /// Runs a command whose last argument is the id of a key, which may begin with a dash.
+    func run(_ command: [String], key kid: String, day: Int = 0, on host: String = "a") throws -> Output {
+        let time = Workplace.later(day * Workplace.days)
+        return try run(host, command + ["--at", time, "--", kid], day: day, settings: "\(host)/pushcrypt.json")
+    }
+
     func run(_ host: String, _ arguments: [String], day: Int, settings: String?) throws -> Output {
         var environment = ["PUSHCRYPT_WRITER": host]
         if let settings { environment["PUSHCRYPT_SETTINGS"] = file(settings) }
@@ -86,9 +92,7 @@ struct KeystorePlace {
 
     /// The lines of a keyset's log.
     func log(_ path: String = "a/Keys/senders.keyset") throws -> [[String: Any]] {
-        try place.read(path).split(separator: UInt8(ascii: "\n")).dropLast().map { row in
-            try #require(try JSONSerialization.jsonObject(with: row) as? [String: Any])
-        }
+        try place.read(path).split(separator: UInt8(ascii: "\n")).dropLast().map { try Payload.object($0) }
     }
 
     func id(_ path: String = "a/Keys/senders.keyset") throws -> String {

@@ -32,17 +32,6 @@ struct PublishTests {
         try host.expectHealthy()
     }
 
-    @Test func `a renamed keyset is published under the same name, and is missing until the settings have its name`()
-        throws
-    {
-        let names = try host.place.names(in: "www")
-        try host.place.move("a/Keys/senders.keyset", to: "a/Keys/other.keyset")
-        #expect(try host.run("rotate").exit == 66)
-        #expect(try host.place.names(in: "www") == names)
-        try host.place.edit("a/pushcrypt.json") { $0.replacing("\"senders\"", with: "\"other\"") }
-        try host.expectHealthy()
-    }
-
     @Test func `a set with later lines that no publisher has signed is replaced only with --replace`() throws {
         let recipients = try host.initialise("--recipient", "inbox", "--insecure-plaintext", "--yes")
         try #require(recipients.exit == 0, "\(recipients)")
@@ -53,23 +42,6 @@ struct PublishTests {
         expectRefusal(refused, 78, saying: "`pushcrypt publish --replace \(host.file("a/Keys/inbox.keyset"))`")
         try host.succeed("publish", "--replace", "inbox")
         try host.expectHealthy()
-    }
-
-    @Test func `a publisher that the log doesn't name signs nothing`() throws {
-        let other = try host.run(
-            "a",
-            [
-                "init", "--keystore", host.file("b/Keys"), "--publisher-keystore", host.file("b/Publisher"),
-                "--history",
-                host.file("b/history"), "--settings", host.file("b/pushcrypt.json"), "--publish-to", host.file("www2"),
-                "--pins", host.file("b/sender-pins.json"), "--topic", Workplace.topic, "--insecure-plaintext", "--yes",
-            ], day: 0, settings: nil)
-        try #require(other.exit == 0, "\(other)")
-        let document = try host.place.read("www/\(host.id()).1.json")
-        try host.succeed("rotate", day: 25)
-        let output = try host.run("publish", "--publisher", host.file("b/Publisher/app"), "senders", day: 40)
-        expectRefusal(output, 78, saying: "the publisher of epoch 1 isn't at hand")
-        #expect(try host.place.read("www/\(host.id()).1.json") == document)
     }
 
     @Test func `the host of the publisher shows new keys and signs a log with --yes, and nothing without it`() throws {

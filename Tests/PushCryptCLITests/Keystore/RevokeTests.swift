@@ -14,10 +14,7 @@ struct RevokeTests {
     }
 
     private func revoke(_ options: String..., key: String? = nil, day: Int = 1) throws -> Output {
-        let time = Workplace.later(day * Workplace.days)
-        return try host.run(
-            "a", ["revoke", "senders"] + options + ["--at", time, "--", key ?? kid], day: day,
-            settings: "a/pushcrypt.json")
+        try host.run(["revoke", "senders"] + options, key: key ?? kid, day: day)
     }
 
     @Test func `revoke makes a new primary key, publishes the revocation, and says what is left to do`() throws {

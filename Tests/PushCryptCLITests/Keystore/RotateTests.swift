@@ -60,9 +60,7 @@ struct RotateTests {
     @Test func `rotate --json prints one object for each keyset with its changes and its status`() throws {
         try host.pass(to: 84)
         let output = try host.succeed("rotate", "--json", day: 84)
-        let objects = try output.stdout.split(separator: UInt8(ascii: "\n")).map {
-            try #require(try JSONSerialization.jsonObject(with: $0) as? [String: Any])
-        }
+        let objects = try output.objects()
         #expect(objects.count == 3)
         let senders = try #require(objects.first { ($0["keyset"] as? String)?.hasSuffix("senders.keyset") == true })
         #expect(try senders["id"] as? String == host.id() && senders["status"] as? Int == 0)
@@ -82,21 +80,6 @@ struct RotateTests {
         #expect(try host.kids(path).count == 2)
     }
 
-    @Test func `the keys of devices are written once, and a device that left the list loses its file`() throws {
-        try host.place.makeFolder("outbox")
-        try host.place.write(Data("one\ntwo\n".utf8), to: "list")
-        try host.place.edit("a/pushcrypt.json") {
-            "{\"devices\":{\"fleet\":{\"list\":\"../list\",\"to\":\"../outbox\"}}," + $0.dropFirst()
-        }
-        let output = try host.succeed("rotate")
-        #expect(output.text.contains("wrote the keys of 2 devices"), "\(output)")
-        #expect(try host.place.names(in: "outbox").count == 2)
-        try host.expectHealthy()
-        try host.place.write(Data("one\n".utf8), to: "list")
-        #expect(try host.succeed("rotate").text.contains("removed the keys of 1 devices"))
-        #expect(try host.place.names(in: "outbox").count == 1)
-    }
-
     @Test func `rotate --now --at-once makes the pending key seal, or a new one, and warns who lacks it`() throws {
         try host.succeed("rotate", "--now", "senders")
         let pending = try #require(host.kids().last)
@@ -106,18 +89,5 @@ struct RotateTests {
         #expect(try host.kids().count == 3)
         try host.expectHealthy(day: 2)
         #expect(try host.run("rotate", "--at-once", "senders").exit == 64)
-    }
-
-    @Test func `rotate without settings and without a keyset is a usage error`() throws {
-        let output = try host.run("a", ["rotate"], day: 0, settings: nil)
-        expectRefusal(output, 64, saying: "there are no settings")
-    }
-
-    @Test func `rotate --now of a publisher adds a key that signs beside the other`() throws {
-        let output = try host.succeed("rotate", "--now", "app")
-        let kids = try host.kids("a/Publisher/app.keyset")
-        #expect(kids.count == 2 && output.line == kids[1] && output.stderr.contains("new pins"), "\(output)")
-        try host.succeed("rotate")
-        try host.expectHealthy()
     }
 }

@@ -65,4 +65,73 @@ struct StatusTests {
         #expect(rows.count == 27 && rows.allSatisfy { $0.count == 3 && $0[2].hasSuffix(".") }, "\(rows)")
         #expect(Set(rows.map { $0[0] }).count == rows.count)
     }
+
+    @Test("status wraps what a finding says, and no command that it advises")
+    func status() throws {
+        let place = try Workplace()
+        try place.create("Keys/app", "shared")
+        try place.write(Data(#"{"keystores":["Keys"],"history":"history"}"#.utf8), to: "settings.json")
+        let output = try place.shell(
+            "COLUMNS=40 \"$PUSHCRYPT\" status --settings settings.json --at \(Workplace.now)")
+        let command = "`pushcrypt keys secret set \(place.folder.file("Keys/app.keyset").path)`"
+        #expect(output.text.contains("\n    \(command)\n"), "\(output)")
+        let text = output.text.split(separator: "\n").dropFirst().filter { !$0.contains(place.folder.path) }
+        #expect(text.count > 3 && text.allSatisfy { $0.count <= 40 }, "\(output)")
+    }
+
+    /// Expects these exit statuses, and the code of the only finding that is more than a notice.
+    private func expect(
+        _ code: String, rotate: Int32?, status: Int32, day: Int, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        if let rotate {
+            let output = try host.run("rotate", day: day)
+            #expect(output.exit == rotate, "\(output)", sourceLocation: sourceLocation)
+        }
+        let output = try host.run("status", "--json", day: day)
+        #expect(output.exit == status, "\(output)", sourceLocation: sourceLocation)
+        #expect(try codes(output) == [code], "\(output)", sourceLocation: sourceLocation)
+    }
+
+    private func codes(_ output: Output) throws -> Set<String> {
+        let findings = try #require(output.object()["findings"] as? [[String: Any]])
+        return Set(
+            findings.filter { $0["severity"] as? String != "notice" }.compactMap { $0["code"] as? String })
+    }
+
+    @Test func `one run of cron a year ahead publishes nothing: 78, critical, and the right clock ends it`() throws {
+        let before = try (host.place.contents(of: "a/Keys"), host.place.contents(of: "www"))
+        try expect("clock", rotate: 78, status: 2, day: 365)
+        #expect(try host.place.contents(of: "a/Keys") == before.0 && host.place.contents(of: "www") == before.1)
+        try host.expectHealthy(day: 1)
+    }
+
+    @Test(
+        "a read-only disk is critical in the first run, although nothing is due: 78",
+        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
+    func readOnlyDisk() throws {
+        let output = try FullDisk.run(
+            """
+            mount --bind a a && mount -o remount,bind,ro a || exit 1
+            export PUSHCRYPT_SETTINGS=$PWD/a/pushcrypt.json PUSHCRYPT_WRITER=a
+            "$PUSHCRYPT" rotate --at \(Workplace.later(Workplace.days)) >rotate; echo $? >>rotate
+            "$PUSHCRYPT" status --json --at \(Workplace.later(Workplace.days))
+            """, in: host.place)
+        #expect(output.exit == 2, "\(output)")
+        #expect(try codes(output) == ["cannotWrite"], "\(output)")
+        #expect(try host.place.read("rotate") == Data("78\n".utf8))
+        try host.expectHealthy(day: 1)
+    }
+
+    @Test func `a publication that fails is critical until one succeeds: 69`() throws {
+        try host.place.move("www", to: "elsewhere")
+        try host.place.write(Data(), to: "www")
+        let failed = try host.run("rotate", "--now", "senders", day: 1)
+        #expect(failed.exit == 69, "\(failed)")
+        try expect("cannotWrite", rotate: 69, status: 2, day: 1)
+        try host.place.remove("www")
+        try host.place.move("elsewhere", to: "www")
+        try expect("runFailed", rotate: nil, status: 2, day: 1)
+        try host.expectHealthy(day: 1)
+        #expect(try codes(host.run("status", "--json", day: 1)) == [])
+    }
 }

@@ -6,16 +6,15 @@ import Testing
 struct OpenFailureTests {
     @Test(
         "input that isn't a sealed payload shows the placeholder",
-        arguments: SealInputTests.cases.filter { !["a pushcrypt member"].contains($0.testDescription) })
+        arguments: SealInputTests.noObjects + SealInputTests.objects)
     func notAPayload(_ test: SealInputTests.Case) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
         let output = try place.open(keys: "Keys/ios", payload: test.payload)
-        let isObject = ["no aps", "aps of another type", "no alert", "an empty alert", "an alert without text"]
-            .contains(test.testDescription)
-        let isEmpty = ["empty", "a newline"].contains(test.testDescription)
+        let isObject = SealInputTests.objects.contains { $0.payload == test.payload }
         try expectPlaceholder(
-            output, isObject ? "notSealed" : "malformed", note: isEmpty ? ": stdin has no payload: it is empty" : nil)
+            output, isObject ? "notSealed" : "malformed",
+            note: test.payload.count < 2 ? ": stdin has no payload: it is empty" : nil)
     }
 
     @Test("an unsealed payload shows the bundled text, not its own")
@@ -31,12 +30,9 @@ struct OpenFailureTests {
     @Test(
         "a changed outer payload shows the placeholder with its failure class",
         arguments: [
-            (#""v":1"#, #""v":2"#, "unsupportedVersion"), (#""v":1"#, #""v":true"#, "malformed"),
-            (#""v":1"#, #""v":1.0"#, "malformed"), (#""v":1,"#, "", "malformed"),
+            (#""v":1"#, #""v":2"#, "unsupportedVersion"), (#""v":1,"#, "", "malformed"),
             (#""kid":"#, #""skid":"AAAAAAAAAAA","kid":"#, "unknownKey"),
-            (#""kid":"#, #""skid":null,"kid":"#, "malformed"), (#""sealed":"#, #""sealed":"","other":"#, "malformed"),
-            (#""kid":"#, #""kid":"AAAAAAAAAAA","id":"#, "unknownKey"),
-            (#""kid":"#, #""kid":"","id":"#, "malformed"), ("\n", "x", "malformed"),
+            (#""kid":"#, #""kid":"AAAAAAAAAAA","id":"#, "unknownKey"), ("\n", "x", "malformed"),
             (#""pushcrypt":"#, #""pushcrypt":null,"pushcrypt2":"#, "malformed"),
             (#""mutable-content":1"#, #""mutable-content":0"#, "malformed"),
         ])
@@ -86,30 +82,9 @@ struct OpenFailureTests {
         }
     }
 
-    @Test("with pinned senders unsigned, unpinned and forged payloads show the placeholder")
-    func signatures() throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "recipient")
-        try place.create("Keys/push", "sender")
-        try place.create("Keys/stranger", "sender")
-        let signed = try place.sealed(to: "Keys/ios", "--sign-with", "Keys/push")
-        let unsigned = try place.sealed(to: "Keys/ios")
-        let trust = ["--trust", "Keys/push"]
-        let notSigned = try place.open(keys: "Keys/ios", trust[0], trust[1], payload: unsigned)
-        #expect(
-            notSigned.stderr.hasPrefix("pushcrypt: not opened: undecryptable: the push isn't signed"), "\(notSigned)")
-        try expectPlaceholder(try place.open(keys: "Keys/ios", payload: signed), "unknownKey")
-        try expectPlaceholder(
-            try place.open(keys: "Keys/ios", "--trust", "Keys/stranger", payload: signed), "unknownKey")
-        try expectPlaceholder(
-            try place.open(keys: "Keys/ios", trust[0], trust[1], payload: Payload.tampered(signed)), "undecryptable")
-    }
-
     @Test(
         "--fallback selects the payload's alert, which is the default, or a bundled text",
-        arguments: [
-            ([], "Outside"), (["--fallback", "outer"], "Outside"), (["--fallback", "bundled"], "New message"),
-        ])
+        arguments: [([], "Outside"), (["--fallback", "bundled"], "New message")])
     func fallback(_ options: [String], _ title: String) throws {
         let place = try Workplace()
         try place.create("Keys/ios", "recipient")
@@ -122,17 +97,6 @@ struct OpenFailureTests {
     }
 
     @Test(
-        "open exits 64 for an unknown --fallback and for --fallback with --batch",
-        arguments: [["inner"], ["outer", "--batch"]])
-    func fallbackRefused(_ words: [String]) throws {
-        let place = try Workplace()
-        try place.create("Keys/ios", "recipient")
-        let output = try place.run(
-            ["open", "--keys", "Keys/ios", "--topic", Workplace.topic, "--fallback"] + words, stdin: Data())
-        expectUsageError(output)
-    }
-
-    @Test(
         "payloads of expired and revoked keys show the placeholder",
         arguments: [(KeysetChanges.Moment.expiresAt, "keyExpired"), (.revokedAt, "keyRevoked")])
     func ended(_ member: KeysetChanges.Moment, _ reason: String) throws {
@@ -141,5 +105,39 @@ struct OpenFailureTests {
         let sealed = try place.sealed(to: "Keys/ios")
         try place.set(member, of: kid, in: "Keys/ios", to: Workplace.now)
         try expectPlaceholder(try place.open(keys: "Keys/ios", payload: sealed), reason)
+    }
+}
+
+/// Unusable keys are the caller's mistake, not a failed push: no placeholder is shown.
+@Suite("keys that open refuses", .ownThreads)
+struct OpenKeyRefusalTests {
+    @Test("--trust refuses keys that aren't sender keys")
+    func trust() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        expectRefusal(
+            try place.open(keys: "Keys/ios", "--trust", "Keys/ios", payload: Data("{}".utf8)), 65,
+            saying: "sender keys are needed")
+        expectRefusal(try place.open(keys: "Keys/ios", "--trust", "none", payload: Data()), 66)
+    }
+
+    @Test("public keys and sender keys are refused")
+    func unusable() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.create("Keys/push", "sender")
+        try place.export("Keys/ios", to: "set.json")
+        let sealed = try place.sealed(to: "set.json")
+        expectRefusal(try place.open(keys: "set.json", payload: sealed), 65, saying: "public key")
+        expectRefusal(try place.open(keys: "Keys/push", payload: sealed), 65, saying: "sender")
+    }
+
+    @Test("--device is refused for keys that aren't shared, and so is a malformed device id")
+    func device() throws {
+        let place = try Workplace()
+        try place.create("Keys/ios", "recipient")
+        try place.create("Keys/master", "shared")
+        expectRefusal(try place.open(keys: "Keys/ios", "--device", "one", payload: Data()), 64)
+        expectRefusal(try place.open(keys: "Keys/master", "--device", "o n e", payload: Data()), 64)
     }
 }

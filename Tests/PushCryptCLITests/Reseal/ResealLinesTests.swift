@@ -4,9 +4,12 @@ import Testing
 
 @Suite("reseal", .ownThreads)
 struct ResealLinesTests {
+    private let rotated: RotatedPlace
+
+    init() throws { rotated = try RotatedPlace() }
+
     @Test("lines of all kinds are resealed in their order")
     func mixed() throws {
-        let rotated = try RotatedPlace()
         let kinds: [(key: String, device: String?, sender: String?)] = [
             ("old", nil, nil), ("old", "phone", nil), ("old", nil, "old-sender"), ("old", "phone", "old-sender"),
             ("old", "tablet", "new-sender"), ("new", "phone", "old-sender"), ("new", nil, nil),
@@ -31,24 +34,6 @@ struct ResealLinesTests {
         #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
     }
 
-    @Test("many lines are resealed in their order")
-    func order() throws {
-        let rotated = try RotatedPlace()
-        let payloads = try ["old", "new"].map { try rotated.payload("x", to: $0) }
-        let lines = (0..<1_000).map { index in
-            let line = "{\"n\":\(index),\"payload\":\(payloads[index % 2])}"
-            return index % 5 == 4 ? String(line.dropLast()) : line
-        }
-        let output = try rotated.reseal(lines)
-        #expect(output.exit == 65, "\(output)")
-        #expect(output.stderr == "pushcrypt: 1000 lines: 400 resealed, 400 unchanged, 200 in errors.jsonl\n")
-        let whole = lines.enumerated().filter { $0.offset % 5 != 4 }.map(\.element)
-        #expect(output.text.linesWithNewline.map(\.masked) == whole.map(\.masked))
-        let refused = try rotated.refusedLines()
-        #expect(refused.map(\.line) == (1...200).map { $0 * 5 })
-        #expect(refused.compactMap(\.input) == stride(from: 4, to: 1_000, by: 5).map { lines[$0] })
-    }
-
     @Test("a keyset that was rotated reseals to its new key and signs with the sender's new key")
     func keyset() throws {
         let (place, day) = (try Workplace(), "2026-02-20T00:00:00Z")
@@ -68,25 +53,12 @@ struct ResealLinesTests {
         }
     }
 
-    @Test("payloads of a revoked key are resealed")
-    func revoked() throws {
-        let rotated = try RotatedPlace()
-        let line = #"{"payload":\#(try rotated.payload("x"))}"#
-        let set = Payload.replacing("retiresAt", with: "revokedAt", in: try rotated.place.read("keys.json"))
-        try rotated.place.write(set, to: "keys.json")
-        let output = try rotated.reseal([line])
-        #expect(output.exit == 0, "\(output)")
-        #expect(output.stderr == "pushcrypt: 1 line: 1 resealed, 0 unchanged, 0 in errors.jsonl\n")
-        #expect(try rotated.opened(output.line) == "x")
-    }
-
     @Test(
         "a byte order mark, white space at the ends of lines and blank lines at the end change nothing",
         arguments: [
             ("", "\n", ""), ("", "\r\n", "\r"), ("", "", ""), ("\u{FEFF}", " \t\n", " \t"), ("", "\n\n \r\n", ""),
         ])
     func ends(_ start: String, _ end: String, kept: String) throws {
-        let rotated = try RotatedPlace()
         let line = #"{"payload":\#(try rotated.payload("x"))}"#
         let output = try rotated.reseal(Data((start + line + "\n" + line + end).utf8))
         #expect(output.exit == 0, "\(output)")
@@ -94,20 +66,8 @@ struct ResealLinesTests {
         #expect(output.text.masked == "\(line)\n\(line)\(kept)\n".masked)
     }
 
-    @Test("empty input writes an empty errors file and no output", arguments: ["</dev/null", "<&-"])
-    func nothing(_ stdin: String) throws {
-        let rotated = try RotatedPlace()
-        let output = try rotated.place.shell("\(RotatedPlace.script) keys.json \(stdin)")
-        #expect(output.exit == 0, "\(output)")
-        #expect(output.stderr == "pushcrypt: 0 lines: 0 resealed, 0 unchanged, 0 in errors.jsonl\n")
-        #expect(output.stdout.isEmpty)
-        #expect(try rotated.place.read("errors.jsonl").isEmpty)
-        #expect(try rotated.place.mode(of: "errors.jsonl") == 0o600)
-    }
-
     @Test("no output shows a plaintext or a key")
     func secrecy() throws {
-        let rotated = try RotatedPlace()
         let whole = try rotated.payload("top secret", by: "old-sender")
         let tampered = String(decoding: try Payload.tampered(Data(whole.utf8)), as: UTF8.self)
         let lines = [whole, tampered, String(whole.dropLast())].map { #"{"payload":\#($0)}"# }
@@ -118,13 +78,51 @@ struct ResealLinesTests {
                 ["reseal", "--keys", "keys.json", "--topic", Workplace.topic, "--errors", "late"] + late
                     + ["--sign-with", "senders.json"], stdin: Data(lines.joined(separator: "\n").utf8)),
         ]
-        #expect(try rotated.refusedLines().map(\.reason) == ["undecryptable", "malformedLine"])
-        #expect(try rotated.refusedLines("late").map(\.reason) == ["expired", "undecryptable", "malformedLine"])
+        #expect(try rotated.place.refusedLines().map(\.reason) == ["undecryptable", "malformedLine"])
+        #expect(try rotated.place.refusedLines("late").map(\.reason) == ["expired", "undecryptable", "malformedLine"])
         let files = try ["errors.jsonl", "late"].map { String(decoding: try rotated.place.read($0), as: UTF8.self) }
         let secrets = try ["keys.json", "senders.json"].flatMap { try rotated.place.secrets(in: $0) }
         #expect(secrets.count == 4)
         for text in outputs.flatMap({ [$0.text, $0.stderr] }) + files {
             for secret in secrets + ["top secret", "\"iat\"", "\"exp\""] { #expect(!text.contains(secret)) }
         }
+    }
+
+    @Test(
+        "keys that reseal can't use are refused before anything is read or written",
+        arguments: [
+            (["--keys", "none"], Int32(66), "none"), (["--keys", "Keys"], 65, "Keys"),
+            (["--keys", "recipient.json"], 65, "recipient.json: these are recipient keys"),
+            (["--keys", "senders.json"], 65, "senders.json: these are sender keys"),
+            (["--keys", "keys.json", "--sign-with", "keys.json"], 65, "keys.json: "),
+            (["--keys", "keys.json", "--sign-with", "public.json"], 65, "public.json: "),
+            (["--keys", "keys.json", "--sign-with", "none"], 66, "none"),
+            (["--keys", "keys.json", "--at", "2025-01-01T00:00:00Z"], 65, "keys.json: none of the 2 keys seals"),
+            (["--keys", "keys.json", "--topic", "a/b"], 64, "topic"),
+            (["--keys", "Keys/demo/shared"], 64, "--allow-demo-keys"),
+            (["--keys", "keys.json", "--sign-with", "Keys/demo/sender"], 64, "--allow-demo-keys"),
+        ])
+    func refusedKeys(_ options: [String], _ status: Int32, _ words: String) throws {
+        try rotated.place.create("Keys/ios", "recipient")
+        try rotated.place.export("Keys/ios", to: "recipient.json")
+        try rotated.place.export("Keys/new-sender", to: "public.json")
+        try rotated.place.copyDemoKeys()
+        let before = try rotated.place.names()
+        var arguments = ["reseal", "--errors", "errors.jsonl"] + options
+        if !options.contains("--topic") { arguments += ["--topic", Workplace.topic] }
+        if !options.contains("--at") { arguments += ["--at", Workplace.now] }
+        expectRefusal(try rotated.place.run(arguments, stdin: Data("{}".utf8)), status, saying: words)
+        #expect(try rotated.place.names() == before)
+    }
+
+    @Test("reseal with demo keys and --allow-demo-keys exits 0 and prints the current push unchanged")
+    func demo() throws {
+        try rotated.place.copyDemoKeys()
+        let sealed = try rotated.place.sealed(to: "Keys/demo/shared", "--allow-demo-keys")
+        let line = Data(#"{"payload":"#.utf8) + sealed.dropLast() + Data("}\n".utf8)
+        let output = try rotated.reseal(line, keys: "Keys/demo/shared", "--allow-demo-keys")
+        #expect(output.exit == 0, "\(output)")
+        #expect(output.stdout == line)
+        #expect(output.stderr == "pushcrypt: 1 line: 0 resealed, 1 unchanged, 0 in errors.jsonl\n")
     }
 }

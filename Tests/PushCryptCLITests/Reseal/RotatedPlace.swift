@@ -65,20 +65,6 @@ struct RotatedPlace {
         try #require(output.isSuccess, "\(output)")
         return try Payload.string("aps.alert", of: output.payload)
     }
-
-    func refusedLines(_ file: String = "errors.jsonl") throws -> [RefusedLine] {
-        try place.read(file).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-            .map { try JSONDecoder().decode(RefusedLine.self, from: Data($0)) }
-    }
-}
-
-/// A line of the errors file.
-struct RefusedLine: Decodable {
-    let line: Int
-    let reason: String
-    let message: String
-    let input: String?
-    let inputBase64: Data?
 }
 
 extension String {

@@ -13,19 +13,6 @@ struct DamagedFileTests {
             try place.expectRefused(place.whole.prefix(count), "cut at \(count)", turn: count)
         }
     }
-
-    @Test("a keyset with a flipped bit is refused by commands that use its keys", arguments: [false, true])
-    func flipped(_ isEncrypted: Bool) throws {
-        let place = try DamagedPlace(isEncrypted)
-        var random = SplitMix64(seed: 9)
-        for turn in 0..<LongTests.value(40, short: 7) {
-            let index = Int.random(in: place.whole.indices, using: &random)
-            let bit = Int.random(in: 0...7, using: &random)
-            var bytes = place.whole
-            bytes[index] ^= 1 << bit
-            try place.expectRefused(bytes, "bit \(bit) of byte \(index)", turn: turn)
-        }
-    }
 }
 
 /// A keyset of two keys.

@@ -92,42 +92,4 @@ struct NumberTests {
             #expect(try batch.place.run("keys", "list", "Keys/ios").isSuccess)
         }
     }
-
-    @Test("inspect refuses a --limit above the size that it reads", arguments: ["65537", "9223372036854775807"])
-    func limit(value: String) throws {
-        expectUsageError(try CLI.run(["inspect", "--limit", value], stdin: Data(#"{"aps":{}}"#.utf8)))
-    }
-}
-
-/// Numbers in a keyset are refused by the library.
-@Suite("numbers in files", .ownThreads)
-struct StoredNumberTests {
-    private static let numbers = [
-        "-1", "0", "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808", "1e400", "1.5",
-        "null",
-    ]
-    private static let times = [
-        #""9999-12-31T23:59:59Z""#, #""9999-12-31T23:59:59-23:59""#, #""0000-01-01T00:00:00Z""#,
-        #""0000-01-01T00:00:00+23:59""#, "0",
-    ]
-
-    @Test("a reference with an invalid blob size is refused", arguments: numbers.filter { $0 != "0" })
-    func blobSize(value: String) throws {
-        let place = try BatchPlace().place
-        let (key, digest) = (String(repeating: "A", count: 43), String(repeating: "A", count: 43))
-        let reference = #"{"url":"https://a/b","key":"\#(key)","size":\#(value),"sha256":"\#(digest)"}"#
-        try place.write(Data(reference.utf8), to: "blob.json")
-        let opened = try place.run(["blob", "open", "--reference", "blob.json", "--output", "plain"])
-        let sealed = try place.run(["seal", "--bare", "--to", "fleet.json", "--topic", "a", "--offload", "blob.json"])
-        for output in [opened, sealed] { #expect(output.exit == 65 && output.hasOneLineOnStderr, "\(output)") }
-    }
-
-    @Test("a device's report with an extreme time is counted or refused", arguments: times)
-    func report(time: String) throws {
-        let place = try Workplace()
-        let kid = try place.create("Keys/ios", "recipient")
-        try place.write(Data(#"{"device":"d","kid":"\#(kid)","seenAt":\#(time)}"#.utf8), to: "reports.jsonl")
-        let output = try place.run("keys", "coverage", "Keys/ios", "--reports", "reports.jsonl", "--at", Workplace.now)
-        #expect(NumberTests.statuses.contains(output.exit), "\(output)")
-    }
 }

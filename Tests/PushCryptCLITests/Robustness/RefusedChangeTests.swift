@@ -53,25 +53,6 @@ struct RefusedChangeTests {
     }
 
     @Test(
-        "commands that only read follow links to keysets",
-        arguments: [
-            "keys list Keys/senders", "keys export Keys/senders",
-            "seal --to Keys/fleet --bare --topic com.example.app", "open --keys Keys/fleet --topic com.example.app",
-        ])
-    func reading(_ command: String) throws {
-        let place = try ChangingCommand.place()
-        try place.write(try place.sealed(to: "Keys/fleet", at: ChangingCommand.time), to: "sealed")
-        for name in ["senders", "fleet"] {
-            try place.move("Keys/\(name).keyset", to: "\(name).keyset")
-            try #require(place.shell("ln -s ../\(name).keyset Keys/\(name).keyset").isSuccess)
-        }
-        let stdin = command.hasPrefix("open") ? try place.read("sealed") : Workplace.inner
-        let output = try place.run(
-            command.split(separator: " ").map(String.init) + ["--at", ChangingCommand.time], stdin: stdin)
-        #expect(output.isSuccess && !output.text.isEmpty, "\(output)")
-    }
-
-    @Test(
         "changes in folders that the user can't write exit 77 and change nothing; list and seal work",
         .enabled(if: Unprivileged.isAvailable, Unprivileged.missing), arguments: ChangingCommand.all)
     func readOnlyFolder(_ command: ChangingCommand) throws {

@@ -41,12 +41,8 @@ struct InstructionTests {
         #expect(report["retract"] as? [String] == [Self.ids[0]])
         #expect(report["quiet"] as? Bool == true)
         #expect(report["badgeAdd"] as? Int == 3)
-        let text = try place.run(["inspect"] + keys, stdin: sealed).text
-        #expect(text.contains("takes back \(Self.ids[0]); quiet; adds 3 to the badge"))
         let outside = try place.run(["inspect", "--json"], stdin: sealed).object()
         #expect(Set(outside.keys).isDisjoint(with: ["retract", "quiet", "badgeAdd", "avatar"]))
-        let plain = try place.run(["inspect", "--json"] + keys, stdin: Self.seal(place).stdout).object()
-        #expect(Set(plain.keys).isDisjoint(with: ["retract", "quiet", "badgeAdd", "avatar"]))
     }
 
     @Test("seal --show-id writes the id to stderr, and inspect shows the same one with the keys only")
@@ -67,7 +63,7 @@ struct InstructionTests {
         let place = try Self.place()
         try place.create("Keys/ios", "recipient")
         try place.create("Keys/push", "sender")
-        for option in [["--quiet"], ["--badge-add", "1"], ["--retract", Self.ids[0]], ["--retract-from", "spring"]] {
+        for option in [["--quiet"], ["--retract-from", "spring"]] {
             let arguments = ["seal", "--to", "Keys/ios", "--topic", Workplace.topic, "--at", Workplace.now] + option
             expectRefusal(
                 try place.run(arguments, stdin: Self.payload), 65, saying: "only a signed push")
@@ -80,8 +76,6 @@ struct InstructionTests {
         "an instruction outside its limits is refused with the limit",
         arguments: [
             (["--badge-add", "1000"], "-999 to 999"), (["--retract", "x"], "22 characters"),
-            (["--retract", ids[0], "--retract", ids[0]], "given twice"),
-            (["--retract-from", String(repeating: "x", count: 256)], "1 to 255 bytes"),
             (["--id-from", "spring", "--retract-from", "spring"], "can't retract itself"),
             (["--quiet", "--expose", "sound"], "makes no sound"),
         ])
@@ -99,44 +93,31 @@ struct InstructionTests {
         }
         let lines = [
             line(1), line(2, #","retract":["\#(Self.ids[1])"],"quiet":true,"badgeAdd":-2"#),
-            line(3, #","retract":["\#(Self.ids[0])"]"#),
-            line(4, #","retract":"x""#), line(5, #","quiet":1"#), line(6, #","badgeAdd":1.5"#),
-            line(7, #","badgeAdd":1000"#),
+            line(3, #","retract":"x""#), line(4, #","quiet":1"#), line(5, #","badgeAdd":1.5"#),
         ]
-        let first = try place.run(
-            "seal", "--batch", "--to", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now, "--id-from",
-            "spring", stdin: Data((line(1) + "\n").utf8))
-        let id = try #require(Self.summaries(first)[0]["id"] as? String)
+        let command = ["--batch", "--topic", Workplace.topic, "--at", Workplace.now]
         let sealed = try place.run(
-            "seal", "--batch", "--to", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now,
-            "--retract-from", "spring", "--retract", Self.ids[0], "--badge-add", "1",
-            stdin: Data((lines.joined(separator: "\n") + "\n").utf8))
-        #expect(sealed.exit == 65)
+            ["seal", "--to", "Keys/shared", "--retract-from", "spring", "--retract", Self.ids[0], "--badge-add", "1"]
+                + command, stdin: BatchPlace.data(lines))
+        #expect(sealed.exit == 65 && !sealed.text.contains("\"retract\""), "\(sealed)")
         for words in [
-            "line 4: malformedLine: \"retract\" is not an array of message ids",
-            "line 5: malformedLine: \"quiet\" is not true or false",
-            "line 6: malformedLine: \"badgeAdd\" is not an integer", "line 7: invalidOption",
+            "line 3: malformedLine: \"retract\" is not an array of message ids",
+            "line 4: malformedLine: \"quiet\" is not true or false",
+            "line 5: malformedLine: \"badgeAdd\" is not an integer",
         ] {
             #expect(sealed.stderr.contains(words), "\(words)")
         }
-        #expect(!sealed.text.contains("\"retract\""))
-        let opened = try place.run(
-            "open", "--batch", "--keys", "Keys/shared", "--topic", Workplace.topic, "--at", Workplace.now,
-            stdin: sealed.stdout)
-        let summaries = try Self.summaries(opened)
+        let summaries = try Self.summaries(
+            place.run(["open", "--keys", "Keys/shared"] + command, stdin: sealed.stdout))
         let retracted = try summaries.map { Set(try #require($0["retract"] as? [String])) }
-        #expect(retracted[0].contains(Self.ids[0]) && retracted[0].count == 2)
-        #expect(retracted[0].contains(id) && retracted[2].count == 2)
-        #expect(retracted[1].isSuperset(of: Self.ids) && retracted[1].count == 3)
-        #expect(summaries.map { $0["quiet"] as? Bool } == [nil, true, nil])
-        #expect(summaries.map { $0["badgeAdd"] as? Int } == [1, -2, 1])
+        #expect(retracted.map(\.count) == [2, 3] && retracted[1].isSuperset(of: Self.ids), "\(retracted)")
+        #expect(retracted[0].contains(Self.ids[0]))
+        #expect(summaries.map { $0["quiet"] as? Bool } == [nil, true])
+        #expect(summaries.map { $0["badgeAdd"] as? Int } == [1, -2])
     }
 
     private static func summaries(_ output: Output) throws -> [[String: Any]] {
-        try output.text.split(separator: "\n").map { line in
-            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            return try #require(object?["pushcrypt"] as? [String: Any])
-        }
+        try output.objects().map { try #require($0["pushcrypt"] as? [String: Any]) }
     }
 
     @Test("an attachment of blob seal --use avatar is sealed as the avatar, and open names it")
@@ -154,9 +135,5 @@ struct InstructionTests {
             stdin: sealed)
         #expect(try report.object()["avatar"] as? Bool == true)
         expectRefusal(try Self.seal(place, "--attach", "a.ref", "--quiet"), 64, saying: "quiet")
-        let payload = try place.run(
-            "blob", "seal", "--purpose", "payload", "--use", "avatar", "--reference", "b.ref", stdin: Self.payload)
-        expectUsageError(payload)
-        #expect(payload.stderr.contains("--type, --id and --use are only for attachments"))
     }
 }

@@ -4,18 +4,13 @@ import PushCryptTestSupport
 import Testing
 
 @Suite("simulate --picture", .ownThreads) struct PageTests {
-    private let place: Workplace
+    private let phone: SimulatedPhone
+    private var place: Workplace { phone.place }
 
-    init() throws {
-        place = try Workplace()
-        try place.create("phone", "recipient", "--psk")
-    }
+    init() throws { phone = try SimulatedPhone() }
 
     private func simulate(_ pushes: [Data], _ options: [String] = [], to file: String = "page.html") throws -> Output {
-        let lines = Data(pushes.map { $0.filter { $0 != UInt8(ascii: "\n") } }.joined(separator: [UInt8(ascii: "\n")]))
-        return try place.run(
-            ["simulate", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, "--picture", file]
-                + options, stdin: lines)
+        try phone.run(SimulatedPhone.lines(pushes), ["--picture", file] + options)
     }
 
     /// The page of payloads that are sealed to the phone.
@@ -94,17 +89,6 @@ import Testing
         #expect(alert["title"].map { Array($0.utf8) } == Array(text.utf8))
     }
 
-    @Test("a text from right to left and joined emoji are unchanged, in a block that finds its own direction")
-    func direction() throws {
-        let texts = ["title": "نتائجك جاهزة", "subtitle": "ד״ר אוסיי", "body": "👩‍👩‍👧‍👦 🇫🇷 a\u{301}\r\nb\tc"]
-        let screen = try Self.screen(page(of: [["aps": ["alert": texts]]]))
-        for (style, text) in texts {
-            let block = try #require(screen.styled(style).first)
-            #expect(block.attributes["dir"] == "auto" && ["h3", "p"].contains(block.name))
-            #expect(Array(block.text.utf8) == Array(text.replacing("\r\n", with: "\n").utf8))
-        }
-    }
-
     @Test("the policy allows only the style of the page, and the page has no script and names no address")
     func contentSecurityPolicy() throws {
         let root = try page(of: [Self.push("Hi")])
@@ -140,21 +124,6 @@ import Testing
         let output = try place.run(
             "inspect", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now, stdin: sealed)
         return try #require(try output.object()["bytes"] as? [String: Int])
-    }
-
-    @Test("the budget of a push with a fetched payload is that of the message, as inspect shows it")
-    func offloadedBudget() throws {
-        let long = #"{"aps":{"alert":"\#(String(repeating: "All of it. ", count: 300))"}}"#
-        let blob = try place.run(
-            ["blob", "seal", "--url", "https://a.b/p", "--reference", "p.ref", "--purpose", "payload"],
-            stdin: Data(long.utf8))
-        try place.write(blob.stdout, to: "p")
-        let sealed = try place.sealed(to: "phone", "--offload", "p.ref")
-        try #require(try simulate([sealed], ["--serve", "https://a.b/p=p"]).isSuccess)
-        let page = try Markup.root(of: place.read("page.html"))
-        let (figures, bytes) = (Self.budget(in: page), try inspected(sealed))
-        #expect(figures.allSatisfy { bytes[$0.key] == $0.value }, "\(figures) \(bytes)")
-        #expect(page.text.contains("All of it. All of it."))
     }
 
     @Test("invisible characters of the JSON are escaped, and the joiners of emoji and scripts aren't")
@@ -209,29 +178,6 @@ import Testing
         let stack = try #require(screen.styled("stack").first)
         #expect(Self.texts(stack, "closed") == ["2 more"] && Self.texts(stack, "others").count == 1)
         #expect(Self.texts(try #require(stack.named("details").first), "title") == ["3", "1"])
-    }
-
-    @Test("a stack is open if its latest notification is a placeholder that would hide restored texts")
-    func placeholderOnTop() throws {
-        let pushes = try ["1", "2"].map { title in
-            try place.sealed(to: "phone", payload: JSONSerialization.data(withJSONObject: Self.push(title)))
-        }
-        func stacks(_ pushes: [Data]) throws -> [Markup] {
-            _ = try simulate(pushes)
-            return try Markup.root(of: place.read("page.html")).styled("stack")
-        }
-        let failed = try stacks(pushes + [try Payload.tampered(pushes[0])])
-        #expect(Self.texts(failed[1], "title") == ["New message", "2", "1"])
-        #expect(failed.map { $0.named("details").first?.attributes["open"] != nil } == [false, true])
-        #expect(try stacks(pushes).map { $0.named("details").first?.attributes["open"] != nil } == [false, false])
-    }
-
-    @Test("a body of any length is complete in the page, and its style cuts it after four lines")
-    func cut() throws {
-        let body = (1...20).map { "line \($0)" }.joined(separator: "\n")
-        let page = try page(of: [Self.push("Hi", ["body": body])])
-        #expect(try Self.texts(Self.screen(page), "body") == [body])
-        #expect(page.named("style")[0].text.contains(".text > .body { -webkit-line-clamp: 4; }"))
     }
 
     private static let png: [UInt8] = [

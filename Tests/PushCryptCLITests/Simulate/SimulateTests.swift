@@ -3,40 +3,24 @@ import PushCryptTestSupport
 import Testing
 
 @Suite("simulate", .ownThreads) struct SimulateTests {
-    private static let png = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20))
+    private let phone: SimulatedPhone
+    private var place: Workplace { phone.place }
 
-    private let place: Workplace
+    init() throws { phone = try SimulatedPhone() }
 
-    init() throws {
-        place = try Workplace()
-        try place.create("phone", "recipient", "--psk")
-    }
-
-    private func simulate(_ payload: Data, _ options: String..., keys: String = "phone") throws -> Output {
-        try place.run(
-            ["simulate", "--keys", keys, "--topic", Workplace.topic, "--at", Workplace.now] + options, stdin: payload)
-    }
-
-    private func object(_ payload: Data, _ options: String...) throws -> [String: Any] {
-        try place.run(
-            ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
-            stdin: payload
-        ).object()
-    }
-
-    private static func title(_ object: [String: Any], _ part: String = "after") -> String? {
-        (object[part] as? [String: Any])?["title"] as? String
+    /// A line with a sealed push and these members.
+    private func line(_ members: String) throws -> Data {
+        Data(#"{"payload":\#(String(decoding: try place.sealed(to: "phone"), as: UTF8.self)),\#(members)}"#.utf8)
     }
 
     @Test("a sealed push is shown with its placeholder beside its text, and the exit status is 0")
     func restored() throws {
-        let output = try simulate(place.sealed(to: "phone"))
+        let output = try phone.run(place.sealed(to: "phone"))
         #expect(output.isSuccess, "\(output)")
         for text in ["New message", "Results", "All clear.", "✓ restored"] { #expect(output.text.contains(text)) }
-        #expect(!output.text.contains("(line"))
-        let json = try object(place.sealed(to: "phone"))
-        #expect(Self.title(json, "before") == "New message" && Self.title(json) == "Results")
-        #expect(json["restored"] as? Bool == true && json["failure"] is NSNull && json["badge"] as? Int == 2)
+        let json = try phone.object(place.sealed(to: "phone"))
+        #expect(json.object("before").text("title") == "New message" && json.shown("title") == "Results")
+        #expect(json.isRestored && json["failure"] is NSNull && json["badge"] as? Int == 2)
     }
 
     @Test(
@@ -46,94 +30,56 @@ import Testing
             (#""headers":{"Apns-Topic":"com.example.other"}"#, "refused", "400 DeviceTokenNotForTopic"),
             (#""headers":{"apns-topic":["com.example.other"]}"#, "refused", "400 DeviceTokenNotForTopic"),
             (#""topic":"com.example.other""#, "refused", "400 DeviceTokenNotForTopic"),
-            (#""headers":{"apns-push-type":"background"}"#, "nothing", nil),
-            (#""headers":{"apns-priority":10},"n":1"#, "restored", nil), (#""n":1"#, "restored", nil),
+            (#""headers":{"apns-push-type":"background"}"#, "nothing", nil), (#""n":1"#, "restored", nil),
         ])
     func headers(_ members: String, _ outcome: String, _ refused: String?) throws {
-        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
-        let json = try object(Data(#"{"payload":\#(payload),\#(members)}"#.utf8))
-        #expect(json["outcome"] as? String == outcome && json["refused"] as? String == refused, "\(json)")
+        let json = try phone.object(line(members))
+        #expect(json.text("outcome") == outcome && json.text("refused") == refused, "\(json)")
     }
 
     @Test(
         "a refusal because of the topic names both topics",
         arguments: [
             (#"{"apns-topic":"com.example.other"}"#, "apns-topic is com.example.other", "needs com.example.app"),
-            (
-                #"{"apns-push-type":"voip"}"#, "apns-topic is com.example.app",
-                "of the type voip to this phone's app needs com.example.app.voip"
-            ),
-            (
-                #"{"apns-push-type":"mdm"}"#, "apns-topic is com.example.app",
-                "of the type mdm to this phone's app has no topic"
-            ),
+            (#"{"apns-push-type":"voip"}"#, "apns-topic is com.example.app", "app needs com.example.app.voip"),
+            (#"{"apns-push-type":"mdm"}"#, "apns-topic is com.example.app", "app has no topic"),
         ])
     func topics(_ headers: String, _ given: String, _ needed: String) throws {
-        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
-        let json = try object(Data(#"{"payload":\#(payload),"headers":\#(headers)}"#.utf8))
-        let verdict = json["verdict"] as? String ?? ""
-        #expect(verdict.contains(given) && verdict.contains(needed), "\(json)")
+        let verdict = try phone.object(line(#""headers":\#(headers)"#)).verdict
+        #expect(verdict.contains(given) && verdict.contains(needed), "\(verdict)")
     }
 
     @Test(
         "headers that can't be those of a request to APNs are refused with the line and what is wrong",
         arguments: [
-            (#""x""#, "headers isn't an object"), (#"["apns-topic: a"]"#, "headers isn't an object"),
-            (#"{"apns_topic":"a"}"#, "apns_topic isn't a header"), (#"{"apns-topic":{}}"#, "apns-topic isn't a string"),
+            (#""x""#, "headers isn't an object"), (#"{"apns_topic":"a"}"#, "apns_topic isn't a header"),
+            (#"{"apns-topic":{}}"#, "apns-topic isn't a string"),
         ])
     func wrongHeaders(_ headers: String, _ reason: String) throws {
-        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
-        let output = try simulate(Data(#"{"payload":\#(payload),"headers":\#(headers)}"#.utf8))
+        let output = try phone.run(line(#""headers":\#(headers)"#))
         #expect(output.exit == 65 && output.stderr.contains("line 1: " + reason), "\(output)")
-    }
-
-    @Test("a push that isn't an alert by its header names the header as the cause")
-    func background() throws {
-        let payload = String(decoding: try place.sealed(to: "phone"), as: UTF8.self)
-        let output = try simulate(Data(#"{"payload":\#(payload),"headers":{"apns-push-type":"background"}}"#.utf8))
-        #expect(output.exit == 65 && output.text.contains("apns-push-type isn't alert"), "\(output)")
     }
 
     @Test("a push for another key shows the placeholder and its class, and the exit status is 65")
     func unknownKey() throws {
         try place.create("other", "recipient", "--psk")
-        let output = try simulate(place.sealed(to: "other"))
+        let output = try phone.run(place.sealed(to: "other"))
         #expect(output.exit == 65 && output.text.contains("✗ unknownKey: the placeholder is shown"), "\(output)")
-        #expect(
-            !output.text.contains("Results")
-                && output.stderr
-                    == "pushcrypt: 1 of 1 payloads not completely restored; pushcrypt diagnose can say why\n"
-        )
+        #expect(!output.text.contains("Results") && output.stderr.contains("pushcrypt diagnose"), "\(output)")
     }
 
     @Test(
-        "the last line of a failed run names diagnose only if it can say more than the verdict",
+        "options of the phone change what is shown, and diagnose isn't named where it can't say more than the verdict",
         arguments: [
-            (["--locked"], false), (["--at", "2027-03-01T09:00:00Z"], false),
+            (["--locked"], "keyLocked"), (["--at", "2027-03-01T09:00:00Z"], "expired"),
+            (["--at", "2026-02-01T09:00:00Z"], "notYetValid"),
         ])
-    func next(_ options: [String], namesDiagnose: Bool) throws {
-        let time = options.contains("--at") ? [] : ["--at", Workplace.now]
-        let output = try place.run(
-            ["simulate", "--keys", "phone", "--topic", Workplace.topic] + time + options,
-            stdin: place.sealed(to: "phone"))
-        #expect(output.exit == 65 && output.stderr.contains("pushcrypt diagnose") == namesDiagnose, "\(output)")
-        #expect(output.stderr.contains("1 of 1 payloads not completely restored"), "\(output)")
-    }
-
-    @Test(
-        "options of the phone change what is shown",
-        arguments: [
-            (["--locked"], "keyLocked", "New message"),
-            (["--at", "2027-03-01T09:00:00Z"], "expired", "New message"),
-            (["--at", "2026-02-01T09:00:00Z"], "notYetValid", "New message"), ([], nil, "Results"),
-        ] as [([String], String?, String)])
-    func phone(_ options: [String], failure: String?, title: String) throws {
-        let arguments = ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic]
-        let time = options.contains("--at") ? [] : ["--at", Workplace.now]
-        let output = try place.run(arguments + time + options, stdin: place.sealed(to: "phone"))
+    func options(_ options: [String], failure: String) throws {
+        let output = try phone.run(place.sealed(to: "phone"), options + ["--json"])
         let json = try output.object()
-        #expect(json["failure"] as? String == failure && Self.title(json) == title, "\(output)")
-        #expect(output.exit == (title == "Results" ? 0 : 65))
+        #expect(json.text("failure") == failure && json.shown("title") == "New message", "\(output)")
+        #expect(output.exit == 65 && output.stderr.contains("1 of 1 payloads not completely restored"), "\(output)")
+        #expect(failure == "notYetValid" || !output.stderr.contains("diagnose"), "\(output)")
     }
 
     @Test(
@@ -143,21 +89,15 @@ import Testing
             ([], "attachmentFailed", "The attachment of image_url isn't on the simulated network."),
         ] as [([String], String?, String)])
     func attachment(_ options: [String], failure: String?, verdict: String) throws {
-        try place.write(Self.png, to: "p.png")
-        let payload = Data(
-            #"{"aps":{"alert":{"title":"Results"}},"image_url":"https://example.com/p.png"}"#.utf8)
-        let sealed = try place.sealed(to: "phone", payload: payload)
-        let output = try place.run(
-            [
-                "simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now,
-                "--attachment-member", "image_url",
-            ] + options, stdin: sealed)
+        try place.write(SimulatedPhone.png, to: "p.png")
+        let sealed = try phone.sealed(
+            #"{"aps":{"alert":{"title":"Results"}},"image_url":"https://example.com/p.png"}"#)
+        let output = try phone.run(sealed, ["--json", "--attachment-member", "image_url"] + options)
         let json = try output.object()
-        #expect(Self.title(json) == "Results" && json["failure"] as? String == failure, "\(output)")
-        #expect(json["outcome"] as? String == "restored")
-        #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
+        #expect(json.shown("title") == "Results" && json.text("failure") == failure, "\(output)")
+        #expect(json.text("outcome") == "restored" && json.verdict.contains(verdict), "\(json)")
         #expect((json["attachments"] as? [[String: Any]])?.first?["bytes"] as? Int == (failure == nil ? 28 : nil))
-        #expect(json["missing"] as? [String] == (options.isEmpty ? ["https://example.com/p.png"] : nil))
+        #expect(json.texts("missing") == (options.isEmpty ? ["https://example.com/p.png"] : nil))
         #expect(output.exit == (failure == nil ? 0 : 65))
     }
 
@@ -166,44 +106,35 @@ import Testing
         let sealed = try place.sealed(to: "phone")
         let pretty = try JSONSerialization.data(
             withJSONObject: JSONSerialization.jsonObject(with: sealed), options: .prettyPrinted)
-        #expect(try simulate(pretty).isSuccess)
-        let broken = try object(Data("{\n\"aps\": {},\n}".utf8))
+        #expect(try phone.run(pretty).isSuccess)
+        let broken = try phone.object(Data("{\n\"aps\": {},\n}".utf8))
         #expect(broken["number"] as? Int == 1 && broken["line"] as? Int == 1)
-        #expect(
-            (broken["verdict"] as? String)?.hasSuffix("JSON refused at byte 13: JSON doesn't allow this character here")
-                == true, "\(broken)")
+        #expect(broken.verdict.contains("JSON refused at byte 13"), "\(broken)")
         let other = try place.sealed(to: "phone").dropLast()
         let lines = sealed + Data("\n\n{\"payload\":".utf8) + other + Data(",\"to\":\"x\",\"id\":\"i\"}\n".utf8)
-        let output = try simulate(lines, "--json")
-        #expect(output.isSuccess && output.text.split(separator: "\n").count == 2, "\(output)")
-        let last = try #require(output.text.split(separator: "\n").last)
-        let json = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
-        #expect(json["number"] as? Int == 2 && json["line"] as? Int == 4)
-        #expect(json["to"] as? String == "x" && json["id"] as? String == "i" && json["token"] == nil)
-        #expect(try simulate(sealed + Data("\n\n{}".utf8)).text.contains("2. (line 4) 2 of 4096 bytes"))
-        expectRefusal(try simulate(Data()), 65, saying: "stdin has no payload")
+        let output = try phone.run(lines, ["--json"])
+        let objects = try output.objects()
+        #expect(output.isSuccess && objects.count == 2, "\(output)")
+        #expect(objects[1]["number"] as? Int == 2 && objects[1]["line"] as? Int == 4)
+        #expect(objects[1].text("to") == "x" && objects[1].text("id") == "i" && objects[1]["token"] == nil)
+        #expect(try phone.run(sealed + Data("\n\n{}".utf8)).text.contains("2. (line 4) 2 of 4096 bytes"))
+        expectRefusal(try phone.run(Data()), 65, saying: "stdin has no payload")
     }
 
     @Test(
         "one phone receives all lines: a second copy of a message is replayed, and a bad line doesn't stop the others")
     func several() throws {
         let sealed = try place.sealed(to: "phone")
-        let lines =
-            Data("nonsense\n".utf8) + sealed + Data("\n".utf8) + sealed + Data(#"\#n{"aps":{"alert":"x"}}"#.utf8)
-        let output = try simulate(lines, "--json")
-        let objects = try output.text.split(separator: "\n").map { line in
-            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
-        }
+        let lines = [Data("nonsense".utf8), sealed, sealed, Data(#"{"aps":{"alert":"x"}}"#.utf8)]
+        let objects = try phone.objects(lines, exit: 65)
         #expect(objects.map { $0["number"] as? Int } == [1, 2, 3, 4])
-        #expect(objects.map { $0["failure"] as? String } == [nil, nil, "replayed", nil])
-        #expect(objects.map { $0["restored"] as? Bool } == [false, true, false, false])
-        #expect(objects[0]["refused"] as? String != nil)
-        #expect((objects[3]["verdict"] as? String)?.contains("mutable-content") == true)
-        #expect(output.exit == 65 && output.stderr.contains("3 of 4 payloads"))
+        #expect(objects.map { $0.text("failure") } == [nil, nil, "replayed", nil])
+        #expect(objects.map(\.isRestored) == [false, true, false, false])
+        #expect(objects[0].text("refused") != nil && objects[3].verdict.contains("mutable-content"))
     }
 
     @Test(
-        "keys of texts are shown in the language of --strings, and as keys without it",
+        "keys of texts are shown in the language of --strings",
         arguments: [
             ("de.strings", nil, #""REMINDER" = "Erinnerung an %@";"#, "Erinnerung an Zoë"),
             ("de.json", nil, #"{"REMINDER":"Erinnerung an %@"}"#, "Erinnerung an Zoë"),
@@ -215,61 +146,45 @@ import Testing
         ])
     func strings(_ name: String, language: String?, text: String, title: String) throws {
         try place.write(Data(text.utf8), to: name)
-        let payload = Data(#"{"aps":{"alert":{"title-loc-key":"REMINDER","title-loc-args":["Zoë"]}}}"#.utf8)
-        let sealed = try place.sealed(to: "phone", payload: payload)
-        let options = ["--strings", name] + (language.map { ["--language", $0] } ?? [])
-        let output = try place.run(
-            ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
-            stdin: sealed)
-        #expect(try Self.title(output.object()) == title, "\(output)")
+        let sealed = try phone.sealed(alert: #"{"title-loc-key":"REMINDER","title-loc-args":["Zoë"]}"#)
+        let options = ["--json", "--strings", name] + (language.map { ["--language", $0] } ?? [])
+        #expect(try phone.run(sealed, options).object().shown("title") == title)
     }
 
     @Test(
         "the system's language is the most exact one that a catalog has, and otherwise its source language, with a note",
-        arguments: [
-            ("de-CH", "Termin", "de"), ("de", "Termin", nil), ("it", "Appointment", "en"), ("en", "Appointment", nil),
-        ] as [(String, String, String?)])
+        arguments: [("de-CH", "Termin", "de"), ("de", "Termin", nil), ("it", "Appointment", "en")]
+            as [(String, String, String?)])
     func language(_ wanted: String, title: String, shown: String?) throws {
         func text(_ value: String) -> String { #"{"stringUnit":{"state":"translated","value":"\#(value)"}}"# }
         let (english, german) = (text("Appointment"), text("Termin"))
         let catalog =
             #"{"sourceLanguage":"en","strings":{"T":{"localizations":{"en":\#(english),"de":\#(german)}}},"version":"1.0"}"#
         try place.write(Data(catalog.utf8), to: "all.xcstrings")
-        let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":{"title-loc-key":"T"}}}"#.utf8))
-        let output = try simulate(sealed, "--json", "--strings", "all.xcstrings", "--language", wanted)
-        #expect(try output.exit == 0 && Self.title(output.object()) == title)
-        let note = shown.map { "pushcrypt: all.xcstrings has no texts in \(wanted): those in \($0) are shown\n" }
-        #expect(output.stderr == (note ?? ""))
+        let sealed = try phone.sealed(alert: #"{"title-loc-key":"T"}"#)
+        let output = try phone.run(sealed, ["--json", "--strings", "all.xcstrings", "--language", wanted])
+        #expect(try output.exit == 0 && output.object().shown("title") == title)
+        let note = shown.map { "has no texts in \(wanted): those in \($0) are shown\n" }
+        #expect(note.map { output.stderr.contains($0) } ?? output.stderr.isEmpty, "\(output)")
     }
 
     @Test(
         "a push whose texts the phone doesn't have isn't restored, and the keys are named",
         arguments: [
+            (#""loc-key":"BODY""#, [], ["TITLE", "BODY"], "give --strings"),
             (
-                #""title-loc-key":"TITLE","loc-key":"BODY""#, [], "malformed", "placeholder", ["TITLE", "BODY"],
-                "give --strings"
+                #""loc-key":"BODY""#, ["--strings", "texts.json"], ["TITLE", "BODY"],
+                "the app's texts don't have them: TITLE, BODY"
             ),
-            (
-                #""title-loc-key":"TITLE","loc-key":"BODY""#, ["--strings", "texts.json"], "malformed", "placeholder",
-                ["TITLE", "BODY"], "the app's texts don't have them: TITLE, BODY"
-            ),
-            (
-                #""title-loc-key":"TITLE","body":"Hi""#, [], nil, "restored", ["TITLE"],
-                "that the app doesn't have: TITLE"
-            ),
-        ] as [(String, [String], String?, String, [String], String)])
-    func missingTexts(
-        _ alert: String, _ options: [String], failure: String?, outcome: String, keys: [String], verdict: String
-    ) throws {
+            (#""body":"Hi""#, [], ["TITLE"], "that the app doesn't have: TITLE"),
+        ] as [(String, [String], [String], String)])
+    func missingTexts(_ body: String, _ options: [String], keys: [String], verdict: String) throws {
         try place.write(Data(#"{"OTHER":"x"}"#.utf8), to: "texts.json")
-        let sealed = try place.sealed(to: "phone", payload: Data(#"{"aps":{"alert":{\#(alert)}}}"#.utf8))
-        let output = try place.run(
-            ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
-            stdin: sealed)
-        let json = try output.object()
-        #expect(output.exit == 65 && json["restored"] as? Bool == false && json["failure"] as? String == failure)
-        #expect(json["outcome"] as? String == outcome && json["missingTexts"] as? [String] == keys, "\(json)")
-        #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
+        let sealed = try phone.sealed(alert: #"{"title-loc-key":"TITLE",\#(body)}"#)
+        let json = try phone.run(sealed, options + ["--json"]).object()
+        #expect(!json.isRestored && json.text("failure") == (keys.count == 1 ? nil : "malformed"), "\(json)")
+        #expect(json.text("outcome") == (keys.count == 1 ? "restored" : "placeholder"), "\(json)")
+        #expect(json.texts("missingTexts") == keys && json.verdict.contains(verdict), "\(json)")
     }
 
     @Test(
@@ -279,35 +194,25 @@ import Testing
             (#"{"aps":1}"#, "refused", "its member aps isn't an object"),
             (#"{"x":{}}"#, "refused", "it has no member aps"),
             (#"[{"aps":{}}]"#, "refused", "it is an array: a JSON object is needed"),
+            (#"{"payload":"{\"aps\":{}}"}"#, "refused", "it is a string: the JSON object in it is needed"),
             (#"{"aps":{"alert":"x"}}"#, "original", "the payload isn't sealed, and aps.mutable-content isn't 1"),
-            (#"{"aps":{}}"#, "nothing", "no alert with text"),
-            (#"{"aps":{"alert":"x"}}"#, "original", "mutable-content"),
+            (#"{"aps":{"badge":3,"sound":"ping.caf"}}"#, "nothing", "no alert with text"),
             (#"{"aps":{"alert":"x","mutable-content":1}}"#, "placeholder", "notSealed"),
         ])
     func outcome(_ payload: String, outcome: String, verdict: String) throws {
-        let json = try object(Data(payload.utf8))
-        #expect(json["outcome"] as? String == outcome, "\(json)")
-        #expect((json["verdict"] as? String)?.contains(verdict) == true, "\(json)")
-    }
-
-    @Test("a push that only sets the badge and plays a sound has both in its JSON")
-    func badgeOnly() throws {
-        let json = try object(Data(#"{"aps":{"badge":3,"sound":"ping.caf"}}"#.utf8))
-        #expect(json["badge"] as? Int == 3 && json["sound"] as? String == "ping.caf")
-        #expect(json["outcome"] as? String == "nothing")
+        let json = try phone.object(Data(payload.utf8))
+        #expect(json.text("outcome") == outcome && json.verdict.contains(verdict), "\(json)")
+        guard outcome == "nothing" else { return }
+        #expect(json["badge"] as? Int == 3 && json.text("sound") == "ping.caf")
     }
 
     @Test("a push to a device's key of a shared keyset: without --device the verdict asks for it")
     func device() throws {
         try place.create("fleet", "shared")
         let sealed = try place.sealed(to: "fleet", "--device", "phone-1")
-        let kid = try #require(try Payload.string("pushcrypt.kid", of: sealed))
-        let output = try simulate(sealed, "--json", keys: "fleet")
-        #expect(
-            try output.object()["verdict"] as? String
-                == "undecryptable: the placeholder is shown. Key \(kid) is a shared (master) key, and a push to one device opens "
-                + "only with --device ID.")
-        #expect(try simulate(sealed, "--device", "phone-1", keys: "fleet").isSuccess)
+        let output = try phone.run(sealed, ["--json"], keys: "fleet")
+        #expect(try output.object().verdict.contains("a push to one device opens only with --device ID"), "\(output)")
+        #expect(try phone.run(sealed, ["--device", "phone-1"], keys: "fleet").isSuccess)
     }
 
     @Test("the verdict names the missing key, the phone's or the sender's, as open does")
@@ -316,31 +221,22 @@ import Testing
         try place.create("stranger", "sender")
         try place.export("stranger", to: "stranger.json")
         let signed = try place.sealed(to: "phone", "--sign-with", "backend")
-        func verdict(_ payload: Data, _ options: String...) throws -> String {
-            let output = try place.run(
-                ["simulate", "--json", "--keys", "phone", "--topic", Workplace.topic, "--at", Workplace.now] + options,
-                stdin: payload)
-            return try output.object()["verdict"] as? String ?? ""
-        }
-        #expect(try verdict(signed).contains("give the public keys of its sender with --trust"))
-        #expect(try verdict(signed).contains("signed by key \(sender)"))
-        let stranger = try verdict(signed, "--trust", "stranger.json")
+        let untrusted = try phone.object(signed).verdict
+        #expect(untrusted.contains("with --trust") && untrusted.contains("signed by key \(sender)"), "\(untrusted)")
+        let stranger = try phone.object(signed, "--trust", "stranger.json").verdict
         #expect(stranger.contains("The push is signed by a key that --trust doesn't have") && stranger.contains(sender))
-        try place.export("backend", to: "backend.json")
-        let twice = ["--trust", "backend.json", "--trust", "backend.json"]
-        #expect(try verdict(signed, twice[0], twice[1], twice[2], twice[3]).contains("two files of --trust have"))
-        #expect(try verdict(place.sealed(to: "phone"), "--trust", "stranger.json").contains("The push isn't signed"))
+        let unsigned = try phone.object(place.sealed(to: "phone"), "--trust", "stranger.json").verdict
+        #expect(unsigned.contains("The push isn't signed"), "\(unsigned)")
         let kid = try place.create("other", "recipient", "--psk")
-        #expect(
-            try verdict(place.sealed(to: "other")).contains("that --keys doesn't have (payload: sealed to key \(kid);"))
+        let other = try phone.object(place.sealed(to: "other")).verdict
+        #expect(other.contains("that --keys doesn't have (payload: sealed to key \(kid);"), "\(other)")
     }
 
     @Test("the member with a served address that isn't requested is named")
     func forgottenMember() throws {
-        try place.write(Self.png, to: "p.png")
-        let payload = Data(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#.utf8)
-        let output = try simulate(
-            place.sealed(to: "phone", payload: payload), "--serve", "https://example.com/p.png=p.png")
+        try place.write(SimulatedPhone.png, to: "p.png")
+        let sealed = try phone.sealed(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)
+        let output = try phone.run(sealed, ["--serve", "https://example.com/p.png=p.png"])
         #expect(output.exit == 0 && output.text.contains("--attachment-member image_url"), "\(output)")
     }
 
@@ -349,34 +245,14 @@ import Testing
         arguments: [
             ("http://example.com/p.png", "p.png", "the address is not an https address"),
             ("https://example.com/p.png", "p.txt", "the file is of no supported type"),
-            ("https://example.com/p.png", "short", "the file is too short to be of a supported type"),
         ])
     func refusedAttachment(_ address: String, file: String, reason: String) throws {
-        try place.write(Self.png, to: "p.png")
+        try place.write(SimulatedPhone.png, to: "p.png")
         try place.write(Data("This is a text, and no picture.".utf8), to: "p.txt")
-        try place.write(Self.png.prefix(8), to: "short")
-        let payload = Data(#"{"aps":{"alert":"x"},"image_url":"\#(address)"}"#.utf8)
-        let json = try object(
-            place.sealed(to: "phone", payload: payload), "--attachment-member", "image_url", "--serve",
-            "\(address)=\(file)")
-        #expect(json["failure"] as? String == "attachmentFailed")
-        #expect((json["verdict"] as? String)?.contains(reason) == true, "\(json)")
-    }
-
-    @Test(
-        "an option with one value that is given twice is a usage error, and one that may be repeated isn't",
-        arguments: [
-            ["simulate", "--topic", "a", "--keys", "phone", "--keys", "other"],
-            ["simulate", "--at=2026-03-01T09:00:00Z", "--at", "2026-03-02T09:00:00Z"],
-            ["diagnose", "--report", "a", "--report", "b"],
-        ])
-    func repeated(_ arguments: [String]) throws {
-        let output = try place.run(arguments, stdin: Data("{}".utf8))
-        expectUsageError(output)
-        #expect(output.stderr.contains("is given more than once, but takes one value"), "\(output)")
-        let json = try object(
-            place.sealed(to: "phone"), "--attachment-member", "a", "--attachment-member", "b")
-        #expect(json["restored"] as? Bool == true)
+        let json = try phone.object(
+            phone.sealed(#"{"aps":{"alert":"x"},"image_url":"\#(address)"}"#), "--attachment-member", "image_url",
+            "--serve", "\(address)=\(file)")
+        #expect(json.text("failure") == "attachmentFailed" && json.verdict.contains(reason), "\(json)")
     }
 
     @Test(
@@ -386,30 +262,28 @@ import Testing
             ("ｆｕｌｌ", 8),
         ])
     func widths(_ title: String, columns: Int) throws {
-        let payload = try JSONSerialization.data(withJSONObject: ["aps": ["alert": ["title": title]]])
-        let output = try simulate(place.sealed(to: "phone", payload: payload))
+        let output = try phone.run(phone.sealed(alert: #"{"title":"\#(title)"}"#))
         let row = "│ " + title + String(repeating: " ", count: 45 - columns) + " │"
         #expect(output.text.contains(row), "\(output)")
     }
 
-    @Test("characters that change the direction of other text don't reach the terminal")
-    func directions() throws {
+    @Test("control characters and those that change the direction of other text don't reach the terminal")
+    func harmless() throws {
         let title = "a\u{202e}b\u{2066}c\u{2069}d\u{202a}e\u{feff}"
-        let payload = try JSONSerialization.data(withJSONObject: ["aps": ["alert": ["title": title]]])
-        let output = try simulate(place.sealed(to: "phone", payload: payload))
+        let sealed = try phone.sealed(alert: #"{"title":"\#(title)","body":"a\u001b[31mb\u0007d"}"#)
+        let output = try phone.run(sealed)
         #expect(output.text.contains("a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}"), "\(output)")
-
-        let json = try object(place.sealed(to: "phone", payload: payload))
-        #expect(Self.title(json) == title)
-        let text = try simulate(place.sealed(to: "phone", payload: payload), "--json").text
-        #expect(text.contains(#"a\u202eb\u2066c\u2069d\u202ae\ufeff"#), "\(text)")
+        #expect(output.isSuccess && !output.stdout.contains(0x1b) && !output.stdout.contains(7))
+        let json = try phone.run(sealed, ["--json"])
+        #expect(try json.object().shown("title") == title)
+        #expect(json.text.contains(#"a\u202eb\u2066c\u2069d\u202ae\ufeff"#), "\(json)")
     }
 
     @Test(
         "a usage error says what is accepted, with an example",
         arguments: [
             ("--serve", "x", "https://example.com/p.png=p.png"), ("--at", "now", "2026-03-01T09:00:00Z"),
-            ("--picture", "p.pdf", "as in push.html"), ("--picture", "p.svg", "as in push.html"),
+            ("--picture", "p.pdf", "as in push.html"),
         ])
     func example(_ option: String, value: String, text: String) throws {
         let output = try place.run(["simulate", option, value])
@@ -417,28 +291,20 @@ import Testing
         #expect(output.stderr.contains(text), "\(output)")
     }
 
-    @Test(
-        "options that would have no effect, or lack another one, are usage errors",
-        arguments: [
-            ["--topic", "com.example.app"], ["--trust", "x"], ["--device", "x"],
-            ["--keys", "phone", "--topic", "com.example.app", "--pins", "x"],
-            ["--keys", "phone", "--topic", "com.example.app", "--language", "de"],
-            ["--keys", "phone", "--topic", "com.example.app", "--serve", "x"],
-        ])
-    func usage(_ options: [String]) throws { expectUsageError(try place.run(["simulate"] + options)) }
-
-    @Test("control characters of a payload don't reach the terminal")
-    func harmless() throws {
-        let payload = Data(#"{"aps":{"alert":{"title":"a\u001b[31mb","body":"c\u0007d"}}}"#.utf8)
-        let output = try simulate(place.sealed(to: "phone", payload: payload))
-        #expect(output.isSuccess && !output.stdout.contains(0x1b) && !output.stdout.contains(7))
+    @Test("the same address twice with --serve, and a folder to serve, are refused")
+    func served() throws {
+        try place.write(Data([1]), to: "p.png")
+        let sealed = try place.sealed(to: "phone")
+        for (addresses, text) in [(["c=p.png", "c=p.png"], "more than once"), (["c=."], "is a folder")] {
+            let output = try phone.run(sealed, addresses.flatMap { ["--serve", "https://a.b/" + $0] })
+            #expect(output.exit != 0 && output.stderr.contains(text), "\(output)")
+        }
     }
 
     @Test("without keys the phone restores nothing, and says so")
     func withoutKeys() throws {
         let output = try place.run("simulate", stdin: try place.sealed(to: "phone"))
         #expect(output.exit == 65 && output.stderr.contains("without --keys") && output.text.contains("unknownKey"))
-        #expect(!output.stderr.contains("diagnose"), "\(output)")
     }
 
     @Test("nothing is left in the folder for temporary files")

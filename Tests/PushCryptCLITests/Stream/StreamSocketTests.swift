@@ -5,23 +5,6 @@ import Testing
 /// The tool with a connected Unix socket as stdin and stdout, as systemd starts it for `Accept=yes`.
 @Suite("seal --stream on a socket", .ownThreads)
 struct StreamSocketTests {
-    @Test("several clients at the same time get the answers to their own lines")
-    func clients() throws {
-        let batch = try BatchPlace()
-        let clients = try (0..<3).map { _ in try StreamClient(batch) }
-        for number in 0..<20 {
-            for (index, client) in clients.enumerated() {
-                try client.send(BatchPlace.line(100 * index + number))
-                #expect(try client.answer().hasPrefix(#"{"n":\#(100 * index + number),"#))
-            }
-        }
-        for client in clients {
-            client.finishSending()
-            #expect(try client.process.wait() == .exit(0))
-            #expect(client.rest().isEmpty)
-        }
-    }
-
     @Test("a client that closes its sending half gets the answers to all lines, and then the end")
     func halfClosed() throws {
         let client = try StreamClient(BatchPlace())

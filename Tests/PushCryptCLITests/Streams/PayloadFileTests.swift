@@ -57,22 +57,12 @@ struct PayloadFileTests {
         #expect(missing.exit == 66 && missing.stdout.isEmpty && missing.stderr.contains("nothing"), "\(missing)")
     }
 
-    @Test("a FILE that doesn't exist, and a folder, exit 66 with their name", arguments: commands)
-    func missing(_ command: [String]) throws {
-        let place = try place()
-        expectRefusal(try place.run(command + ["more"], stdin: Workplace.inner), 66, saying: "more")
-        expectRefusal(try place.run(command + ["Keys"], stdin: Workplace.inner), 66, saying: "Keys")
-    }
-
     @Test("a payload as an argument is a usage error that doesn't repeat it", arguments: commands)
     func argument(_ command: [String]) throws {
         let output = try place().run(command + [String(decoding: Workplace.inner, as: UTF8.self)])
         expectUsageError(output)
         #expect(output.stderr.contains("on stdin or in a file") && !output.stderr.contains("All clear"), "\(output)")
     }
-
-    @Test("two files are a usage error", arguments: commands)
-    func two(_ command: [String]) throws { expectUsageError(try place().run(command + ["a", "b"])) }
 
     @Test("an error about the payload names its file")
     func names() throws {
@@ -88,12 +78,6 @@ struct PayloadFileTests {
         expectRefusal(try place.run(["seal", "--to", "Keys/ios"] + Self.topic), 65, saying: "stdin has no payload")
         expectRefusal(try place.run(["simulate", "empty"] + keys), 65, saying: "empty has no payload")
         expectRefusal(try place.run("inspect", "array"), 65, saying: "array is JSON, but not an object")
-    }
-
-    @Test("the help of a command shows FILE", arguments: ["seal", "open", "inspect", "simulate", "diagnose"])
-    func help(_ command: String) throws {
-        let help = try CLI.run([command, "--help"]).text
-        #expect(help.contains("  <FILE> ") && help.contains("- is stdin"), "\(help)")
     }
 
     @Test("zsh completes FILE with the names of files")

@@ -40,11 +40,11 @@ struct Output: CustomTestStringConvertible {
         stderr.hasPrefix("pushcrypt: ") && stderr.hasSuffix("\n") && stderr.filter(\.isNewline).count == 1
     }
 
-    func object() throws -> [String: Any] {
-        guard let object = try JSONSerialization.jsonObject(with: stdout) as? [String: Any] else {
-            throw CocoaError(.coderReadCorrupt)
-        }
-        return object
+    func object() throws -> [String: Any] { try Payload.object(stdout) }
+
+    /// The objects of JSON lines.
+    func objects() throws -> [[String: Any]] {
+        try stdout.split(separator: UInt8(ascii: "\n")).map { try Payload.object($0) }
     }
 
     var testDescription: String {

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import PushCryptTestSupport
+import Testing
 
 /// Runs a script of /bin/sh on its own terminal, on which the test types and reads.
 ///
@@ -23,16 +24,16 @@ final class TerminalSession {
 
     static let isAvailable = unsafe access("/dev/ptmx", R_OK | W_OK) == 0
 
-    /// - Parameter script: runs in `folder` with the binary in `$PUSHCRYPT`. The terminal shows its exit status.
-    init(_ script: String, in folder: URL, pushcrypt: String) throws {
+    /// - Parameter script: runs in `place` with the binary in `$PUSHCRYPT`. The terminal shows its exit status.
+    init(_ script: String, in place: Workplace) throws {
         master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number) = (Int32(0), Int32(0))
         guard master >= 0, unsafe ioctl(master, Self.setLock, &locked) == 0,
             unsafe ioctl(master, Self.getNumber, &number) == 0
         else { throw Failure(description: "no pseudo-terminal: \(unsafe String(cString: strerror(errno)))") }
         shell = try Self.spawn(
-            "cd '\(folder.path)' && { \(script); echo \"ended: $?.\"; read wait; }", on: "/dev/pts/\(number)", pushcrypt
-        )
+            "cd '\(place.folder.path)' && { \(script); echo \"ended: $?.\"; read wait; }", on: "/dev/pts/\(number)",
+            CLI.binary().path)
     }
 
     deinit {
@@ -133,5 +134,16 @@ final class TerminalSession {
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
     private static let newSession: Int16 = 0x80
+}
+
+extension Workplace {
+    /// What a terminal of this width shows of a script.
+    func screen(_ script: String, columns: Int = 100, statuses: [Int?] = [0]) throws -> String {
+        let session = try TerminalSession("stty cols \(columns); \(script)", in: self)
+        let status = try session.exitStatus()
+        #expect(statuses.contains(status), "\(session.screen)")
+        let text = session.screen.replacing("\r\n", with: "\n")
+        return String(text[..<(text.range(of: "ended: ", options: .backwards)?.lowerBound ?? text.endIndex)])
+    }
 }
 #endif

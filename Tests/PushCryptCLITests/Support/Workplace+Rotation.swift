@@ -56,11 +56,4 @@ extension Workplace {
         try #require(output.isSuccess, "\(output)")
         return output.payload
     }
-
-    /// Opens a payload and returns `opened` or the failure class.
-    func opening(_ payload: Data, with path: String, at time: String) throws -> String {
-        let output = try run(["open", "--keys", path, "--topic", Self.topic, "--at", time], stdin: payload)
-        if output.isSuccess, output.payload == Self.inner { return "opened" }
-        return try Payload.string("pushcrypt.reason", of: output.payload) ?? "\(output)"
-    }
 }

@@ -32,12 +32,9 @@ struct TerminalWidthTests {
     /// What the terminal shows, without escape sequences.
     private func shown(_ command: String, columns: Int, settings: String = "") throws -> [String] {
         let place = try Self.snapshot.get().place()
-        let session = try TerminalSession(
-            "stty cols \(columns); \(settings) \"$PUSHCRYPT\" \(command)", in: place.folder.url,
-            pushcrypt: CLI.binary().path)
-        #expect(try [0, 10, 65].contains(session.exitStatus()))
-        let text = session.screen.replacing("\r\n", with: "\n").replacing(/\u{1b}\[[0-9;]*[mK]/, with: "")
-        return text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("ended: ") }
+        let text = try place.screen(
+            "\(settings) \"$PUSHCRYPT\" \(command)", columns: columns, statuses: [0, 10, 65])
+        return text.replacing(/\u{1b}\[[0-9;]*[mK]/, with: "").split(separator: "\n").map(String.init)
     }
 
     @Test("no line is wider than the terminal, with 80 columns and with 40", arguments: commands, [80, 40])
@@ -62,8 +59,7 @@ struct TerminalWidthTests {
         let place = try Self.snapshot.get().place()
         let kid = try #require(try place.keys("Keys/fleet", at: Workplace.newYear).first?.kid)
         let session = try TerminalSession(
-            "stty cols 40; \"$PUSHCRYPT\" revoke --at 2026-01-02T00:00:00Z -- Keys/fleet \(kid)",
-            in: place.folder.url, pushcrypt: CLI.binary().path)
+            "stty cols 40; \"$PUSHCRYPT\" revoke --at 2026-01-02T00:00:00Z -- Keys/fleet \(kid)", in: place)
         try session.wait(for: "Type yes to go on: ")
         let lines = session.screen.replacing("\r\n", with: "\n").split(separator: "\n")
         for line in lines where !line.contains("`pushcrypt") { #expect(line.count <= 40) }
@@ -87,26 +83,30 @@ struct TerminalWidthTests {
     @Test("with TERM=dumb no command writes escape sequences", arguments: commands)
     func dumb(_ command: String) throws {
         let place = try Self.snapshot.get().place()
-        let session = try TerminalSession(
-            "TERM=dumb \"$PUSHCRYPT\" \(command)", in: place.folder.url, pushcrypt: CLI.binary().path)
+        let session = try TerminalSession("TERM=dumb \"$PUSHCRYPT\" \(command)", in: place)
         _ = try session.exitStatus()
         #expect(!session.screen.unicodeScalars.contains("\u{1b}"))
+    }
+
+    @Test("blob seal refuses a terminal as stdout")
+    func blob() throws {
+        let place = try Workplace()
+        let screen = try place.screen("\"$PUSHCRYPT\" blob seal --type a/b --reference r </dev/null", statuses: [64])
+        #expect(screen.contains("stdout is a terminal"), "\(screen)")
+        #expect(try place.names().isEmpty)
     }
 
     @Test("seal and open that wait for a terminal say so on stderr, and -q says nothing")
     func waiting() throws {
         let place = try Self.snapshot.get().place()
         for command in ["seal --to Keys/phone", "open --keys Keys/phone"] {
-            let session = try TerminalSession(
-                "\"$PUSHCRYPT\" \(command) --topic a.b >out", in: place.folder.url, pushcrypt: CLI.binary().path)
+            let session = try TerminalSession("\"$PUSHCRYPT\" \(command) --topic a.b >out", in: place)
             try session.wait(
                 for: "pushcrypt: reading from the terminal; Ctrl-D at the beginning of a line ends the input")
             try session.type("\u{4}")
             #expect(try session.exitStatus() == 65)
         }
-        let quiet = try TerminalSession(
-            "\"$PUSHCRYPT\" seal -q --to Keys/phone --topic a.b >out", in: place.folder.url,
-            pushcrypt: CLI.binary().path)
+        let quiet = try TerminalSession("\"$PUSHCRYPT\" seal -q --to Keys/phone --topic a.b >out", in: place)
         try quiet.type("\u{4}")
         #expect(try quiet.exitStatus() == 65)
         #expect(!quiet.screen.contains("reading from"))

@@ -31,20 +31,6 @@ struct EncryptedCreateTests {
         #expect(try place.names().isEmpty)
     }
 
-    static let twoSecrets = [
-        "--passphrase-file pass --wrap-command 'sh kms'", "--passphrase-file pass --passphrase-fd 7",
-        "--passphrase-fd 7 --wrap-command 'sh kms'", "--passphrase-file pass --insecure-plaintext",
-        "--wrap-command 'sh kms' --insecure-plaintext", "--passphrase-fd 7 --insecure-plaintext",
-    ]
-
-    @Test("keys create refuses contradictory secrets in its options", arguments: twoSecrets)
-    func contradictions(_ options: String) throws {
-        let encrypted = try EncryptedPlace()
-        let output = try encrypted.runWithoutSecret("keys create Keys/ios --kind sender \(options) 7<pass")
-        expectUsageError(output)
-        #expect(try encrypted.place.names() == ["kms", "other", "pass"])
-    }
-
     @Test(
         "keys create refuses contradictory, unused and empty secrets in the environment",
         arguments: [

@@ -35,8 +35,6 @@ struct EncryptedPlace {
     enum Source: String, CaseIterable, Sendable, CustomStringConvertible {
         case file, descriptor, environment, command, commandInEnvironment
 
-        static let ofPassphrases = [Source.file, .descriptor, .environment]
-
         var description: String { rawValue }
 
         var isCommand: Bool { self == .command || self == .commandInEnvironment }

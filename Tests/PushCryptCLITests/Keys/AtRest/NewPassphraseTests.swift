@@ -7,21 +7,11 @@ import Testing
 /// A passphrase that nobody can type loses the keys in an emergency.
 @Suite("new passphrases", .ownThreads)
 struct NewPassphraseTests {
-    private static let utf16 = Data("correct horse".utf16.flatMap { [UInt8($0), 0] })
-
     static let flaws: [(bytes: Data, words: String)] = [
-        (
-            Data([0xEF, 0xBB, 0xBF]) + Data("correct horse\n".utf8),
-            "is UTF-8 with a byte order mark: save it without one"
-        ),
-        (Data([0xFF, 0xFE]) + utf16, "is UTF-16: save it as UTF-8"), (utf16, "is UTF-16: save it as UTF-8"),
+        (Data([0xEF, 0xBB, 0xBF]) + Data("correct horse\n".utf8), "is UTF-8 with a byte order mark"),
+        (Data("correct horse".utf16.flatMap { [UInt8($0), 0] }), "is UTF-16: save it as UTF-8"),
         (Data("correct\0horse\n".utf8), "contains a NUL or another control character"),
-        (Data("correct\u{1B}horse".utf8), "contains a NUL or another control character"),
         (Data("correct horse\nand another\n".utf8), "has a second line"),
-        (Data("correct horse\n\n".utf8), "has a second line"),
-        (Data("correct\rhorse\n".utf8), "contains a carriage return"),
-        (Data("correct horse\r".utf8), "contains a carriage return"),
-        (Data("horses7\n".utf8), "has fewer than 8 characters"),
         (Data("äöüäöüä\n".utf8), "has fewer than 8 characters"),
     ]
 

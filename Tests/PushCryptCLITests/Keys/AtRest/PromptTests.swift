@@ -17,7 +17,7 @@ struct PromptTests {
     }
 
     private func terminal(_ script: String) throws -> TerminalSession {
-        try TerminalSession(script, in: place.folder.url, pushcrypt: CLI.binary().path)
+        try TerminalSession(script, in: place)
     }
 
     /// Creates and uses a keyset without showing the passphrase.

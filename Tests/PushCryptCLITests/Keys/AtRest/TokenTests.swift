@@ -60,28 +60,6 @@ struct TokenTests {
         #expect(output.stderr.contains(message) && !output.stderr.contains("Traceback"), "\(output)")
         #expect(try run("keys export Keys/push").isSuccess)
     }
-
-    @Test("a changed wrapped key is refused by the token")
-    func changed() throws {
-        let wrapped = try place.shell(script("wrap"), stdin: Data(repeating: 7, count: 32)).stdout
-        #expect(wrapped.count == 60)
-        let unwrapped = try place.shell(script("unwrap"), stdin: wrapped)
-        #expect(unwrapped.stdout == Data(repeating: 7, count: 32), "\(unwrapped)")
-        for index in [0, 11, 12, 43, 44, 59] {
-            var changed = wrapped
-            changed[changed.startIndex + index] ^= 1
-            let output = try place.shell(script("unwrap"), stdin: changed)
-            #expect(output.exit == 1 && output.stdout.isEmpty, "byte \(index): \(output)")
-        }
-    }
-
-    private func script(_ verb: String) -> String {
-        """
-        export SOFTHSM2_CONF=$PWD/softhsm.conf PKCS11_MODULE=\(Token.module) PKCS11_TOKEN=push PKCS11_KEY=pushcrypt \
-            PKCS11_CONTEXT=Keys/push PKCS11_PIN_FILE=$PWD/pin
-        '\(Token.script)' \(verb)
-        """
-    }
 }
 
 private enum Token {
