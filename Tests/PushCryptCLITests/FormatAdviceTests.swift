@@ -44,16 +44,11 @@ struct FormatAdviceTests {
         #expect(output.stderr.contains("\nDid you mean '\(nearest)'?\n"), "\(output)")
     }
 
-    @Test(
-        "an option named --passphrase gets the suggestion of the file, and of the descriptor only with a number",
-        arguments: [
-            (["rotate", "Keys/a", "--passphrase", "pass"], "--passphrase-file"),
-            (["rotate", "Keys/a", "--passphrase", "3"], "--passphrase-fd"),
-        ])
-    func passphrase(_ arguments: [String], _ option: String) throws {
-        let output = try CLI.run(arguments)
+    @Test("an option named --passphrase is unknown, and the message names --passphrase-file")
+    func passphrase() throws {
+        let output = try CLI.run(["rotate", "Keys/a", "--passphrase", "pass"])
         expectUsageError(output)
-        #expect(output.stderr.contains("Did you mean '\(option)'?"), "\(output)")
+        #expect(output.stderr.contains("Did you mean '--passphrase-file'?"), "\(output)")
     }
 
     @Test(

@@ -30,22 +30,4 @@ struct IdleOptionTests {
             policy, "--overlap 60d has no effect: a retired key opens for 180d10m, so that 3 keys can open (keep)")
         #expect(try place.run("keys", "policy", "Keys/a", "--keep", "1", "--overlap", "60d").isSuccess)
     }
-
-    @Test("seal --allow-lower-suite to a set whose newest key ranks below no other says that it has no effect")
-    func lowerSuite() throws {
-        try place.create("Keys/ios", "recipient")
-        expectNote(
-            try place.seal(to: "Keys/ios", "--allow-lower-suite"),
-            "--allow-lower-suite has no effect: no older key of Keys/ios ranks above the newest one")
-    }
-
-    @Test("seal --minimum-suite of a suite that no suite ranks below", arguments: ["p256", "x25519"])
-    func minimumSuite(_ suite: String) throws {
-        try place.create("Keys/ios", "recipient")
-        expectNote(
-            try place.seal(to: "Keys/ios", "--minimum-suite", suite),
-            "--minimum-suite \(suite) has no effect: no suite ranks below it")
-        let xWing = try place.seal(to: "Keys/ios", "--minimum-suite", "xwing")
-        #expect(!xWing.stderr.contains("no effect"), "\(xWing)")
-    }
 }

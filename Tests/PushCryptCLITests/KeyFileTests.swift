@@ -27,7 +27,7 @@ struct KeyFileTests {
         for form in ["pem", "der"] {
             let isPrivate = ["--private", "--format", form]
             try place.export("Keys/backend", to: "private.\(form)", isPrivate + ["--insecure-plaintext"])
-            try place.export("Keys/backend", to: "locked.\(form)", isPrivate + ["--export-passphrase-file", "pass"])
+            try place.export("Keys/backend", to: "locked.\(form)", isPrivate + ["--new-passphrase-file", "pass"])
             try place.export("Keys/backend", to: "public.\(form)", ["--format", form])
         }
         let pem = String(decoding: try place.read("private.pem"), as: UTF8.self)

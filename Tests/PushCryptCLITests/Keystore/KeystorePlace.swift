@@ -54,8 +54,10 @@ struct KeystorePlace {
         return try run(host, command + ["--at", time, "--", kid], day: day, settings: "\(host)/pushcrypt.json")
     }
 
-    func run(_ host: String, _ arguments: [String], day: Int, settings: String?) throws -> Output {
-        var environment = ["PUSHCRYPT_WRITER": host]
+    func run(
+        _ host: String, _ arguments: [String], day: Int, settings: String?, _ variables: [String: String] = [:]
+    ) throws -> Output {
+        var environment = variables.merging(["PUSHCRYPT_WRITER": host]) { $1 }
         if let settings { environment["PUSHCRYPT_SETTINGS"] = file(settings) }
         let time = Workplace.later(day * Workplace.days)
         let command = arguments.contains("--") ? arguments : arguments + ["--at", time]

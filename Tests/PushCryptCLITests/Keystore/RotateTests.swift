@@ -67,15 +67,16 @@ struct RotateTests {
         #expect((senders["changes"] as? [String])?.count == 2, "\(senders)")
     }
 
-    @Test func `without settings a keyset file has no history, unless --history names one`() throws {
+    @Test func `without settings a keyset file has no history, unless PUSHCRYPT_HISTORY names one`() throws {
         let path = "a/Keys/fleet.keyset"
-        func rotate(_ options: String..., day: Int) throws -> Output {
-            try host.run("a", ["rotate", path] + options, day: day, settings: nil)
+        func rotate(history: String? = nil, day: Int) throws -> Output {
+            let variables = history.map { ["PUSHCRYPT_HISTORY": $0] } ?? [:]
+            return try host.run("a", ["rotate", path], day: day, settings: nil, variables)
         }
         try host.copyFile(path, to: "old")
-        #expect(try rotate("--history", "seen", day: 84).exit == 0)
+        #expect(try rotate(history: "seen", day: 84).exit == 0)
         try host.copyFile("old", to: path)
-        #expect(try rotate("--history", "seen", day: 84).exit == 78)
+        #expect(try rotate(history: "seen", day: 84).exit == 78)
         #expect(try rotate(day: 84).exit == 0)
         #expect(try host.kids(path).count == 2)
     }

@@ -32,7 +32,7 @@ struct MatrixCommand {
 
     /// The options of a keyset's secret need an encrypted keyset.
     private static func secretLine(_ line: String, _ option: String) -> String? {
-        guard ["--passphrase-file", "--passphrase-fd", "--wrap-command"].contains(option) else { return nil }
+        guard ["--passphrase-file", "--wrap-command"].contains(option) else { return nil }
         return line.replacing("Keys/new", with: "New").replacing("Keys/", with: "Sealed/")
             .replacing("New", with: "Keys/new").replacing(" --insecure-plaintext", with: "")
             .replacing(" --passphrase-file pass", with: "")
@@ -80,11 +80,11 @@ struct MatrixCommand {
     /// What an option needs beside it, in every command that has it.
     private static let companions = [
         "--pins": " --trust signed.json", "--recipients": " --batch",
-        "--export-passphrase-file": " --private --format pem",
     ]
 
     /// The arguments for one option of one command, without it, where the usual ones don't do.
     private static let linesByOption = [
+        "keys export --new-passphrase-file": "Keys/sender --private --format pem",
         "seal --errors": "--batch --to Keys/recipient \(topic)",
         "open --errors": "--batch --keys Keys/recipient \(topic)",
         "blob seal --id": "--reference new.json --type image/png",

@@ -88,7 +88,7 @@ struct MatrixPlace {
         "$p" keys export Keys/recipient --registration > record.json
         "$p" keys export Keys/sender > senders.json
         "$p" keys export Keys/sender --format jwk --private --insecure-plaintext > key.jwk
-        "$p" keys export Keys/sender --format pem --private --export-passphrase-file pass > key.pem
+        "$p" keys export Keys/sender --format pem --private --new-passphrase-file pass > key.pem
         "$p" publish Keys/sender --to www --publisher Keys/publisher --at $now
         cp www/*.1.json signed.json
         "$p" publish Keys/sender --unsigned unsigned --at $now

@@ -20,8 +20,8 @@ struct OptionContradictionTests {
 
     /// Options of which a command accepts one, wherever it has several of them.
     private static let alternatives = [
-        ["passphrase-file pass", "passphrase-fd 3", "wrap-command ./wrap"],
-        ["new-passphrase-file pass", "new-passphrase-fd 3", "new-wrap-command ./wrap"],
+        ["passphrase-file pass", "wrap-command ./wrap"],
+        ["new-passphrase-file pass", "new-wrap-command ./wrap"],
         ["batch", "stream"],
     ]
 
@@ -48,7 +48,6 @@ struct OptionContradictionTests {
         Case("seal --to Keys/shared --bare --device a \(topic)", "--bare --device"),
         Case("seal --to Keys/shared --batch --device a \(topic)", "--batch --device"),
         Case("seal --to Keys/shared --batch --show-id \(topic)", "--batch --show-id"),
-        Case("seal --to Keys/shared --stream --simulator-bundle a \(topic)", "--stream --simulator-bundle"),
         Case("seal --to Keys/shared --stream --errors e \(topic)", "--stream --errors"),
         Case("seal --to Keys/shared --stream --resume-from 2 \(topic)", "--stream --resume-from"),
         Case("seal --to Keys/shared --recipients r \(topic)", "--recipients --batch"),
@@ -69,8 +68,8 @@ struct OptionContradictionTests {
         Case("keys export Keys/sender --publisher Keys/publisher", "--publisher --pins"),
         Case("keys export Keys/sender --insecure-plaintext", "--insecure-plaintext --private"),
         Case(
-            "keys export Keys/sender --private --format pem --insecure-plaintext --export-passphrase-file pass",
-            "--insecure-plaintext --export-passphrase-file"),
+            "keys export Keys/sender --private --format pem --insecure-plaintext --new-passphrase-file pass",
+            "--insecure-plaintext --new-passphrase-file"),
         Case("keys create Keys/new --kind sender --psk --insecure-plaintext", "--psk --kind"),
         Case("keys create Keys/new --kind shared --suite p256 --insecure-plaintext", "--suite --kind"),
         Case("keys create Keys/new --kind publisher --keep 3 --insecure-plaintext", "policy"),
@@ -82,8 +81,8 @@ struct OptionContradictionTests {
         Case("keys policy Keys/sender --publisher Keys/publisher", "--epoch --publisher"),
         Case("keys secret list Keys/sender --all", "--all"),
         Case(
-            "keys secret set Keys/sender --insecure-plaintext --new-passphrase-fd 3",
-            "--insecure-plaintext --new-passphrase-fd"),
+            "keys secret set Keys/sender --insecure-plaintext --new-passphrase-file pass",
+            "--insecure-plaintext --new-passphrase-file"),
         Case("rotate --now", "--now KEYSET"), Case("rotate Keys/recipient --at-once", "--at-once --now"),
         Case("rotate Keys/recipient --suite p256", "--suite --now"),
         Case("publish Keys/sender Keys/shared --unsigned new", "--unsigned KEYSET"),

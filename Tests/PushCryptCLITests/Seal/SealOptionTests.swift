@@ -81,17 +81,4 @@ struct SealOptionTests {
         let batch = try place.seal(to: "phone", "--topic", topic, "--batch", payload: line)
         #expect(batch.exit == 0 && batch.stderr.hasPrefix(warning) == warns, "\(batch)")
     }
-
-    @Test("--simulator-bundle adds the member that Xcode's simulator reads, and the payload opens without it")
-    func simulatorBundle() throws {
-        let output = try place.seal(to: "phone", "--simulator-bundle", "com.example.app.dev")
-        #expect(output.exit == 0 && output.stderr.contains("com.example.app.dev opens the push only if"), "\(output)")
-        var object = try output.object()
-        #expect(object.removeValue(forKey: "Simulator Target Bundle") as? String == "com.example.app.dev")
-        let rest = try JSONSerialization.data(withJSONObject: object)
-        #expect(try place.open(keys: "phone", payload: rest).isSuccess)
-        let longest = try place.seal(to: "phone", "--simulator-bundle", Workplace.topic, "--pad", "max")
-        #expect(longest.isSuccess && (4_093...4_097).contains(longest.stdout.count), "\(longest.stdout.count)")
-        expectRefusal(try place.seal(to: "phone", "--simulator-bundle", "a\"b"), 64, saying: "--simulator-bundle")
-    }
 }

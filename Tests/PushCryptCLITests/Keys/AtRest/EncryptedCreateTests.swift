@@ -26,7 +26,7 @@ struct EncryptedCreateTests {
     func noSecret() throws {
         let place = try Workplace()
         let output = try place.run("keys", "create", "Keys/ios", "--kind", "sender")
-        expectRefusal(output, 64, saying: "--passphrase-file, --passphrase-fd or --wrap-command")
+        expectRefusal(output, 64, saying: "--passphrase-file or --wrap-command")
         #expect(output.stderr.contains("--insecure-plaintext"))
         #expect(try place.names().isEmpty)
     }

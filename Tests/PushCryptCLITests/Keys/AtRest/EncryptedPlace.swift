@@ -44,7 +44,7 @@ struct EncryptedPlace {
             let run = "\"$PUSHCRYPT\" \(arguments)"
             return switch self {
             case .file: "\(run) --passphrase-file pass"
-            case .descriptor: "\(run) --passphrase-fd 7 7<pass"
+            case .descriptor: "\(run) --passphrase-file /dev/fd/7 7<pass"
             case .environment: "PUSHCRYPT_PASSPHRASE='\(EncryptedPlace.passphrase)' \(run)"
             case .command: "\(run) --wrap-command 'sh kms'"
             case .commandInEnvironment: "PUSHCRYPT_WRAP_COMMAND='sh kms' \(run)"

@@ -29,7 +29,7 @@ struct NewPassphraseTests {
         arguments: [
             "keys secret set Keys/ios --passphrase-file pass --new-passphrase-file bad",
             "keys secret add Keys/ios --name safe --passphrase-file pass --new-passphrase-file bad",
-            "keys export Keys/ios --private --format pem --passphrase-file pass --export-passphrase-file bad",
+            "keys export Keys/ios --private --format pem --passphrase-file pass --new-passphrase-file bad",
             "keys import Keys/new key --kind shared --passphrase-file bad",
         ])
     func commands(_ command: String) throws {

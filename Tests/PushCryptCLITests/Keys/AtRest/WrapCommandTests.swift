@@ -21,7 +21,7 @@ struct WrapCommandTests {
         let spy = "env >environment; { ls -l /proc/$$/fd | cat >descriptors; }; cp /proc/self/status .; sh kms"
         let script = """
             MARK=here PUSHCRYPT_PASSPHRASE='\(EncryptedPlace.passphrase)' "$PUSHCRYPT" keys secret set Keys/ios \
-            --passphrase-fd 7 --new-wrap-command '\(spy)' --at \(Workplace.now) 7<pass 8<other
+            --passphrase-file /dev/fd/7 --new-wrap-command '\(spy)' --at \(Workplace.now) 7<pass 8<other
             """
         let output = try place.shell(script)
         #expect(output.isSuccess, "\(output)")

@@ -54,7 +54,7 @@ struct KeysImportTests {
     @Test("an encrypted file is imported only with its passphrase", arguments: ["pem", "der"])
     func encrypted(_ form: String) throws {
         let kid = try create("sender")
-        let file = try exported("--format", form, "--export-passphrase-file", "passphrase")
+        let file = try exported("--format", form, "--new-passphrase-file", "passphrase")
         let output = try imported(file, into: "Keys/new", "--key-passphrase-file", "passphrase")
         #expect(output.isSuccess && output.line == kid, "\(output)")
         expectRefusal(try imported(file, into: "Keys/other"), 64, saying: "passphrase")
