@@ -28,10 +28,7 @@ package final class RecipientDirectory: Sendable {
         for _ in 0..<attempts {
             let file = try DirectoryFile(path)
             guard try file.isDatabase else {
-                throw RecipientDirectoryError(
-                    .notADirectory,
-                    "\(path) is not a SQLite database; make one from JSON lines with: pushcrypt recipients import FILE "
-                        + "--into DATABASE")
+                throw RecipientDirectoryError(.notADirectory, "\(path) is not a SQLite database")
             }
             _ = try RecipientReader(path, sameAs: file)
             if !file.hasMoved { return file }

@@ -27,7 +27,7 @@ struct MistakeTests {
                 " is a recipient key: only a sender's private key signs a push"
             ),
             ("seal --to empty --topic a.b payload", 65, "empty: it is empty: keys are in a keyset (Keys/NAME)"),
-            ("seal --to text --topic a.b payload", 65, "text: not a JSON text with keys, as `pushcrypt keys export`"),
+            ("seal --to text --topic a.b payload", 65, "text: not a JSON text with a JWK or JWK set"),
             (
                 "seal --to Keys/backend --topic a.b payload", 65,
                 "sender key, which only signs: a push is sealed to a recipient key or a shared key"

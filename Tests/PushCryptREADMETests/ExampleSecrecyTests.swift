@@ -65,7 +65,8 @@ struct ExampleSecrecyTests {
         "a command line with a secret is found",
         arguments: [
             "PUSHCRYPT_PASSPHRASE=horse pushcrypt rotate", "pushcrypt rotate --passphrase horse",
-            "pushcrypt keys secret add --new-passphrase=horse", "pushcrypt rotate --passphrase-file /dev/fd/0 <<< horse",
+            "pushcrypt keys secret add --new-passphrase=horse",
+            "pushcrypt rotate --passphrase-file /dev/fd/0 <<< horse",
             "echo horse > passphrase", "printf horse | pushcrypt rotate --passphrase-file /dev/fd/0",
             #"echo '{"k": "AAAA"}' > key.json"#,
         ])

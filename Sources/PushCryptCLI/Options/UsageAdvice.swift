@@ -11,7 +11,7 @@ enum UsageAdvice {
         if let unknown = unknownCommand(arguments) {
             lines[0] = "Error: There is no command '\(unknown)'."
             if let near = nearestCommand(arguments) { lines.insert(near, at: 1) }
-        } else if let advice = format(first) ?? dash(first, arguments) ?? policyOption(first) {
+        } else if let advice = format(first) ?? dash(first, arguments) ?? policyOption(first) ?? secret(first) {
             lines.insert(advice, at: 1)
         }
         return lines.joined(separator: "\n")
@@ -55,6 +55,12 @@ enum UsageAdvice {
             PolicyOptions.Member.allCases.contains(where: { $0.option == option })
         else { return nil }
         return "It is an option of the keyset's policy: pushcrypt keys policy Keys/NAME \(option) VALUE"
+    }
+
+    /// `rotate --passphrase horse`
+    private static func secret(_ line: String) -> String? {
+        guard line.contains("Unknown option '--passphrase'") else { return nil }
+        return "Others can read a command line. Did you mean '--passphrase-file'?"
     }
 
     /// `pushcrypt keys lits`; nil if the arguments begin with a command. The parser reports the first option instead.

@@ -56,7 +56,9 @@ struct Failure: Error, CustomStringConvertible {
             self.init(error, of: "the keyset")
         case let error as LifecycleError: self.init(Self.lifecycleStatuses[error.code] ?? .dataError, error.reason)
         case let error as RecipientDirectoryError:
-            self.init(Self.directoryStatuses[error.code] ?? .dataError, error.reason)
+            let advice =
+                error.code == .notADirectory ? "; `pushcrypt recipients import FILE --into DATABASE` makes one" : ""
+            self.init(Self.directoryStatuses[error.code] ?? .dataError, error.reason + advice)
         case let error as CryptoError where error.code == .unsupportedAlgorithm: self.init(.unavailable, error.reason)
         case let error as CryptoError where error.code == .invalidParameters: self.init(.dataError, error.reason)
         default: self.init(.software, "\(error)")

@@ -188,8 +188,7 @@ extension Keyset {
     /// - Parameter isForeign: whether another tool may have written the keys; see ``KeyRecord``.
     package init(json: [UInt8], isForeign: Bool = false, backend: any CryptoBackend) throws {
         guard !json.starts(with: "-----BEGIN".utf8) else {
-            throw KeyError(
-                .malformed, "this is PEM, and a key is read as a JWK: import PEM with `pushcrypt keys import`")
+            throw KeyError(.malformed, "this is PEM, and a key is read as a JWK: import it into a keyset")
         }
         let root: JSONValue
         do {
@@ -198,12 +197,12 @@ extension Keyset {
             throw KeyError(
                 .malformed,
                 json.isEmpty
-                    ? "it is empty: keys are in a keyset (Keys/NAME), or in a file as `pushcrypt keys export` writes it"
-                    : "not a JSON text with keys, as `pushcrypt keys export` writes it: \(error)")
+                    ? "it is empty: keys are in a keyset, or in a file with a JWK or JWK set"
+                    : "not a JSON text with a JWK or JWK set: \(error)")
         }
         guard root["payload"] == nil || root["signatures"] == nil else {
             throw KeyError(
-                .malformed, "this is a signed sender set: it is read only with the pins of its publishers (--pins)")
+                .malformed, "this is a signed sender set: it is read only with the pins of its publishers")
         }
         guard root["sealed"] == nil else {
             throw KeyError(.malformed, "the private keys are encrypted: give the keyset's folder, not its file")

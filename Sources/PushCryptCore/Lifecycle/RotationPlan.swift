@@ -144,15 +144,16 @@ struct RotationPlanner {
         guard let published = key.lifecycle.createdAt else {
             return .init(
                 action: .promote(key.kid), dueAt: now, why: "it must be promoted",
-                blockedBy: "the time of its publication is unknown because its createdAt is missing; "
-                    + "`pushcrypt rotate --now --at-once` promotes it")
+                blockedBy:
+                    "the time of its publication is unknown because its createdAt is missing; only a person can promote it"
+            )
         }
         var step = RotationPlan.Step(
             action: .promote(key.kid), dueAt: promotionDate(publishedAt: published),
             why: "it was published at \(published)")
         guard let required = policy.requiredCoverage else { return step }
         switch coverage(key.kid) {
-        case nil: step.blockedBy = "\(required) of the devices must hold it, and no reports were given (--reports)"
+        case nil: step.blockedBy = "\(required) of the devices must hold it, and no reports were given"
         case let verdict? where verdict.isEnough: step.why += "; " + verdict.explanation
         case let verdict?: step.blockedBy = verdict.explanation
         }

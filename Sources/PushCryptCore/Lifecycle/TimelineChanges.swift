@@ -76,12 +76,12 @@ extension KeyTimeline {
         case .primary:
             throw LifecycleError(
                 .invariantBroken,
-                "key \(kid) is the primary one and can't be destroyed: `pushcrypt rotate` replaces it (--now begins at once), and "
-                    + "destroys it when it has expired; if it leaked, `pushcrypt revoke` replaces it at once"
+                "key \(kid) is the primary one and can't be destroyed: a rotation replaces it, and destroys it when it has "
+                    + "expired; if it leaked, a revocation replaces it at once"
             )
         case .expired: break
         case .revoked where key(kid)?.lifecycle.expiresAt.map { $0 <= now } ?? true: break
-        case .revoked: losses = ["`reseal` can no longer reseal the queued pushes of key \(kid)"]
+        case .revoked: losses = ["the queued pushes of key \(kid) can no longer be sealed again"]
         case .pending: losses = ["key \(kid) will never seal; the previous key continues to seal"]
         default: losses = ["every push made with key \(kid) that is still on its way shows a placeholder permanently"]
         }

@@ -55,7 +55,7 @@ package enum ImportedKey {
             return try KeyContainer.read(bytes.bytes, passphrase: passphrase)
         } catch let error as KeyContainerError {
             switch error.code {
-            case .passphraseNeeded: throw KeystoreError(.secretNeeded, "\(error.reason) (--key-passphrase-file FILE)")
+            case .passphraseNeeded: throw KeystoreError(.secretNeeded, error.reason)
             case .wrongPassphrase: throw KeystoreError(.wrongSecret, error.reason)
             case .unsupportedKey, .unsupportedEncryption: throw KeyError(.unsupportedKey, error.reason)
             case .invalidKey, .inconsistentKeyPair: throw KeyError(.invalidKey, error.reason)
@@ -66,8 +66,7 @@ package enum ImportedKey {
 
     private static func raw(_ bytes: [UInt8], _ kind: RawKind?) throws -> Keyset {
         guard let kind else {
-            throw KeyError(
-                .wrongKind, "raw bytes don't contain the kind of the key: give --kind, and --suite for a recipient key")
+            throw KeyError(.wrongKind, "raw bytes don't contain the kind and the suite of the key")
         }
         guard let secret = Base64.decode(bytes.bytes, .any), secret.count == KeyRecord.secretByteCount else {
             throw KeyError(.malformed, "a raw key is the base64 of \(KeyRecord.secretByteCount) bytes")

@@ -56,7 +56,7 @@ struct TimelineTests {
             text.contains(
                 """
                 Blocked: promote key key number1, since 2026-02-08T09:00:00Z (21d ago): 99.9% of the devices must
-                         hold it, and no reports were given (--reports)
+                         hold it, and no reports were given
                 """))
         #expect(!text.contains("Run:"))
     }

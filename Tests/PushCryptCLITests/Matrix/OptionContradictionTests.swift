@@ -92,7 +92,7 @@ struct OptionContradictionTests {
 
     @Test("both options are named, and no file changes", arguments: [generated, declared])
     func refused(_ cases: [Case]) throws {
-        #expect(cases.count > 40)
+        #expect(cases.count > 20)
         let place = try MatrixPlace()
         for mistake in cases {
             let output = try place.run(mistake.arguments, stdin: "payload.json")

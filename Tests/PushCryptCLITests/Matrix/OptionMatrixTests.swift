@@ -10,7 +10,7 @@ struct OptionMatrixTests {
     static let paths = commands?.map(\.path) ?? []
 
     /// These answer before anything else, or have tests of their own.
-    private static let answers: Set = ["--help", "--settings"]
+    private static let answers: Set = ["--help", "--settings", "--history"]
 
     /// Commands that print what is wrong with the files of others on stdout: a placeholder, a diagnosis, a status.
     private static let reporting: Set = ["open", "diagnose", "simulate", "status"]

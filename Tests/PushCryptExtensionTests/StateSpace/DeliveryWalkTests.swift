@@ -7,34 +7,37 @@ import Testing
 /// A session on its real threads, in every order of the steps between its locks, its timers and what the system sees of it.
 @Suite("Delivery in every order") struct DeliveryWalkTests {
     /// A normal run tests every order of a warned delivery, in which both planted faults show, and of the others the orders
-    /// without or with one preemption.
-    private static let scenarios: [(DeliveryScenario, short: Interleavings.Extent)] = [
-        (.init(testDescription: "warned", isWarned: true), .all),
-        (.init(testDescription: "a stage, timers", hasStage: true, hasTimers: true), .preemptions(0)),
+    /// without or with one preemption. A long run tests every order of those that have few enough.
+    private static let scenarios: [(DeliveryScenario, short: Interleavings.Extent, long: Interleavings.Extent)] = [
+        (.init(testDescription: "warned", isWarned: true), .all, .all),
+        (.init(testDescription: "a stage, timers", hasStage: true, hasTimers: true), .preemptions(0), .preemptions(1)),
         (
             .init(testDescription: "a stage, timers, warned", hasStage: true, hasTimers: true, isWarned: true),
-            .preemptions(0)
+            .preemptions(0), .preemptions(0)
         ),
-        (.init(testDescription: "warned, suspended", isWarned: true, isSuspended: true), .preemptions(1)),
-        (.init(testDescription: "warned, killed", isWarned: true, isKilled: true), .preemptions(1)),
+        (.init(testDescription: "warned, suspended", isWarned: true, isSuspended: true), .preemptions(1), .all),
+        (.init(testDescription: "warned, killed", isWarned: true, isKilled: true), .preemptions(1), .all),
         (
             .init(testDescription: "a stage, timers, killed", hasStage: true, hasTimers: true, isKilled: true),
-            .preemptions(0)
+            .preemptions(0), .preemptions(0)
         ),
-        (.init(testDescription: "timers, warned", hasTimers: true, isWarned: true), .preemptions(0)),
-        (.init(testDescription: "two copies", copyCount: 2), .preemptions(1)),
-        (.init(testDescription: "two copies, warned", copyCount: 2, isWarned: true), .preemptions(0)),
-        (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .preemptions(0)),
-        (.init(testDescription: "two copies, suspended", copyCount: 2, isSuspended: true), .preemptions(0)),
+        (.init(testDescription: "timers, warned", hasTimers: true, isWarned: true), .preemptions(0), .preemptions(1)),
+        (.init(testDescription: "two copies", copyCount: 2), .preemptions(1), .preemptions(2)),
+        (.init(testDescription: "two copies, warned", copyCount: 2, isWarned: true), .preemptions(0), .preemptions(1)),
+        (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .preemptions(0), .preemptions(1)),
+        (
+            .init(testDescription: "two copies, suspended", copyCount: 2, isSuspended: true), .preemptions(0),
+            .preemptions(1)
+        ),
     ]
 
     @Test(
         "a push is delivered exactly once and recorded before, and no lock is held when the process may be suspended",
         arguments: scenarios)
-    func delivery(_ scenario: DeliveryScenario, short: Interleavings.Extent) throws {
+    func delivery(
+        _ scenario: DeliveryScenario, short: Interleavings.Extent, long: Interleavings.Extent
+    ) throws {
         let place = try DeliveryPlace()
-        // With timers there are too many orders.
-        let long = scenario.hasTimers ? Interleavings.Extent.preemptions(1) : .all
         let extent = LongTests.value(long, short: short)
         let count = try Interleavings(extent, joinsStates: true).walk { try DeliveryWorld(scenario, place).run($0) }
         print("delivery, \(scenario.testDescription): \(count); \(extent)")

@@ -66,7 +66,7 @@ struct KeysImport: ParsableCommand {
             keyset = try read(bytes)
         } catch {
             let failure = Failure(error)
-            throw Failure(failure.status, "\(file): \(failure.message)")
+            throw Failure(failure.status, "\(file): \(failure.message)\(Self.advice(error))")
         }
         guard keyset.entries.count == 1 else {
             throw Failure(.dataError, "\(file) contains \(keyset.entries.count) keys; import one key at a time")
@@ -81,6 +81,14 @@ struct KeysImport: ParsableCommand {
         let record = keyset.entries[0].record
         try refuseContradiction(of: record)
         return record
+    }
+
+    private static func advice(_ error: any Error) -> String {
+        switch error {
+        case let error as KeystoreError where error.code == .secretNeeded: " (--key-passphrase-file FILE)"
+        case let error as KeyError where error.code == .wrongKind: ": give --kind, and --suite for a recipient key"
+        default: ""
+        }
     }
 
     private func read(_ bytes: [UInt8]) throws -> Keyset {

@@ -5,16 +5,6 @@ import PushCryptKeysets
 import PushCryptKeystore
 import PushCryptPrimitives
 
-/// Where the keysets of a host are.
-struct KeystoreOptions: ParsableArguments {
-    @Option(
-        name: .customLong("settings"),
-        help: .init(
-            "The settings. (default: PUSHCRYPT_SETTINGS, /etc/pushcrypt/pushcrypt.json, ~/.config/pushcrypt/pushcrypt.json)",
-            "FILE"))
-    var settingsFile: String?
-}
-
 /// The keysets of a host and what the settings say about them.
 struct HostKeysets {
     /// nil without settings.

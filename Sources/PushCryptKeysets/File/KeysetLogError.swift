@@ -37,3 +37,23 @@ package struct KeysetLogError: Error, Hashable, Sendable {
         self.member = member
     }
 }
+
+/// Why a file of a keyset, or the history of one, is refused.
+package struct KeysetFileError: Error, Hashable, Sendable {
+    package let path: String
+    package let cause: KeysetLogError
+
+    package init(_ path: String, _ cause: KeysetLogError) {
+        self.path = path
+        self.cause = cause
+    }
+
+    /// Runs `body` and adds the path to a `KeysetLogError`. Other errors are thrown as they are.
+    package static func naming<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as KeysetLogError {
+            throw KeysetFileError(path, error)
+        }
+    }
+}

@@ -1,40 +1,6 @@
-package import PushCryptCore
+import PushCryptCore
 import PushCryptFiles
 import PushCryptPrimitives
-
-extension Keyset {
-    /// The keys of a keyset's file with their lifecycles as they count, without lost and destroyed keys.
-    ///
-    /// - Throws: `KeyError` with `malformed` if no key is left; `KeysetLogError` with `otherKeys`.
-    package init(_ opened: OpenedKeyset) throws {
-        try self.init(opened.log) { key in
-            guard let record = opened.material.records[key.kid] else {
-                throw KeysetLogError(.otherKeys, row: 0, key.kid.description)
-            }
-            return record
-        }
-    }
-
-    /// The public keys of a log, for lists and for checks of signatures. Nothing authenticates them: who can write the file can
-    /// put other keys there.
-    ///
-    /// - Throws: `KeyError` with `wrongKind` for shared keys, which have no public half; `malformed` if no key is left;
-    ///   `unsupportedSuite`.
-    package init(unauthenticatedPublicKeysOf log: KeysetLog) throws {
-        try self.init(log) { key in
-            guard let jwk = key.jwk else { throw KeyError(.wrongKind, "shared keys have no public half") }
-            return try KeyRecord(JSONText(jwk.json).root, backend: DefaultBackend.shared)
-        }
-    }
-
-    private init(_ log: KeysetLog, record: (KeysetState.Key) throws -> KeyRecord) throws {
-        let state = log.state
-        let entries = try state.keys.filter(\.hasMaterial).map { key in
-            Entry(try record(key), state.effective(key), demandsPSK: key.demandsPSK)
-        }
-        try self.init(entries, sequence: state.head.number, updatedAt: state.at)
-    }
-}
 
 /// What a host has seen, for programs that only read keysets.
 extension KeysetHistory {
@@ -104,19 +70,17 @@ extension KeystoreError {
 
     private init(_ refusal: HistoryRefusal) {
         let (path, seen) = (refusal.path, refusal.seen.number)
-        let advice = "To go on: `pushcrypt restore \(ShellArgument.quoted(path))`"
         switch refusal.objection {
         case .older:
             self.init(
                 .olderThanHistory,
-                "\(path) is an old copy: it ends at line \(refusal.line.number), and this host has seen line \(seen). "
-                    + advice)
+                "\(path) is an old copy: it ends at line \(refusal.line.number), and this host has seen line \(seen)")
         case .parted:
             self.init(
                 .twoHistories,
-                "\(path): two hosts have changed copies: this host has seen another line \(seen). \(advice)")
+                "\(path): two hosts have changed copies: this host has seen another line \(seen)")
         case .notEncrypted:
-            self.init(.notEncrypted, "\(path) is not encrypted, and this host has seen it encrypted. \(advice)")
+            self.init(.notEncrypted, "\(path) is not encrypted, and this host has seen it encrypted")
         }
     }
 

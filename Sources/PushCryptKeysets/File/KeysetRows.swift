@@ -1,4 +1,4 @@
-package import PushCryptCore
+import PushCryptCore
 package import PushCryptFiles
 import PushCryptPrimitives
 
@@ -115,72 +115,11 @@ package struct KeysetRows: Sendable {
     /// The members of private key records.
     private static let members = ["kty", "crv", "x", "y", "pub", "d", "priv", "k", "alg", "kid", "psk", "role"]
 
-    fileprivate static func digest(_ log: KeysetLog, _ keys: ArraySlice<UInt8>) -> [UInt8] {
+    static func digest(_ log: KeysetLog, _ keys: ArraySlice<UInt8>) -> [UInt8] {
         let hash = DefaultBackend.shared.sha256()
         hash.update(log.bytes.bytes)
         hash.update(keys.bytes)
         return hash.finalize()
-    }
-}
-
-/// The private half of a keyset.
-package struct KeysetMaterial: Sendable {
-    /// The private record of each key that isn't destroyed or lost.
-    package var records: [KeyID: KeyRecord]
-    /// nil for keys in clear.
-    package var secrets: KeysetSecrets?
-    /// Made with the secrets; nil for keys in clear.
-    package var historyKey: HistoryKey?
-
-    package init(records: [KeyID: KeyRecord], secrets: KeysetSecrets?, historyKey: HistoryKey?) {
-        self.records = records
-        self.secrets = secrets
-        self.historyKey = historyKey
-    }
-
-    /// The text of the file. The caller wipes it.
-    ///
-    /// - Throws: `KeysetLogError` with `otherKeys` if the records aren't those of the log.
-    package func file(_ log: KeysetLog) throws -> [UInt8] {
-        guard Set(records.keys) == Set(log.state.keys.filter(\.hasMaterial).map(\.kid)) else {
-            throw KeysetLogError(.otherKeys, row: log.lines.count + 1)
-        }
-        var keys = Array("[".utf8)
-        keys.reserveCapacity(records.count * (KeyRecord.maximumJWKByteCount + 1) + 2)
-        defer { wipe(&keys) }
-        for (index, record) in records.values.sorted(by: { $0.kid < $1.kid }).enumerated() {
-            if index > 0 { keys.append(UInt8(ascii: ",")) }
-            try record.appendJWK(to: &keys)
-        }
-        keys.append(UInt8(ascii: "]"))
-        var output = [UInt8]()
-        output.reserveCapacity(log.bytes.count + 2 * keys.count + 8_192)
-        output += log.bytes
-        if let secrets, let historyKey {
-            let sealed = try SealedRow(keys, log, secrets, historyKey)
-            output += "{\"v\":1,\"sealed\":".utf8
-            output += sealed.json
-            output += ",\"mac\":\"\(Base64URL.encode(historyKey.mac(of: log)))\"}\n".utf8
-        } else {
-            output += "{\"v\":1,\"keys\":".utf8
-            output += keys
-            output += ",\"digest\":\"\(Base64URL.encode(KeysetRows.digest(log, keys[...])))\"}\n".utf8
-        }
-        return output
-    }
-}
-
-/// The key that authenticates a log where there is no secret: in the history of a host. 32 random bytes, made once.
-package struct HistoryKey: Sendable {
-    let secret: SecretBytes
-
-    package static func random() throws -> HistoryKey {
-        HistoryKey(secret: try DefaultBackend.shared.randomSecret(count: HKDF.hashByteCount))
-    }
-
-    /// HMAC-SHA-256 of all rows, 32 bytes.
-    package func mac(of log: KeysetLog) -> [UInt8] {
-        Array(DefaultBackend.shared.hmacSHA256(of: log.bytes.bytes, key: secret.bytes).bytes)
     }
 }
 
@@ -249,24 +188,4 @@ extension KeysetID {
 extension KeysetState {
     /// Whether all keys are published with this project: they protect nothing and are never changed.
     package var isDemo: Bool { DemoKeys.covers(keys.map(\.kid)) }
-}
-
-/// Why a file of a keyset, or the history of one, is refused.
-package struct KeysetFileError: Error, Hashable, Sendable {
-    package let path: String
-    package let cause: KeysetLogError
-
-    package init(_ path: String, _ cause: KeysetLogError) {
-        self.path = path
-        self.cause = cause
-    }
-
-    /// Runs `body` and adds the path to a `KeysetLogError`. Other errors are thrown as they are.
-    package static func naming<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as KeysetLogError {
-            throw KeysetFileError(path, error)
-        }
-    }
 }

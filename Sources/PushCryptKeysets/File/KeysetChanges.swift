@@ -162,3 +162,93 @@ extension KeysetChanges.Key {
         return "\"\(kid)\":{" + members.joined(separator: ",") + "}"
     }
 }
+
+extension KeysetChanges {
+    init(_ reader: RowReader) throws {
+        for (name, member) in try reader.members(of: "keys") { keys.append(try Key(name, member)) }
+        if let value = reader["policy"] {
+            policy = try reader.parsed("policy") { () throws(KeyError) in try RotationPolicy(value) }
+            try reader.child("policy").allowOnly(["rotateEvery", "publishLead", "overlap", "keep", "requireCoverage"])
+        }
+        if reader.has("publication") { publication = try Publication(reader.child("publication")) }
+        for (name, member) in try reader.members(of: "epochs") {
+            guard let epoch = Int64(name), String(epoch) == name, UnixTime.protocolRange.contains(epoch) else {
+                throw reader.error(.malformed, "epochs")
+            }
+            epochs[epoch] = .some(member.value.kind == .null ? nil : try member.keysetID)
+        }
+        if reader.has("writer") { writer = try reader.text("writer") }
+        if let value = reader["secrets"] {
+            let names = value.elements.map { $0.string.flatMap(SecretName.init) }
+            let known = names.compactMap(\.self)
+            guard value.kind == .array, known.count == names.count, Set(known).count == known.count,
+                known.count <= KeysetSecrets.maximumCount
+            else { throw reader.error(.malformed, "secrets") }
+            secrets = known
+        }
+        over = try reader.elements(of: "over").map { element in
+            try element.allowOnly(["n", "hash"])
+            return try element.point
+        }
+        for (name, member) in try reader.members(of: "revoked") {
+            guard let kid = KeyID(name), let time = member.value.string.flatMap(UnixTime.init(rfc3339:)) else {
+                throw member.error(.malformed)
+            }
+            revoked[kid] = time
+        }
+        guard !revoked.isEmpty || !reader.has("revoked") else { throw reader.error(.malformed, "revoked") }
+        issuedAt = try reader.time(ifAny: "issuedAt")
+        validUntil = try reader.time(ifAny: "validUntil")
+        if reader.has("epoch") { epoch = try reader.number("epoch", in: UnixTime.protocolRange) }
+        if reader.has("publisher") {
+            let member = try reader.child("publisher")
+            try member.allowOnly(["id", "n", "hash"])
+            publisher = Publisher(try member.keysetID("id"), try member.point)
+        }
+    }
+}
+
+extension KeysetChanges.Key {
+    fileprivate init(_ name: String, _ reader: RowReader) throws {
+        guard let kid = KeyID(name) else { throw reader.error(.malformed) }
+        self.init(kid)
+        try reader.allowOnly(["jwk", "psk", "lost"] + KeysetChanges.Moment.allCases.map(\.rawValue))
+        if let value = reader["jwk"] {
+            let jwk = try reader.parsed("jwk") { try PublicJWK(value, backend: DefaultBackend.shared) }
+            guard jwk.kid == kid else { throw reader.error(.kidMismatch, "jwk") }
+            self.jwk = jwk
+        }
+        if let value = reader["psk"] {
+            guard value.boolean == true else { throw reader.error(.malformed, "psk") }
+            demandsPSK = true
+        }
+        for moment in KeysetChanges.Moment.allCases {
+            guard let value = reader[moment.rawValue] else { continue }
+            moments[moment] = .some(value.kind == .null ? nil : try reader.time(moment.rawValue))
+        }
+        if let value = reader["lost"] {
+            guard value.kind == .null || value.boolean == true else { throw reader.error(.malformed, "lost") }
+            isLost = value.kind != .null
+        }
+    }
+}
+
+extension KeysetChanges.Publication {
+    fileprivate init(_ reader: RowReader) throws {
+        try reader.allowOnly(["topics", "validFor"])
+        let names = reader["topics"]?.elements.map(\.string) ?? []
+        let topics = try reader.parsed("topics") { () throws(KeyError) in
+            var topics = [Topic]()
+            for name in names { topics.append(try Topic(name ?? "")) }
+            return topics
+        }
+        let longest = SenderSetPublication.maximumValidityInSeconds
+        guard reader["topics"]?.kind == .array, (1...SenderSetPublication.maximumTopicCount).contains(topics.count),
+            Set(topics).count == topics.count
+        else { throw reader.error(.malformed, "topics") }
+        guard let validFor = reader.value.duration("validFor"), (1...longest).contains(validFor) else {
+            throw reader.error(.malformed, "validFor")
+        }
+        self.init(topics: topics, validForInSeconds: validFor)
+    }
+}

@@ -1,0 +1,16 @@
+import ArgumentParser
+import PushCryptCore
+import PushCryptFiles
+import PushCryptKeysets
+import PushCryptKeystore
+import PushCryptPrimitives
+
+/// Where the keysets of a host are.
+struct KeystoreOptions: ParsableArguments {
+    @Option(
+        name: .customLong("settings"),
+        help: .init(
+            "The settings. (default: PUSHCRYPT_SETTINGS, /etc/pushcrypt/pushcrypt.json, ~/.config/pushcrypt/pushcrypt.json)",
+            "FILE"))
+    var settingsFile: String?
+}
