@@ -26,7 +26,7 @@ struct MistakeTests {
                 "seal --to Keys/phone --topic a.b --sign-with Keys/phone payload", 65,
                 " is a recipient key: only a sender's private key signs a push"
             ),
-            ("seal --to empty --topic a.b payload", 65, "empty: it is empty: keys are in a keyset (Keys/NAME)"),
+            ("seal --to empty --topic a.b payload", 65, "empty: it is empty: keys are in a keyset, or"),
             ("seal --to text --topic a.b payload", 65, "text: not a JSON text with a JWK or JWK set"),
             (
                 "seal --to Keys/backend --topic a.b payload", 65,

@@ -42,7 +42,7 @@ struct SchemaTests {
         let first = try host.run("status", "--json").text.filter { $0 != "\n" }
         try host.succeed("rotate")
         let second = try host.run("status", "--json").text.filter { $0 != "\n" }
-        #expect(first.contains(#""code":"#), "\(first)")
+        #expect(first.contains(#""code""#), "\(first)")
         for text in [first, second] { #expect(try problem(text, "status.json") == "", "\(text)") }
         #expect(try problem(first.replacing(#""at""#, with: #""when""#), "status.json").contains("'at' is a required"))
     }

@@ -43,6 +43,8 @@ public struct KeyError: DescribedError, Hashable, Sendable {
         public static let invalidPolicy = Code(name: "invalidPolicy")
         /// A signed set of sender keys exceeds a limit: its bytes, signatures, keys, topics or revoked keys.
         public static let tooLarge = Code(name: "tooLarge")
+        /// The text is a signed set of sender keys, which is read only with the pins of its publishers.
+        public static let signedSet = Code(name: "signedSet")
         /// No pinned publisher signed the set of sender keys, or no signature is valid.
         public static let notSigned = Code(name: "notSigned")
         /// The signed set has another id than the pinned one.

@@ -202,7 +202,7 @@ extension Keyset {
         }
         guard root["payload"] == nil || root["signatures"] == nil else {
             throw KeyError(
-                .malformed, "this is a signed sender set: it is read only with the pins of its publishers")
+                .signedSet, "this is a signed sender set: it is read only with the pins of its publishers")
         }
         guard root["sealed"] == nil else {
             throw KeyError(.malformed, "the private keys are encrypted: give the keyset's folder, not its file")
