@@ -12,9 +12,12 @@ public struct GregorianCalendar: Sendable {
     private static let searchLimit = 100
 
     /// The calendar without a time zone.
-    public static let gmt = GregorianCalendar(timeZone: .gmt)
+    public static let gmt = GregorianCalendar()
 
-    private let timeZone: TimeZone
+    /// nil for GMT.
+    private let timeZone: TimeZone?
+
+    private init() { timeZone = nil }
 
     /// Creates the calendar of a user.
     ///
@@ -33,8 +36,8 @@ public struct GregorianCalendar: Sendable {
             return named
         }
         let zone = named ?? timeZone
-        return Self.next(after: time, matching: match) {
-            Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0.seconds))))
+        return Self.next(after: time, matching: match) { time in
+            zone.map { Int64($0.secondsFromGMT(for: Date(timeIntervalSince1970: Double(time.seconds)))) } ?? 0
         }
     }
 
