@@ -48,7 +48,7 @@ import Testing
     func outside() async throws {
         let placeholder = Placeholder(title: "Clinic", body: "Open the app")
         try await Sending.with(placeholder: placeholder) { sending in
-            for text in ["Results", "Your results are in, call us."] {
+            for text in ["Results", "Your results are in."] {
                 _ = try await sending.accept(text)
                 try await sending.attempt()
             }
