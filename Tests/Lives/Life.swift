@@ -52,7 +52,6 @@ package final class Life {
     /// The heads of logs that were checked: a log never changes below its head.
     var checkedHeads: Set<LogPoint> = []
     private var parsed: [[UInt8]: ServedDocument?] = [:]
-    static let maximumTime: Int64 = 1 << 40
     static let evil = try! KeyRecord.generate(.sender, backend: DefaultBackend.shared)
     static let secrets = try! KeysetSecrets(
         ofLog: [(SecretName("a")!, .passphrase(SecretBytes(copying: Array("a".utf8).bytes)))],

@@ -1,9 +1,4 @@
 import ArgumentParser
-import PushCryptCore
-import PushCryptFiles
-import PushCryptKeysets
-import PushCryptKeystore
-import PushCryptPrimitives
 
 /// Where the keysets of a host are.
 struct KeystoreOptions: ParsableArguments {

@@ -1,8 +1,5 @@
 import ArgumentParser
 import PushCryptCore
-import PushCryptFiles
-import PushCryptKeysets
-import PushCryptKeystore
 
 struct PolicyOptions: ParsableArguments {
     @Option(help: .init("How long a key seals.", "DURATION")) var rotateEvery: DurationArgument?

@@ -52,11 +52,6 @@ package struct JSONValue: Sendable {
         choices.first { isString($0.rawValue) }
     }
 
-    package var isNonEmptyString: Bool {
-        let node = node
-        return node.kind == .string && !node.contentRange.isEmpty
-    }
-
     /// Whether this is a string with a character that a person can see.
     package var isVisibleString: Bool {
         guard kind == .string else { return false }

@@ -145,7 +145,7 @@ struct RotationPlanner {
             return .init(
                 action: .promote(key.kid), dueAt: now, why: "it must be promoted",
                 blockedBy:
-                    "the time of its publication is unknown because its createdAt is missing; only a person can promote it"
+                    "the time of its publication is unknown because its createdAt is missing; a rotation at once promotes it"
             )
         }
         var step = RotationPlan.Step(

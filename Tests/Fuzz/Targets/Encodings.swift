@@ -99,7 +99,6 @@ enum JSONReading {
         case .string:
             let content = Array(try require(value.utf8, "a string has content"))
             try require(value.string.map { Array($0.utf8) } == content, "string and utf8 agree")
-            try require(value.isNonEmptyString == !content.isEmpty, "isNonEmptyString agrees with the content")
             var written = [UInt8]()
             JSONWriter.appendString(utf8: content[...], to: &written)
             try require(SlowJSON(written) == .string(content), "a written string is read again")

@@ -75,7 +75,7 @@ import Testing
         let sample = TimelineInDays(.standard, [(a, life(0)), (b, life(nil))])
         let plan = sample.plan(on: 5_000)
         #expect(plan.lines == ["promote B 5000 blocked", "next -"])
-        #expect(plan.blocked[0].blockedBy?.contains("--at-once") == true)
+        #expect(plan.blocked[0].blockedBy?.contains("at once") == true)
     }
 
     @Test("an overlap that is too short doesn't block other changes")

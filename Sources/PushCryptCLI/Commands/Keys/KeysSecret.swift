@@ -182,7 +182,7 @@ struct RemainingSecrets: ParsableArguments {
     var remainingWrapCommand: [String] = []
 
     func secrets() throws -> [KeysetSecret] {
-        try remainingPassphraseFile.map { try .passphraseFile($0) } + remainingWrapCommand.map { .command($0) }
+        try remainingPassphraseFile.map(KeysetSecret.passphrase) + remainingWrapCommand.map { .command($0) }
     }
 }
 

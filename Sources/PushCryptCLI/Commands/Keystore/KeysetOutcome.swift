@@ -1,9 +1,5 @@
-import ArgumentParser
 import PushCryptCore
-import PushCryptFiles
 import PushCryptKeysets
-import PushCryptKeystore
-import PushCryptPrimitives
 
 /// What a command did with one keyset.
 struct KeysetOutcome {
