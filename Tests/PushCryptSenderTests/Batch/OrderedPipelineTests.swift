@@ -59,8 +59,12 @@ struct OrderedPipelineTests {
             }
         }
         let pipeline = OrderedPipeline(Numbers(count: 30), capacity: 10, lanes: lanes)
+        // A lane may work on its inputs in another order than the results have, so its last state is the longest.
         var last: [Int: [Int]] = [:]
-        while let seen = try await pipeline.next() { last[try #require(seen.first)] = seen }
+        while let seen = try await pipeline.next() {
+            let first = try #require(seen.first)
+            if seen.count > last[first, default: []].count { last[first] = seen }
+        }
         #expect(last.count == laneCount)
         #expect(last.values.joined().sorted() == Array(0..<30))
     }
