@@ -1,6 +1,6 @@
 /// A function of one input that checks properties of the code that reads such inputs.
 ///
-/// libFuzzer calls it with mutated inputs (Tests/Fuzz/run), and `swift test` with each input of Tests/Fuzz/corpora.
+/// libFuzzer calls it with mutated inputs (Tests/Fuzz/run), and `swift test` with each line of Tests/Fuzz/corpora.
 package struct FuzzTarget: Sendable, CustomStringConvertible {
     /// The name of the target and of its folder of inputs.
     package let name: String
