@@ -81,6 +81,7 @@ import Testing
             MessageSender(set: try #require(Base64URL.decode(Array(set.utf8)[...])))
         }
         for (id, name) in vector.messages {
+            let id = try #require(Base64URL.decode(Array(id.utf8)[...]))
             #expect(try (sender ?? MessageSender(name: vector.name ?? "")).name(ofMessage: id) == name)
         }
         if vector.name == "" { #expect(try sender == nil && MessageSender(name: "") == .unnamed) }

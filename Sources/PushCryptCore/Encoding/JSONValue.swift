@@ -102,6 +102,17 @@ extension JSONText {
         return nil
     }
 
+    /// Calls `body` with each member's name and the tape index of its value, without counting references to the text.
+    @inline(__always)
+    func visitMembers(of object: Int, _ body: (_ name: JSONNode, _ value: Int) -> Void) {
+        let end = Int(tape[object].next)
+        var key = object + 1
+        while key < end {
+            body(tape[key], key + 1)
+            key = Int(tape[key + 1].next)
+        }
+    }
+
     /// The content of a string node, without quotes and escapes.
     func content(of node: JSONNode) -> ArraySlice<UInt8> {
         let content = bytes[node.contentRange]

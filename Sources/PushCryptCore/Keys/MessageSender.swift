@@ -30,10 +30,10 @@ package struct MessageSender: Hashable, Sendable {
 
     /// M as base64url, 43 characters.
     ///
-    /// - Parameter id: 22 characters of base64url, which are 16 bytes.
+    /// - Parameter id: 16 bytes.
     /// - Throws: `FailureClass.internalError` if the backend fails.
-    package func name(ofMessage id: String) throws(FailureClass) -> String {
-        let input = Array("pushcrypt/1 message\0".utf8) + bytes + (Base64URL.decode(Array(id.utf8)[...]) ?? [])
+    package func name(ofMessage id: [UInt8]) throws(FailureClass) -> String {
+        let input = Array("pushcrypt/1 message\0".utf8) + bytes + id
         guard let digest = try? DefaultBackend.shared.sha256(input.bytes) else { throw .internalError }
         return Base64URL.encode(digest)
     }

@@ -34,43 +34,52 @@ package enum APSObject: String, Sendable {
 }
 
 /// The type of a member's value.
-package struct APSType: Sendable {
-    /// Completes "it is not ...".
-    package let description: String
-    /// Whether a copy of the value in the outer payload shows nothing that the member's name doesn't suggest (PROTOCOL section 2).
-    package let isExposable: @Sendable (JSONValue) -> Bool
-    /// Whether the device reads the value. It is as generous as the system with the forms of a number, such as `7.0`.
-    package let isRead: @Sendable (JSONValue) -> Bool
-
-    private init(
-        _ description: String, exposing isExposable: (@Sendable (JSONValue) -> Bool)? = nil,
-        reading isRead: @escaping @Sendable (JSONValue) -> Bool
-    ) {
-        (self.description, self.isExposable, self.isRead) = (description, isExposable ?? isRead, isRead)
-    }
-
-    static let text = Self("a string") { $0.kind == .string }
-    static let textOrObject = Self("a string or an object") { $0.kind == .string || $0.kind == .object }
-    static let array = Self("an array") { $0.kind == .array }
-    static let count = Self(
-        "a nonnegative integer", exposing: { $0.protocolInteger != nil },
-        reading: { $0.integer.map { $0 >= 0 } ?? false })
-    static let fraction = Self("a number from 0 to 1") { (0...1).contains($0.double ?? -1) }
-    static let score = Self(fraction.description, exposing: { $0.double != nil }, reading: fraction.isRead)
-    static let one = Self("the integer 1", exposing: { $0.protocolInteger == 1 }, reading: zeroOrOne.isRead)
-    static let zeroOrOne = Self("0 or 1") { $0.protocolInteger.map { $0 <= 1 } ?? false }
-    static let level = Self("one of passive, active, time-sensitive and critical") { value in
-        ["passive", "active", "time-sensitive", "critical"].contains(where: value.isString)
-    }
-    static let sound = Self(
-        "a name or a dictionary of critical, name and volume",
-        exposing: { sound in
-            textOrObject.isRead(sound)
-                && sound.members.allSatisfy { APSObject.sound.type(of: $0.name)?.isExposable($0.value) ?? false }
-        }, reading: textOrObject.isRead)
+package enum APSType: Sendable {
+    case text, textOrObject, array, count, fraction, score, one, zeroOrOne, level, sound
     /// The type of a member that this version doesn't know, if it is exposed.
-    package static let scalar = Self("a string, a number or a boolean") {
-        $0.kind == .string || $0.kind == .boolean || $0.double != nil
+    case scalar
+
+    /// Completes "it is not ...".
+    package var description: String {
+        switch self {
+        case .text: "a string"
+        case .textOrObject: "a string or an object"
+        case .array: "an array"
+        case .count: "a nonnegative integer"
+        case .fraction, .score: "a number from 0 to 1"
+        case .one: "the integer 1"
+        case .zeroOrOne: "0 or 1"
+        case .level: "one of passive, active, time-sensitive and critical"
+        case .sound: "a name or a dictionary of critical, name and volume"
+        case .scalar: "a string, a number or a boolean"
+        }
+    }
+
+    /// Whether a copy of the value in the outer payload shows nothing that the member's name doesn't suggest (PROTOCOL section 2).
+    package func isExposable(_ value: JSONValue) -> Bool {
+        switch self {
+        case .count: value.protocolInteger != nil
+        case .score: value.double != nil
+        case .one: value.protocolInteger == 1
+        case .sound:
+            isRead(value)
+                && value.members.allSatisfy { APSObject.sound.type(of: $0.name)?.isExposable($0.value) ?? false }
+        default: isRead(value)
+        }
+    }
+
+    /// Whether the device reads the value. It is as generous as the system with the forms of a number, such as `7.0`.
+    package func isRead(_ value: JSONValue) -> Bool {
+        switch self {
+        case .text: value.kind == .string
+        case .textOrObject, .sound: value.kind == .string || value.kind == .object
+        case .array: value.kind == .array
+        case .count: value.integer.map { $0 >= 0 } ?? false
+        case .fraction, .score: (0...1).contains(value.double ?? -1)
+        case .one, .zeroOrOne: value.protocolInteger.map { $0 <= 1 } ?? false
+        case .level: ["passive", "active", "time-sensitive", "critical"].contains(where: value.isString)
+        case .scalar: value.kind == .string || value.kind == .boolean || value.double != nil
+        }
     }
 }
 

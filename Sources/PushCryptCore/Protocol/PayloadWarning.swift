@@ -46,8 +46,13 @@ extension PayloadWarning {
     ///   - isOuter: whether it is the outer payload of a sealed push.
     package static func all(in payload: JSONValue, isOuter: Bool = false) -> [PayloadWarning] {
         let aps = payload["aps"]
-        return wrongTypes(.aps, aps) + wrongTypes(.alert, aps?["alert"]) + wrongTypes(.sound, aps?["sound"])
-            + LocalizedKey.all(in: aps?["alert"]).flatMap { otherArguments(of: $0, isOuter) } + custom(payload, isOuter)
+        let alert = aps?["alert"]
+        var warnings = wrongTypes(.aps, aps) + wrongTypes(.alert, alert) + wrongTypes(.sound, aps?["sound"])
+        // Every payload is checked before it is sealed. Most have neither an array nor a long number.
+        let (hasArray, hasLongNumber) = payload.text.unusualValues
+        if hasArray { warnings += LocalizedKey.all(in: alert).flatMap { otherArguments(of: $0, isOuter) } }
+        if hasArray || hasLongNumber || isOuter { warnings += custom(payload, isOuter) }
+        return warnings
     }
 
     /// The first argument of each kind that isn't a string.
@@ -74,11 +79,11 @@ extension PayloadWarning {
         guard let object, object.kind == .object else { return [] }
         var warnings: [PayloadWarning] = []
         // An object has few of its members, and each is read once.
-        for member in object.members {
-            let value = member.value
-            guard let (name, type) = place.members.first(where: { member.hasName($0.key) }), value.kind != .null,
-                !type.isRead(value)
-            else { continue }
+        let (text, defined) = (object.text, place.members)
+        text.visitMembers(of: object.index) { key, index in
+            guard let (name, type) = defined.first(where: { text.content(of: key, equals: $0.key) }) else { return }
+            let value = JSONValue(text, at: index)
+            guard value.kind != .null, !type.isRead(value) else { return }
             let text =
                 "\(place.rawValue).\(name) is \(value.kindText) and not \(type.description): the device ignores it"
             warnings.append(PayloadWarning(code: .wrongType, byteOffset: value.range.lowerBound, description: text))
@@ -88,10 +93,6 @@ extension PayloadWarning {
 
     /// The values that a property list can't represent. The arguments of localised texts have rules of their own.
     private static func custom(_ payload: JSONValue, _ isOuter: Bool) -> [PayloadWarning] {
-        // Quick, because every payload is checked before it is sealed.
-        guard payload.text.tape.contains(where: { $0.kind == .null || $0.kind == .number && $0.range.count > 4 }) else {
-            return []
-        }
         var found: [Code: [Int]] = [:]
         func add(_ code: Code, _ value: JSONValue) { found[code, default: []].append(value.range.lowerBound) }
         if isOuter {
@@ -109,6 +110,22 @@ extension PayloadWarning {
             let place = (offsets.count == 1 ? "" : "\(offsets.count), the first ") + "at byte \(offsets[0])"
             return PayloadWarning(code: code, byteOffset: offsets[0], description: "\(code.text) (\(place))")
         }.sorted { $0.byteOffset < $1.byteOffset }
+    }
+}
+
+extension JSONText {
+    /// Whether there is an array, and a number that may be too large for 64 bits or a `Double`.
+    fileprivate var unusualValues: (hasArray: Bool, hasLongNumber: Bool) {
+        var (hasArray, hasLongNumber) = (false, false)
+        for node in tape {
+            switch node.kind {
+            case .array: hasArray = true
+            case .number where node.range.count > 18: hasLongNumber = true
+            case .number: for byte in bytes[node.range] where byte.isOne(of: "eE") { hasLongNumber = true }
+            default: break
+            }
+        }
+        return (hasArray, hasLongNumber)
     }
 }
 

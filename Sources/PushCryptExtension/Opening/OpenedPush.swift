@@ -43,9 +43,11 @@ public struct OpenedPush: Sendable {
         suite = key.suite
         self.signedBy = signedBy
         profile = proof.rawValue
-        name = try sender.name(ofMessage: Base64URL.encode(header.id))
+        name = try sender.name(ofMessage: header.id)
         var names: [String] = []
-        for id in header.extras.retractedIDs { names.append(try sender.name(ofMessage: id)) }
+        for id in header.extras.retractedIDs {
+            names.append(try sender.name(ofMessage: Base64URL.decode(Array(id.utf8)[...]) ?? []))
+        }
         retractedNames = names
         message = inner.text
         self.header = header

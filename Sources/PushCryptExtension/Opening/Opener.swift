@@ -33,7 +33,15 @@ public struct Opener: Sendable {
     public func open(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
     ) -> Result<OpenedPush, FailureClass> {
-        opening(payload, at: time, highestIssuedAt: highestIssuedAt).mapError(\.failure)
+        switch untimed(payload, at: time, highestIssuedAt: { highestIssuedAt }) {
+        case .success(let push): freshness(push, at: time, highestIssuedAt).map(Result.failure) ?? .success(push)
+        case .failure(let failure): .failure(failure)
+        }
+    }
+
+    private func freshness(_ push: OpenedPush, at time: UnixTime, _ highestIssuedAt: UnixTime?) -> FailureClass? {
+        Freshness.failure(
+            issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: highestIssuedAt)
     }
 
     /// Why a push wasn't opened: its class and, for a message that was opened and isn't fresh, its times.
@@ -43,14 +51,13 @@ public struct Opener: Sendable {
         package let times: (issuedAt: UnixTime, expiresAt: UnixTime)?
     }
 
-    package func opening(
-        _ payload: [UInt8], at time: UnixTime, highestIssuedAt: UnixTime? = nil
-    ) -> Result<OpenedPush, OpeningError> {
-        untimed(payload, at: time, highestIssuedAt: { highestIssuedAt })
-            .mapError { OpeningError(failure: $0, times: nil) }.flatMap { push in
-                Freshness.failure(
-                    issuedAt: push.issuedAt, expiresAt: push.expiresAt, clock: time, highestIssuedAt: highestIssuedAt
-                ).map { .failure(OpeningError(failure: $0, times: (push.issuedAt, push.expiresAt))) } ?? .success(push)
+    /// As ``open(_:at:highestIssuedAt:)``, for diagnostics.
+    package func opening(_ payload: [UInt8], at time: UnixTime) -> Result<OpenedPush, OpeningError> {
+        untimed(payload, at: time, highestIssuedAt: { nil }).mapError { OpeningError(failure: $0, times: nil) }
+            .flatMap { push in
+                freshness(push, at: time, nil)
+                    .map { .failure(OpeningError(failure: $0, times: (push.issuedAt, push.expiresAt))) }
+                    ?? .success(push)
             }
     }
 
@@ -58,7 +65,7 @@ public struct Opener: Sendable {
     func untimed(
         _ payload: [UInt8], at time: UnixTime, highestIssuedAt: () -> UnixTime?
     ) -> Result<OpenedPush, FailureClass> {
-        Result { () throws(FailureClass) in
+        do throws(FailureClass) {
             let outer = try Self.outerPayload(payload)
             let (key, signer) = try keys(outer.kid, outer.skid, at: time, highestIssuedAt: highestIssuedAt)
             let message = try Envelope.open(
@@ -66,8 +73,11 @@ public struct Opener: Sendable {
             let inner = try InnerPayload(message: message)
             let proof = key.proof(isSigned: signer != nil)
             guard let header = inner.header(proof: proof) else { throw .malformed }
-            return try OpenedPush(
-                inner, header, proof: proof, key: key, signedBy: outer.skid, sender: signer?.sender ?? .unnamed)
+            return .success(
+                try OpenedPush(
+                    inner, header, proof: proof, key: key, signedBy: outer.skid, sender: signer?.sender ?? .unnamed))
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -13,7 +13,8 @@ struct BatchMemoryTests {
     private static let firstCount = LongTests.areEnabled ? 1_000 : 600
 
     /// Reads the peak from the running process after the first lines and after all of them. A pipe buffers 64 KiB, so that
-    /// nearly all lines have been processed by then. Every tenth line is refused, and a line over the limit in each half.
+    /// nearly all lines have been processed by then. Every tenth line is refused, and lines of 10 MB are between the
+    /// others: the second one needs more memory than the first, because the heap is in parts by then.
     /// All threads share one heap: with a heap for each thread the peak depends on which threads the system chooses.
     @Test(
         "many more lines need no more memory than the first ones",
@@ -25,9 +26,10 @@ struct BatchMemoryTests {
             let line = BatchPlace.line(number).dropLast() + #","x":"\#(filling)"}"#
             return number % 10 == 9 ? String(line.dropLast()) : String(line)
         }
-        let long = [2 << 20, 10 << 20].map { String(repeating: "x", count: $0) }
-        try batch.place.write(BatchPlace.data([long[0]] + lines.prefix(Self.firstCount)), to: "first")
-        try batch.place.write(BatchPlace.data([long[1]] + lines.dropFirst(Self.firstCount)), to: "rest")
+        let long = String(repeating: "x", count: 10 << 20)
+        let (first, rest) = (lines.prefix(Self.firstCount), lines.dropFirst(Self.firstCount))
+        try batch.place.write(BatchPlace.data([long] + first.dropLast() + [long] + first.suffix(1)), to: "first")
+        try batch.place.write(BatchPlace.data([long] + rest), to: "rest")
         let output = try batch.place.shell(
             """
             export MALLOC_ARENA_MAX=1; mkfifo in; \(BatchPlace.sealScript) --errors errors.jsonl --jobs 2 <in >out & child=$!; exec 3>in
@@ -36,7 +38,7 @@ struct BatchMemoryTests {
             exec 3>&-; wait $child
             """)
         #expect(output.exit == 65, "\(output)")
-        #expect(output.stderr.contains("\(Self.count + 2) lines: "), "\(output)")
+        #expect(output.stderr.contains("\(Self.count + 3) lines: "), "\(output)")
         let peaks = output.text.matches(of: /VmHWM:\s+(\d+) kB/).compactMap { Int($0.1) }
         try #require(peaks.count == 2, "\(output)")
         #expect(peaks[1] - peaks[0] < 4_096, "\(peaks)")

@@ -193,6 +193,7 @@ import Testing
 extension StoreFolder {
     /// Retracts a message as another process does.
     fileprivate func retract(_ id: String) throws {
+        let id = try #require(Base64URL.decode(Array(id.utf8)[...]))
         var stamp = MessageStamp(name: "retraction", issuedAt: TestPush.now, expiresAt: TestPush.now + 60)
         (stamp.profile, stamp.effects) = (
             3, MessageEffects(retractedNames: [try MessageSender.unnamed.name(ofMessage: id)])
