@@ -10,22 +10,23 @@ import PushCryptPrimitives
 /// ```
 /// A recipient remembers messages by M: a sender neither retracts another's messages nor uses up their ids.
 package struct MessageSender: Hashable, Sendable {
-    private let bytes: [UInt8]
+    /// What is hashed before the message's id.
+    private let prefix: [UInt8]
 
     /// The sender of unsigned messages.
     package static let unnamed = MessageSender(bytes: [0, 0, 0])
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
+    private init(bytes: [UInt8]) { prefix = Array("pushcrypt/1 message\0".utf8) + bytes }
 
     /// - Parameter set: the id of a signed set, 16 bytes.
-    package init(set: [UInt8]) { bytes = [1] + set }
+    package init(set: [UInt8]) { self.init(bytes: [1] + set) }
 
     /// - Throws: `KeyError` with `malformed` for a name of more than 65,535 bytes.
     package init(name: String) throws(KeyError) {
         guard let count = UInt16(exactly: name.utf8.count) else {
             throw KeyError(.malformed, "the name of a sender has at most 65,535 bytes")
         }
-        bytes = [0, UInt8(count >> 8), UInt8(count & 0xff)] + name.utf8
+        self.init(bytes: [0, UInt8(count >> 8), UInt8(count & 0xff)] + name.utf8)
     }
 
     /// M as base64url, 43 characters.
@@ -33,7 +34,7 @@ package struct MessageSender: Hashable, Sendable {
     /// - Parameter id: 16 bytes.
     /// - Throws: `FailureClass.internalError` if the backend fails.
     package func name(ofMessage id: [UInt8]) throws(FailureClass) -> String {
-        let input = Array("pushcrypt/1 message\0".utf8) + bytes + id
+        let input = prefix + id
         guard let digest = try? DefaultBackend.shared.sha256(input.bytes) else { throw .internalError }
         return Base64URL.encode(digest)
     }
