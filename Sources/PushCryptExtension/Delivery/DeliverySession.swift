@@ -91,37 +91,20 @@ public final class DeliverySession: Sendable {
         startThread { [self] in handOver(last, orElse: .timedOut) }
     }
 
-    /// What the thread that restores the push has, until it or the time limit of the store continues.
-    private struct Restoring {
-        var reserved: Result<ReservedPush, FailureClass>?
-        var cancelTimer: (@Sendable () -> Void)?
-    }
-
-    /// Opens the push and claims its message. If a call of the store doesn't return in time, the thread of the time limit
-    /// continues without the store's file.
+    /// Opens the push and claims its message.
     private func restore() {
         let (start, time) = (configuration.stopwatch(), configuration.clock())
-        let restoring = EndingOnce(Restoring())
         // Read before the lock is taken: the choice is a file.
         let preview = configuration.preview?.current ?? .everything
         state.update { $0.preview = preview }
-        var usesStore = false
+        let timed = TimedStore(configuration, storeUse) { [self] reserved in
+            let reserved = reserved ?? reserve(configuration.opener.untimed(payload, at: time) { nil }, at: time)
+            let result = reserved.flatMap { configuration.restored($0, $0.answer(of: nil, at: time)) }
+            proceed(with: result, since: start, usesStore: true)
+        }
         /// The store for the next call; nil if there is none, or the session has ended.
         func store() -> (any DeliveryMemory)? {
-            guard let memory = configuration.memory else { return nil }
-            if !usesStore {
-                usesStore = true
-                storeUse.begin()
-                let cancel = configuration.timer.schedule(after: Self.storeTimeLimit) { [self] in
-                    guard let last = restoring.end() else { return }
-                    storeUse.begin()
-                    let opened = { [self] in configuration.opener.untimed(payload, at: time) { nil } }
-                    let reserved = last.reserved ?? reserve(opened(), at: time)
-                    let result = reserved.flatMap { configuration.restored($0, $0.answer(of: nil, at: time)) }
-                    proceed(with: result, since: start, usesStore: true)
-                }
-                if !restoring.update({ $0.cancelTimer = cancel }) { cancel() }
-            }
+            let memory = timed.next()
             // Checked after the beginning, as ``StoreUse`` requires.
             return state.current == nil ? nil : memory
         }
@@ -129,25 +112,22 @@ public final class DeliverySession: Sendable {
             store().flatMap { try? $0.highestIssuedAt(at: time) }
         }
         let memory = (try? opened.get()) == nil ? nil : store()
-        // Only one of the two threads reserves the message.
-        restoring.update { [self] in $0.reserved = reserve(opened, at: time) }
-        let result = restoring.current?.reserved?.flatMap { reserved in
+        let result = timed.reserve { [self] in reserve(opened, at: time) }?.flatMap { reserved in
             let answer = reserved.answer(of: memory, at: time)
             // Also if the session has ended: the store has applied the effects of the message.
             remove(answer.dueRequestIDs)
             return configuration.restored(reserved, answer)
         }
-        guard let last = restoring.end(), let result else {
+        guard timed.end(), let result else {
             // The other thread has continued. If the session has ended since, its record may have come before the claim; a
             // message that was seen stays seen.
             if state.current == nil, let claim = try? result?.get().claim {
                 _ = try? configuration.memory?.record(DeliveryRecord(claim: claim))
             }
-            if usesStore { storeUse.end() }
+            if timed.isUsed { storeUse.end() }
             return
         }
-        last.cancelTimer?()
-        proceed(with: result, since: start, usesStore: usesStore)
+        proceed(with: result, since: start, usesStore: timed.isUsed)
     }
 
     private func reserve(

@@ -24,14 +24,10 @@ struct KeysDestroy: ParsableCommand {
     var key: KeyIDPrefix
     @Flag(name: .customLong("dry-run"), help: "Print what would be lost and change nothing.") var isDryRun = false
     @OptionGroup var agreement: AgreementOptions
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         let location = keysets.location(path)
         try keysets.change(location) { host, state in
             let kid = try key.kid(

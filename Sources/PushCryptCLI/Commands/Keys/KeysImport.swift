@@ -32,11 +32,7 @@ struct KeysImport: ParsableCommand {
     @Option(help: .init("The passphrase of an encrypted PKCS#8 file.", "FILE")) var keyPassphraseFile: String?
     @Flag(name: .customLong("insecure-plaintext"), help: "Write a new keyset's private keys unencrypted.")
     var allowsPlaintext = false
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func validate() throws {
         guard suite == nil || kind == nil || kind == .recipient else {
@@ -46,7 +42,7 @@ struct KeysImport: ParsableCommand {
 
     func run() throws {
         let record = try importedRecord()
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         let location = keysets.location(path)
         guard FileSystem.exists(location.path) else {
             return try keysets.create(location, record, allowsPlaintext: allowsPlaintext)

@@ -31,11 +31,7 @@ struct KeysPolicy: ParsableCommand {
     var publisher: String?
     @Option(help: .init("An epoch that no app needs any more.", "N")) var endEpoch: Int64?
     @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func validate() throws {
         guard (epoch == nil) == (publisher == nil) else { throw ValidationError("Give both --epoch and --publisher.") }
@@ -46,7 +42,7 @@ struct KeysPolicy: ParsableCommand {
     }
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         let location = keysets.location(path)
         guard !policyOptions.isEmpty || !topic.isEmpty || validFor != nil || epoch != nil || endEpoch != nil else {
             do { return try show(keysets.state(of: location)) } catch { throw Failure(error, of: location.path) }

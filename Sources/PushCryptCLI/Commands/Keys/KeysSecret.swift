@@ -31,14 +31,10 @@ struct KeysSecretAdd: ParsableCommand {
     @Option(help: .init("The name of the new secret: letters, digits, \".\", \"_\" and \"-\".", "NAME"))
     var name: SecretName
     @OptionGroup(title: "The new secret") var new: NewSecretArguments
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         let secret = Remembered<KeysetSecret>()
         try keysets.changeSecrets(targets) { location, rows in
             .add(name, try secret.value(new.secret).of(location, rows.log.state.id))
@@ -62,11 +58,7 @@ struct KeysSecretSet: ParsableCommand {
     var allowsPlaintext = false
     @OptionGroup(title: "The new secret") var new: NewSecretArguments
     @OptionGroup var remaining: RemainingSecrets
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func validate() throws {
         guard !allowsPlaintext || (!new.isGiven && name == nil) else {
@@ -75,7 +67,7 @@ struct KeysSecretSet: ParsableCommand {
     }
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         let secret = Remembered<KeysetSecret>()
         try keysets.changeSecrets(targets, remaining) { location, rows in
             guard !allowsPlaintext else { return .removeAll }
@@ -104,14 +96,10 @@ struct KeysSecretRemove: ParsableCommand {
     @OptionGroup var targets: SecretTargets
     @Option(help: .init("The name of the secret, as keys secret list shows it.", "NAME")) var name: SecretName
     @OptionGroup var remaining: RemainingSecrets
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         try keysets.changeSecrets(targets, remaining) { _, _ in .remove(name) }
     }
 }

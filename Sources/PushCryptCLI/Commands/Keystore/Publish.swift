@@ -32,11 +32,7 @@ struct Publish: ParsableCommand {
     @Option(help: .init("The publisher keyset. (default: those of the settings)", "KEYSET")) var publisher: String?
     @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
     @OptionGroup var agreement: AgreementOptions
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func validate() throws {
         guard unsigned == nil || paths.count == 1 else { throw ValidationError("--unsigned takes one KEYSET.") }
@@ -50,8 +46,7 @@ struct Publish: ParsableCommand {
     }
 
     func run() throws {
-        let keysets = try HostKeysets(
-            keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets, servedFolder: folder)
+        let keysets = try options.keysets(servedFolder: folder)
         if let sign { return try signReceived(sign, keysets) }
         if let unsigned { return try write(unsigned, keysets) }
         guard keysets.servedFolder != nil else {

@@ -24,15 +24,10 @@ struct Restore: ParsableCommand {
     @Argument(help: .init("Keysets of this host, and other files.", "KEYSET|FILE")) var paths: [String] = []
     @Flag(help: "Agree to what is given up.") var over = false
     @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func run() throws {
-        let keysets = try HostKeysets(
-            keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets, triesAllSecrets: true)
+        let keysets = try options.keysets(triesAllSecrets: true)
         guard keysets.settings != nil || !paths.isEmpty else {
             throw Failure(.usage, "there are no settings: name a KEYSET and a FILE")
         }
@@ -42,7 +37,7 @@ struct Restore: ParsableCommand {
             var outcome = KeysetOutcome(location)
             do {
                 let restoration = try KeysetRestoration(location, keysets, sources, isOver: over)
-                try restoration.run(&outcome, clockIsConfirmed: clock.isConfirmed)
+                try restoration.run(&outcome, clockIsConfirmed: options.clock.isConfirmed)
             } catch { outcome.fail(error) }
             outcomes.append(outcome)
         }

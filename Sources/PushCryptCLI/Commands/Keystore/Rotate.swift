@@ -33,11 +33,7 @@ struct Rotate: ParsableCommand {
     @Option(help: .init("With --now: the suite of a recipient's new key.", "p256|x25519|xwing")) var suite: KeyPairType?
     @Option(help: .init("The devices' reports, for policies that require coverage.", "FILE|-")) var reports: String?
     @Flag(help: "Print JSON, as docs/cli.md describes it.") var json = false
-    @OptionGroup var keystores: KeystoreOptions
-    @OptionGroup var clock: ClockOptions
-    @OptionGroup var times: TimeOptions
-    @OptionGroup var messages: MessageOptions
-    @OptionGroup(title: "Encrypted keysets") var secrets: SecretOptions
+    @OptionGroup var options: HostOptions
 
     func validate() throws {
         guard !beginsNow || !paths.isEmpty else { throw ValidationError("--now needs a KEYSET.") }
@@ -47,7 +43,7 @@ struct Rotate: ParsableCommand {
     }
 
     func run() throws {
-        let keysets = try HostKeysets(keystores, confirmsClock: clock.isConfirmed, at: times.time, secrets)
+        let keysets = try options.keysets()
         guard keysets.settings != nil || !paths.isEmpty else {
             throw Failure(
                 .usage, "there are no settings: name a KEYSET, or make keysets and settings: `pushcrypt init`")
@@ -128,7 +124,7 @@ struct Rotate: ParsableCommand {
         } else if beginsNow, keyset.state.kind == .publisher {
             StandardStreams.writeNote(
                 "\(location): apps need an update with new pins: `pushcrypt keys export KEYSET --pins`")
-        } else if sealsAtOnce, let kid = keyset.state.timeline.primary(at: times.time)?.kid {
+        } else if sealsAtOnce, let kid = keyset.state.timeline.primary(at: options.times.time)?.kid {
             StandardStreams.writeNote("\(location): who hasn't fetched key \(kid) shows a placeholder until then")
         }
         keysets.publish(&keyset, host, &outcome)
@@ -142,7 +138,7 @@ struct Rotate: ParsableCommand {
     private func coverage(
         _ state: KeysetState, _ reports: DeviceReports?
     ) -> (KeyID) -> RotationPlan.CoverageVerdict? {
-        { reports?.verdict(on: $0, state, at: max(times.time, state.at)) }
+        { reports?.verdict(on: $0, state, at: max(options.times.time, state.at)) }
     }
 
     private func plan(
