@@ -4,7 +4,8 @@ import Testing
 
 @testable import PushCryptCore
 
-/// Records of suite 3. OpenSSL before 3.5 has no X-Wing; CryptoKit's interface runs everywhere.
+/// Records of suite 3. OpenSSL before 3.5 has no X-Wing; CryptoKit's interface runs everywhere. `KeysetVectorTests` has the
+/// refusals of each member.
 @Suite("records of X-Wing keys") struct XWingRecordTests {
     static let backends = Backends.supporting(.xWing)
 
@@ -43,64 +44,6 @@ import Testing
         let digest = try Backends.openSSL.backend.sha256(Array(text.utf8).bytes)
         #expect(jwk.bytes("kid") == Array(digest[..<8]))
         expectKeyError(.kidMismatch) { try jwk.with("kid", "\"AAAAAAAAAAA\"").record(named.backend) }
-    }
-
-    @Test(
-        "a member that is missing, of a wrong type or of a wrong length is refused", arguments: backends,
-        ["pub", "priv", "psk"])
-    func wrongMembers(_ named: NamedBackend, _ member: String) throws {
-        let jwk = try Self.jwk(named)
-        let bytes = jwk.bytes(member)
-        for wrong in [
-            "null", "1", "true", "[]", "{}", "\"\"", "\"\(jwk.text(member))=\"", "\"\(jwk.text(member))\\n\"",
-        ] {
-            expectKeyError(.malformed) { try jwk.with(member, wrong).record(named.backend) }
-        }
-        for wrong in [[], Array(bytes.dropLast()), bytes + [0]] {
-            expectKeyError(.malformed) { try jwk.with(member, bytes: wrong).record(named.backend) }
-        }
-        if member == "pub" { expectKeyError(.malformed) { try jwk.with(member, nil).record(named.backend) } }
-    }
-
-    @Test("another alg or kty is refused with unsupportedKey", arguments: backends)
-    func otherAlgorithm(_ named: NamedBackend) throws {
-        let jwk = try Self.jwk(named)
-        for alg in ["\"HPKE-7\"", "\"pushcrypt-4\"", "\"ML-KEM-768\"", "\"\"", "null", "3", nil] {
-            expectKeyError(.unsupportedKey) { try jwk.with("alg", alg).record(named.backend) }
-        }
-        for kty in ["\"akp\"", "\"AKPX\"", "\"\""] {
-            expectKeyError(.unsupportedKey) { try jwk.with("kty", kty).record(named.backend) }
-        }
-    }
-
-    @Test("a seed of another key is refused with invalidKey", arguments: backends)
-    func otherSeed(_ named: NamedBackend) throws {
-        let (jwk, other) = (try Self.jwk(named), try Self.jwk(named))
-        expectKeyError(.invalidKey) { try jwk.with("priv", "\"\(other.text("priv"))\"").record(named.backend) }
-    }
-
-    @Test("an ML-KEM half that isn't reduced is refused with invalidKey", arguments: backends)
-    func modulus(_ named: NamedBackend) throws {
-        var pub = try Self.jwk(named).bytes("pub")
-        (pub[0], pub[1]) = (0xff, pub[1] | 0x0f)
-        let jwk = try Self.jwk(named).with("priv", nil).with("pub", bytes: pub).withOwnKeyID()
-        expectKeyError(.invalidKey) { try jwk.record(named.backend) }
-    }
-
-    @Test("an X25519 half of small order, or not below 2^255 - 19, is refused with invalidKey", arguments: backends)
-    func x25519Half(_ named: NamedBackend) throws {
-        let jwk = try Self.jwk(named).with("priv", nil)
-        let notCanonical = [UInt8](repeating: 0xff, count: 31) + [0x7f]
-        for point in X25519SmallOrderTests.points.map({ [UInt8](hex: $0) }) + [notCanonical] {
-            let changed = try jwk.with("pub", bytes: jwk.bytes("pub").prefix(1_184) + point).withOwnKeyID()
-            expectKeyError(.invalidKey) { try changed.record(named.backend) }
-        }
-    }
-
-    @Test("a device id is refused: only shared keys are a device's", arguments: backends)
-    func device(_ named: NamedBackend) throws {
-        let jwk = try Self.jwk(named)
-        expectKeyError(.malformed) { try jwk.with("device", "\"d1\"").record(named.backend) }
     }
 
     @Test(
