@@ -77,6 +77,8 @@ import Testing
     func lengthUpToTheLimit() throws {
         #expect(throws: Never.self) { try JSONText(Array("[1]".utf8), maximumCount: 3) }
         #expect(throws: JSONError(.tooLong, at: 2)) { try JSONText(Array("[1]".utf8), maximumCount: 2) }
+        // The length is checked before the text is read.
+        #expect(throws: JSONError(.tooLong, at: 2)) { try JSONText(Array("???".utf8), maximumCount: 2) }
     }
 
     @Test("the range of any value is a text with the same meaning inside its container's range", arguments: 0..<20)

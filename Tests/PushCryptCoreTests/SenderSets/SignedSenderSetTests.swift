@@ -41,49 +41,32 @@ import Testing
         #expect(Set(documents + [reversed]).count == 1)
     }
 
-    @Test("A private sender key is not signed: wrongKind")
-    func privateKey() throws {
-        let keyset = try Keyset([Keyset.Entry(try TestSenderSet.sender(1), .at(0))])
-        expectKeyError(.wrongKind) {
-            try SignedSenderSet.sign(keyset, TestSenderSet.publication(), by: [TestSenderSet.publisher(1)])
-        }
-    }
-
-    @Test("Keys other than senders' are not signed: wrongKind", arguments: ["p256", "x25519", "shared"])
-    func otherKinds(_ name: String) throws {
-        let keyset = try TestJWK.named(name).withoutPrivateKey.keyset()
-        expectKeyError(.wrongKind) {
-            try SignedSenderSet.sign(keyset, TestSenderSet.publication(), by: [TestSenderSet.publisher(1)])
-        }
-    }
-
-    @Test("A publisher doesn't sign a set that lists its own key, with the role or as a sender: wrongKind")
-    func ownKey() throws {
+    @Test("Only public keys of senders are signed, and only with private keys of publishers")
+    func kinds() throws {
+        func keyset(_ record: KeyRecord) throws -> Keyset { try Keyset([Keyset.Entry(record, .at(0))]) }
+        func named(_ name: String) throws -> Keyset { try TestJWK.named(name).withoutPrivateKey.keyset() }
         let publisher = try TestSenderSet.publisher(1)
+        let published = publisher.publicRecord(keepingPSK: false)
         guard case .publisher(let key, _) = publisher.material else { return }
         let asSender = try KeyRecord(.sender(publicKey: key, privateKey: nil), backend: DefaultBackend.shared)
         #expect(asSender.kid == publisher.kid)
-        for record in [asSender, publisher.publicRecord(keepingPSK: false)] {
-            let keyset = try Keyset([Keyset.Entry(record, .at(0))])
-            expectKeyError(.wrongKind) {
-                try SignedSenderSet.sign(keyset, TestSenderSet.publication(), by: [publisher])
+        let (sender, set) = (try TestSenderSet.sender(9), try TestSenderSet.keyset(1))
+        let cases: [(String, Keyset, [KeyRecord], KeyError.Code)] = [
+            ("a private sender key", try keyset(sender), [publisher], .wrongKind),
+            ("a P-256 key", try named("p256"), [publisher], .wrongKind),
+            ("an X25519 key", try named("x25519"), [publisher], .wrongKind),
+            ("a shared key", try named("shared"), [publisher], .wrongKind),
+            ("the publisher's own key as a sender's", try keyset(asSender), [publisher], .wrongKind),
+            ("the publisher's own key", try keyset(published), [publisher], .wrongKind),
+            ("a sender signs, too", set, [publisher, sender], .wrongKind),
+            ("a public key signs, too", set, [publisher, published], .wrongKind),
+            ("nobody signs", set, [], .notSigned),
+        ]
+        for (name, keyset, signers, code) in cases {
+            expectKeyError(code, "\(name)") {
+                try SignedSenderSet.sign(keyset, TestSenderSet.publication(), by: signers)
             }
         }
-    }
-
-    @Test("Only publishers' private keys sign a set: a sender's key and a public key throw wrongKind, none notSigned")
-    func signers() throws {
-        let publisher = try TestSenderSet.publisher(1)
-        for signer in [try TestSenderSet.sender(9), publisher.publicRecord(keepingPSK: false)] {
-            expectKeyError(.wrongKind) {
-                try SignedSenderSet.sign(TestSenderSet.keyset(1), TestSenderSet.publication(), by: [publisher, signer])
-            }
-        }
-        let error = #expect(throws: KeyError.self) {
-            try SignedSenderSet.sign(TestSenderSet.keyset(1), TestSenderSet.publication(), by: [])
-        }
-        #expect(error?.code == .notSigned)
-        #expect(error?.reason == "no publisher key signs the set: add a key to the publisher keyset")
     }
 
     @Test("64 keys and 8 publishers sign, 65 keys or 9 publishers throw tooLarge")
