@@ -91,6 +91,13 @@ import Testing
         #expect(sample.plan(on: 89).lines == ["next promote C 180"])
     }
 
+    @Test("a shorter rotateEvery makes the next key due earlier")
+    func shorterRotation() throws {
+        var sample = TimelineInDays()
+        try sample.adopt(.days(30, lead: 7), on: 50)
+        #expect(sample.plan(on: 50).lines == ["add 23: seals from 57", "next -"])
+    }
+
     @Test("each step has its reason as a sentence")
     func reasons() throws {
         var sample = TimelineInDays(.days(90, lead: 7, gated: true))

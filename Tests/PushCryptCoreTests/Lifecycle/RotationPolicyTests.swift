@@ -1,3 +1,4 @@
+import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptCore
@@ -91,5 +92,75 @@ import Testing
         #expect(!(high < low))
         #expect(RotationPolicy.Coverage(thousandthsOfPercent: -1) == nil)
         #expect(RotationPolicy.Coverage(thousandthsOfPercent: 100_001) == nil)
+    }
+}
+
+@Suite struct RotationPolicyJSONTests {
+    private func read(_ text: String) throws -> RotationPolicy {
+        let json = try JSONText(Array(text.utf8))
+        return try RotationPolicy(json.root)
+    }
+
+    private static let standard = #"{"rotateEvery": "P90D", "publishLead": "P7D", "overlap": "P30D", "keep": 2}"#
+
+    @Test("the standard policy is written as its documented JSON")
+    func standard() throws {
+        #expect(RotationPolicy.standard.json == Self.standard)
+        #expect(try read(Self.standard) == .standard)
+    }
+
+    @Test("a policy with required coverage is written and read again")
+    func gated() throws {
+        let text = String(Self.standard.dropLast()) + #", "requireCoverage": 99.95}"#
+        let policy = try read(text)
+        #expect(policy.requiredCoverage?.thousandthsOfPercent == 99_950)
+        #expect(policy.json == text)
+    }
+
+    @Test("written policies are read as the same policies")
+    func bothWays() throws {
+        var random = SplitMix64(seed: 77)
+        for _ in 0..<200 {
+            let rotateEvery = Int64.random(in: 1...30_000_000, using: &random)
+            let policy = try RotationPolicy(
+                rotateEveryInSeconds: rotateEvery,
+                publishLeadInSeconds: Int64.random(in: 0..<rotateEvery, using: &random),
+                overlapInSeconds: Int64.random(in: 0...30_000_000, using: &random),
+                keep: Int.random(in: 1...100, using: &random),
+                requiredCoverage: Bool.random(using: &random)
+                    ? .init(thousandthsOfPercent: Int.random(in: 0...100_000, using: &random)) : nil)
+            #expect(try read(policy.json) == policy)
+        }
+    }
+
+    @Test(
+        "a policy with a missing, mistyped or too large member is refused with its code",
+        arguments: [
+            // Files don't allow the short form.
+            ("rotateEvery", [nil, #""90d""#, "90"], .malformed), ("publishLead", [nil, #""P1M""#], .malformed),
+            ("overlap", [nil, #""P-1D""#], .malformed),
+            ("keep", [nil, #""2""#, "2.0", "-1", "true", "null", "1e2", "9007199254740992"], .malformed),
+            ("keep", ["0", "101", "1001", "9007199254740991"], .invalidPolicy),
+            ("publishLead", [#""P90D""#], .invalidPolicy),
+            (
+                "requireCoverage",
+                [
+                    #""99.9""#, #""99.9%""#, "100.1", "-1", "1e1", "99.9999", "true", "null", "{}", "[99]",
+                ], .malformed
+            ),
+        ] as [(String, [String?], KeyError.Code)])
+    func refused(member: String, values: [String?], code: KeyError.Code) {
+        let standard = ["rotateEvery": #""P90D""#, "publishLead": #""P7D""#, "overlap": #""P30D""#, "keep": "2"]
+        for value in values {
+            var members = standard
+            members[member] = value
+            let text = members.map { "\"\($0)\": \($1)" }.joined(separator: ", ")
+            expectKeyError(code, "\(value ?? "missing")") { try read("{\(text)}") }
+        }
+    }
+
+    @Test("a policy that isn't an object is refused as malformed", arguments: ["[]", "null", "1", #""P90D""#])
+    func noObject(text: String) {
+        expectKeyError(.malformed) { try read(text) }
     }
 }

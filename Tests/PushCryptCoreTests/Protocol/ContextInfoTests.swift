@@ -4,6 +4,11 @@ import Testing
 
 @testable import PushCryptCore
 
+/// The bytes of the context info, for tests that compare them or seal with them.
+func contextInfo(suite: Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic) -> [UInt8] {
+    withContextInfo(suite: suite, profile: profile, kid: kid, skid: skid, topic: topic) { info in Array(info) }
+}
+
 @Suite struct ContextInfoTests {
     private static let kid = KeyID(thumbprint: [0xd3, 0xef, 0xf3, 0x67, 0xdf, 0xbf, 0x69, 0xb1])
     private static let skid = KeyID(thumbprint: [UInt8](repeating: 0, count: 32))

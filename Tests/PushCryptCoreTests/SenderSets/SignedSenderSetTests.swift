@@ -51,22 +51,26 @@ import Testing
         let asSender = try KeyRecord(.sender(publicKey: key, privateKey: nil), backend: DefaultBackend.shared)
         #expect(asSender.kid == publisher.kid)
         let (sender, set) = (try TestSenderSet.sender(9), try TestSenderSet.keyset(1))
-        let cases: [(String, Keyset, [KeyRecord], KeyError.Code)] = [
-            ("a private sender key", try keyset(sender), [publisher], .wrongKind),
-            ("a P-256 key", try named("p256"), [publisher], .wrongKind),
-            ("an X25519 key", try named("x25519"), [publisher], .wrongKind),
-            ("a shared key", try named("shared"), [publisher], .wrongKind),
-            ("the publisher's own key as a sender's", try keyset(asSender), [publisher], .wrongKind),
-            ("the publisher's own key", try keyset(published), [publisher], .wrongKind),
-            ("a sender signs, too", set, [publisher, sender], .wrongKind),
-            ("a public key signs, too", set, [publisher, published], .wrongKind),
-            ("nobody signs", set, [], .notSigned),
+        let cases: [(String, Keyset, [KeyRecord])] = [
+            ("a private sender key", try keyset(sender), [publisher]),
+            ("a P-256 key", try named("p256"), [publisher]),
+            ("an X25519 key", try named("x25519"), [publisher]),
+            ("a shared key", try named("shared"), [publisher]),
+            ("the publisher's own key as a sender's", try keyset(asSender), [publisher]),
+            ("the publisher's own key", try keyset(published), [publisher]),
+            ("a sender signs, too", set, [publisher, sender]),
+            ("a public key signs, too", set, [publisher, published]),
         ]
-        for (name, keyset, signers, code) in cases {
-            expectKeyError(code, "\(name)") {
+        for (name, keyset, signers) in cases {
+            expectKeyError(.wrongKind, "\(name)") {
                 try SignedSenderSet.sign(keyset, TestSenderSet.publication(), by: signers)
             }
         }
+        let error = #expect(throws: KeyError.self) {
+            try SignedSenderSet.sign(set, TestSenderSet.publication(), by: [])
+        }
+        #expect(error?.code == .notSigned)
+        #expect(error?.reason == "no publisher key signs the set: add a key to the publisher keyset")
     }
 
     @Test("64 keys and 8 publishers sign, 65 keys or 9 publishers throw tooLarge")
