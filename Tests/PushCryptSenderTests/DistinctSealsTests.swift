@@ -10,7 +10,7 @@ import Testing
         #expect(pushes[0].byteCount == pushes[1].byteCount)
         let readings = try pushes.map { try Reading($0, channel) }
         #expect(readings[0].inner.header(proof: .signature)?.id != readings[1].inner.header(proof: .signature)?.id)
-        let sealed = try readings.map { try #require(($0.outer["pushcrypt"] as? [String: Any])?["sealed"] as? String) }
+        let sealed = readings.map(\.sealedText)
         let same = zip(sealed[0].utf8, sealed[1].utf8).filter { $0 == $1 }.count
         #expect(same < sealed[0].utf8.count / 4)
         #expect(sealed[0].prefix(20) != sealed[1].prefix(20))

@@ -50,22 +50,47 @@ import Testing
         #expect(try size([]) < size([], true))
     }
 
-    @Test("extras outside their limits are refused") func refused() throws {
-        let nine = try (0..<9).map { try Self.attachment($0) }
+    @Test("two attachments with one id are refused") func refused() throws {
         let twice = try [Self.attachment(1, id: "a"), Self.attachment(2, id: "a")]
-        for attachments in [nine, twice] {
-            expectSenderError(.invalidOption) {
-                try Channel.simple.sealer().seal(
-                    Array(#"{"aps":{"alert":"x"}}"#.utf8), to: Channel.simple.recipient(),
-                    placeholder: Channel.placeholder, attachments: attachments)
-            }
+        expectSenderError(.invalidOption) {
+            try Channel.simple.sealer().seal(
+                #"{"aps":{"alert":"x"}}"#, to: Channel.simple.recipient(), attachments: twice)
+        }
+    }
+}
+
+@Suite struct OffloadTests {
+    private static let url = "https://cdn.example.com/payload"
+
+    @Test("an offloaded payload is read back from its blob", arguments: Backends.all)
+    func roundTrip(named: NamedBackend) throws {
+        let long = String(repeating: "long ", count: 2_000)
+        let json = #"{"aps":{"alert":{"body":"\#(long)"}}, "n":1.50}"#
+        let sealed = try Sealer.offload(Array(json.utf8), backend: named.backend)
+        #expect(sealed.reference.purpose == .payload)
+        #expect(sealed.reference.size == 12_288)
+        let plaintext = try BlobOpener.plaintext(of: sealed.bytes, sealed.reference, backend: named.backend)
+        #expect(String(decoding: plaintext, as: UTF8.self).hasPrefix(json + "  "))
+    }
+
+    @Test("a PushNotification and Data can be offloaded") func payloadTypes() throws {
+        let notification = PushNotification(body: "x")
+        for blob in [try Sealer.offload(notification), try Sealer.offload(Data(#"{"aps":{"alert":"x"}}"#.utf8))] {
+            let plaintext = try BlobOpener.plaintext(of: blob.bytes, blob.reference)
+            #expect(plaintext.count == 4_096)
+            #expect(try InnerPayload(message: plaintext).aps?["alert"] != nil)
         }
     }
 
-    @Test("a message without extras has no member for them") func nothingIsAdded() throws {
-        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, Sealer.Options(padding: .none))
-        let message = String(decoding: try Reading(push, Channel.simple).message, as: UTF8.self)
-        let expected = /\{"aps":\{"alert":"x"\},"pushcrypt":\{"id":"[A-Za-z0-9_-]{22}","iat":\d+,"exp":\d+\}\}/
-        #expect(message.wholeMatch(of: expected) != nil)
+    @Test("a payload with too many values is refused for sealing and for offloading")
+    func tooManyValues() {
+        let zeros = Array(repeating: "0", count: 16_381).joined(separator: ",")
+        let json = #"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#
+        for error in [
+            expectSenderError(.invalidPayload, nil) { try Sealer.offload(Array(json.utf8)) },
+            expectSenderError(.invalidPayload, nil) { try Channel.simple.seal(json) },
+        ] {
+            #expect(error?.reason.contains("16384 JSON values") == true)
+        }
     }
 }

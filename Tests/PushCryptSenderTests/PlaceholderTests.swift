@@ -2,39 +2,27 @@ import Foundation
 import PushCryptSender
 import Testing
 
+/// `PlaceholderTests` of the core and `RefusalVectorTests` have the other kinds, and the placeholders that are refused.
 @Suite struct PlaceholderTests {
     @Test(
-        "each kind of placeholder becomes the outer alert",
+        "a placeholder becomes an alert with Apple's keys",
         arguments: [
-            (Placeholder.literal(title: "T", body: "B"), ["title": "T", "body": "B"]),
-            (.literal(title: "T", body: nil), ["title": "T"]), (.literal(title: "", body: "B"), ["body": "B"]),
-            (.localized(title: "TK", body: "BK"), ["title-loc-key": "TK", "loc-key": "BK"]),
-            (.localized(title: nil, body: "BK"), ["loc-key": "BK"]),
-            (
-                Placeholder(title: "T", body: "B", titleLocKey: "TK", bodyLocKey: "BK"),
-                ["title": "T", "body": "B", "title-loc-key": "TK", "loc-key": "BK"]
-            ),
             (.standard, ["title": "New message", "body": "Open the app to read it"]),
-        ])
-    func kinds(placeholder: Placeholder, expected: [String: String]) throws {
+            (
+                Placeholder(
+                    title: "T", subtitle: "S", body: "B", titleLocKey: "TK", titleLocArguments: ["1"],
+                    subtitleLocKey: "SK", subtitleLocArguments: ["2", "\"3\""], bodyLocKey: "BK",
+                    bodyLocArguments: ["", "é"], launchImage: "Launch"),
+                [
+                    "title": "T", "subtitle": "S", "body": "B", "title-loc-key": "TK", "title-loc-args": ["1"],
+                    "subtitle-loc-key": "SK", "subtitle-loc-args": ["2", "\"3\""], "loc-key": "BK",
+                    "loc-args": ["", "é"], "launch-image": "Launch",
+                ]
+            ),
+        ] as [(Placeholder, [String: any Sendable])])
+    func alert(placeholder: Placeholder, expected: [String: any Sendable]) throws {
         let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
-        #expect(try Reading(push, .simple).alert as? [String: String] == expected)
-    }
-
-    @Test("a placeholder with every part becomes an alert with each of Apple's alert keys")
-    func everyPart() throws {
-        let placeholder = Placeholder(
-            title: "T", subtitle: "S", body: "B", titleLocKey: "TK", titleLocArguments: ["1"],
-            subtitleLocKey: "SK", subtitleLocArguments: ["2", "\"3\""], bodyLocKey: "BK", bodyLocArguments: ["", "é"],
-            launchImage: "Launch")
-        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
-        let alert = try Reading(push, .simple).alert
-        let expected: NSDictionary = [
-            "title": "T", "subtitle": "S", "body": "B", "title-loc-key": "TK", "title-loc-args": ["1"],
-            "subtitle-loc-key": "SK", "subtitle-loc-args": ["2", "\"3\""], "loc-key": "BK", "loc-args": ["", "é"],
-            "launch-image": "Launch",
-        ]
-        #expect(alert as NSDictionary == expected)
+        #expect(try Reading(push, .simple).alert as NSDictionary == expected as NSDictionary)
     }
 
     @Test(
@@ -53,20 +41,6 @@ import Testing
         #expect(alert.count == 4)
         #expect(alert.values.allSatisfy { Array($0.utf8) == Array(text.utf8) })
         #expect(push.byteCount <= 4_096)
-    }
-
-    @Test(
-        "a placeholder without text is refused",
-        arguments: [
-            Placeholder(), .literal(title: "", body: ""), .localized(title: nil, body: ""),
-            .literal(title: " ", body: "\u{200B}"), .literal(title: nil, body: nil),
-            Placeholder(bodyLocArguments: ["x"], launchImage: "y"),
-            Placeholder(subtitleLocKey: "the system doesn't show an alert that has only this key"),
-        ])
-    func withoutText(placeholder: Placeholder) {
-        expectSenderError(.invalidPlaceholder) {
-            try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
-        }
     }
 
     @Test("a placeholder that leaves no room for the message is refused", arguments: [3_400, 3_900, 5_000])

@@ -5,6 +5,7 @@ import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
+/// `RefusalVectorTests` has the uploads that replace other rows.
 @Suite("RegistrationChange") struct RegistrationChangeTests {
     private static func row(
         _ key: String = "p256 psk", account: String = "a", token: String = "0a"
@@ -16,27 +17,6 @@ import Testing
         _ upload: StoredRegistration, over stored: [StoredRegistration], isProven: Bool = false
     ) throws -> RegistrationChange {
         try RegistrationChange(storing: upload, over: stored, isProven: isProven)
-    }
-
-    @Test("an upload of a new key is written, and removes nothing")
-    func insertion() throws {
-        let change = try Self.change(Self.row(), over: [])
-        #expect(change.isWritten && change.removedKeyIDs.isEmpty)
-    }
-
-    @Test("the same upload again writes nothing, and one with another device token or account replaces the row")
-    func sameKey() throws {
-        let row = try Self.row()
-        #expect(try !Self.change(row, over: [row]).isWritten)
-        #expect(try Self.change(Self.row(token: "0b"), over: [row]).isWritten)
-        let moved = try Self.change(Self.row(account: "b"), over: [row], isProven: true)
-        #expect(moved.isWritten && moved.removedKeyIDs.isEmpty)
-    }
-
-    @Test("the key of another account is refused without a proof")
-    func otherAccount() throws {
-        let row = try Self.row()
-        expectSenderError(.otherAccount) { try Self.change(Self.row(account: "b"), over: [row]) }
     }
 
     @Test("the same key pair with another psk, or without it, never replaces the stored one, proven or not")
@@ -90,32 +70,6 @@ import Testing
             #expect(reason.contains("key \(upload.kid) has suite \(upload.registration.suite.rawValue) "), "\(reason)")
             #expect(reason.contains("of key \(row.kid), which it would replace"), "\(reason)")
         }
-    }
-
-    @Test("a key of a lower suite replaces the higher one if the caller allows it", arguments: rankedKeys)
-    func allowedLowerSuite(higher: String, lower: String) throws {
-        let (row, upload) = try (Self.row(higher), Self.row(lower))
-        let change = try RegistrationChange(storing: upload, over: [row], isProven: true, allowsLowerSuite: true)
-        #expect(change.isWritten && change.removedKeyIDs == [row.kid])
-    }
-
-    @Test("a key of the same or a higher suite replaces the earlier one of the device", arguments: rankedKeys)
-    func higherSuite(higher: String, lower: String) throws {
-        for (old, new) in [(lower, higher), ("p256", "x25519"), ("x25519", "p256 psk")] {
-            let row = try Self.row(old)
-            let change = try Self.change(Self.row(new), over: [row])
-            #expect(change.isWritten && change.removedKeyIDs == [row.kid], "\(old), \(new)")
-        }
-    }
-
-    @Test(
-        "a lower suite is written for another device token, and over the row of another account", arguments: rankedKeys)
-    func otherDevice(higher: String, lower: String) throws {
-        let row = try Self.row(higher)
-        let phone = try Self.change(Self.row(lower, token: "0b"), over: [row])
-        #expect(phone.isWritten && phone.removedKeyIDs.isEmpty)
-        let user = try Self.change(Self.row(lower, account: "b"), over: [row])
-        #expect(user.isWritten && user.removedKeyIDs == [row.kid])
     }
 
     @Test("after a row was stored and read again, its suite is still compared", arguments: rankedKeys)

@@ -26,8 +26,6 @@ struct Channel: Sendable, CustomStringConvertible {
     var isXWing: Bool { key.hasPrefix("xwing") }
     /// Whether a push proves nothing about its sender: an unsigned one to a public key without psk.
     var isWithoutProof: Bool { !isSigned && ["p256", "x25519", "xwing"].contains(key) }
-    /// A number of bytes that a body may have: it fits, signed or not.
-    var bodyByteCount: Int { isXWing ? 1_500 : 2_500 }
     /// How much longer a push is than one of the other suites, in bytes and rounded up.
     var extraByteCount: Int { isXWing ? 1_500 : 0 }
 

@@ -32,6 +32,8 @@ struct Reading {
         inner = try InnerPayload(message: message)
     }
 
+    /// The member `sealed`.
+    var sealedText: String { (outer["pushcrypt"] as? [String: Any])?["sealed"] as? String ?? "" }
     var payload: String { String(decoding: inner.withoutHeader, as: UTF8.self) }
     var aps: [String: Any] { outer["aps"] as? [String: Any] ?? [:] }
     var alert: [String: Any] { aps["alert"] as? [String: Any] ?? [:] }
