@@ -29,8 +29,7 @@ import Testing
         "a payload with a sound exposes the default sound",
         arguments: [
             #""chime-SECRET.caf""#, #""default""#, #"{"name":"SECRET","critical":1,"volume":0.5}"#, #"{"volume":1}"#,
-            "1",
-            "true", #"["SECRET"]"#,
+            "1", "true", #"["SECRET"]"#,
         ])
     func soundIsHinted(sound: String) throws {
         let (aps, raw) = try outside(#"{"aps":{"alert":"x","sound":\#(sound)}}"#)

@@ -82,8 +82,7 @@ import Testing
         "Sealer.init throws invalidTopic for a topic that isn't a bundle identifier",
         arguments: ["", "com example", "com.example.app\n", "é", String(repeating: "a", count: 156)])
     func topic(topic: String) {
-        let error = #expect(throws: KeyError.self) { try Sealer(topic: topic) }
-        #expect(error?.code == .invalidTopic)
+        expectKeyError(.invalidTopic) { try Sealer(topic: topic) }
     }
 
     @Test("the standard options are those of the documentation") func standard() {

@@ -27,8 +27,7 @@ import Testing
         "a plaintext's length determines the number of chunks and the blob's length",
         arguments: [
             (0, 1, 20), (1, 1, 21), (65_535, 1, 65_555), (65_536, 1, 65_556), (65_537, 2, 65_573),
-            (131_072, 2, 131_108), (131_073, 3, 131_125),
-            (1 << 48, 1 << 32, 4 + (1 << 48) + (16 << 32)),
+            (131_072, 2, 131_108), (131_073, 3, 131_125), (1 << 48, 1 << 32, 4 + (1 << 48) + (16 << 32)),
         ] as [(Int64, Int64, Int64)])
     func lengths(size: Int64, chunks: Int64, bytes: Int64) {
         #expect(BlobFormat.chunkCount(size: size) == chunks)

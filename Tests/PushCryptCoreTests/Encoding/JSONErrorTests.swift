@@ -51,8 +51,7 @@ import Testing
         arguments: [
             RefusedJSON("\u{FEFF}", .byteOrderMark, at: 0), RefusedJSON("\u{FEFF}{}", .byteOrderMark, at: 0),
             RefusedJSON("\u{FEFF}\u{FEFF}{}", .byteOrderMark, at: 0),
-            RefusedJSON([0xFE, 0xFF, 0x00, 0x31], .utf16, at: 0),
-            RefusedJSON([0xFF, 0xFE, 0x31, 0x00], .utf16, at: 0),
+            RefusedJSON([0xFE, 0xFF, 0x00, 0x31], .utf16, at: 0), RefusedJSON([0xFF, 0xFE, 0x31, 0x00], .utf16, at: 0),
         ])
     func byteOrderMark(text: RefusedJSON) { text.expectRefusal() }
 

@@ -22,14 +22,10 @@ import Testing
         "texts of neither form are refused",
         arguments: [
             "", "d", "s", "9", "90", "90 d", " 90d", "90d ", "90D", "90days", "-1d", "+1d", "1.5d", "12h1d", "1d1d",
-            "1d12", "1d 12h",
-            "0x5d",
-            "4294967296s", "99999999999d", "00000000001d", "９d", "90\u{0}d", "1y", "1M", "p90d",
-            "P", "PT", "P90", "PD", "PW", "P90DT", "P1D1W", "P1W1D", "P1WT1H", "PT1W", "P1H", "PT1D", "PT1S1M",
-            "PT1M1H",
-            "PT1H1H", "P1D1D", "PT1HT1M", "PTT1H", "P1M", "P1Y", "P1Y2M", "P-1D", "P+1D", "P1.5D", "PT1,5S", "P 1D",
-            "P1D ",
-            " P1D", "P1d", "PT1h", "P4294967296D", "P99999999999D", "P1D\u{0}", "P٣D",
+            "1d12", "1d 12h", "0x5d", "4294967296s", "99999999999d", "00000000001d", "９d", "90\u{0}d", "1y", "1M",
+            "p90d", "P", "PT", "P90", "PD", "PW", "P90DT", "P1D1W", "P1W1D", "P1WT1H", "PT1W", "P1H", "PT1D", "PT1S1M",
+            "PT1M1H", "PT1H1H", "P1D1D", "PT1HT1M", "PTT1H", "P1M", "P1Y", "P1Y2M", "P-1D", "P+1D", "P1.5D", "PT1,5S",
+            "P 1D", "P1D ", " P1D", "P1d", "PT1h", "P4294967296D", "P99999999999D", "P1D\u{0}", "P٣D",
         ])
     func refused(text: String) {
         #expect(DurationText.seconds(text) == nil)

@@ -7,8 +7,7 @@ import Testing
         "an alert with a visible text is present",
         arguments: [
             #""Hi""#, #"" a""#, #""\u0000a""#, #"{"title":"a"}"#, #"{"subtitle":"a"}"#, #"{"body":"a"}"#,
-            #"{"loc-key":"a"}"#,
-            #"{"title-loc-key":"a"}"#, #"{"title":"","body":"a"}"#, #"{"title":1,"body":"a"}"#,
+            #"{"loc-key":"a"}"#, #"{"title-loc-key":"a"}"#, #"{"title":"","body":"a"}"#, #"{"title":1,"body":"a"}"#,
             #"{"title":null,"loc-key":"a"}"#, #"{"t\u0069tle":"a"}"#, #"{"x":1,"body":"\n."}"#,
         ])
     func present(alert: String) throws {

@@ -144,9 +144,8 @@ import Testing
         arguments: [
             "", "[]", "{}", json + "x", json.replacing("1", with: "-1"), json.replacing("7", with: "7.0"),
             json.replacing("7", with: "\"7\""), json.replacing(#""digest""#, with: #""x""#),
-            json.replacing(digest, with: "AAAA"),
-            json.replacing(digest, with: digest.dropLast() + "B"), json.replacing("{", with: #"{"epoch":1,"#),
-            json + String(repeating: " ", count: 4_096),
+            json.replacing(digest, with: "AAAA"), json.replacing(digest, with: digest.dropLast() + "B"),
+            json.replacing("{", with: #"{"epoch":1,"#), json + String(repeating: " ", count: 4_096),
         ])
     func malformed(json: String) { expectSenderError(.malformed) { try SenderSetVersion(json: json.utf8) } }
 }

@@ -100,8 +100,7 @@ private struct AnsweringDevice {
     func hosts(host: String) throws {
         let device = try AnsweringDevice(Self.signed)
         let challenge = try device.challenge()
-        let error = #expect(throws: KeyError.self) { try device.answer(challenge.json, host: host) }
-        #expect(error?.code == .invalidHost)
+        expectKeyError(.invalidHost) { try device.answer(challenge.json, host: host) }
     }
 
     @Test("a challenge doesn't open as a push, not even one whose plaintext is a message", arguments: Channel.all)

@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptSender
 import Testing
 
@@ -51,5 +52,23 @@ func expectSenderError(
         #expect((error.bytesNeeded != nil) == (code == .tooLarge), sourceLocation: location)
         #expect((error.bytesAvailable != nil) == (code == .tooLarge), sourceLocation: location)
     }
+    return error
+}
+
+/// Expects a `KeyError` with that code.
+func expectKeyError(
+    _ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) {
+    let error = #expect(throws: KeyError.self, sourceLocation: location) { _ = try body() }
+    #expect(error?.code == code, "\(error.map(\.reason) ?? "")", sourceLocation: location)
+}
+
+/// Expects a `KeystoreError` with that code and returns it.
+@discardableResult
+func expectKeystoreError(
+    _ code: KeystoreError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) -> KeystoreError? {
+    let error = #expect(throws: KeystoreError.self, sourceLocation: location) { _ = try body() }
+    #expect(error?.code == code, "\(error.map(\.reason) ?? "")", sourceLocation: location)
     return error
 }

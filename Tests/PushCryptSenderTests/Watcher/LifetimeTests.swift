@@ -66,18 +66,13 @@ import Testing
         watcher.checkNow()
         let count = trace.outcomes.all.count
         // Another watcher with the same interval shows that the stopped one had time for many checks.
-        let other = Outcomes()
-        let witness = try KeysetWatcher(
-            WatchedKeyset(place: KeysetPlace(file: place.path), secret: nil, allowsDemoKeys: false),
-            .milliseconds(10),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: { place.clock.now },
-            observe: { other.add($0) })
+        let witness = try Watch(place, every: .milliseconds(10))
         let kid = try place.rotate()
-        try other.wait(for: .taken(sequence: 3))
-        try other.wait(forCount: other.all.count + 20)
+        try witness.outcomes.wait(for: .taken(sequence: 3))
+        try witness.outcomes.wait(forCount: witness.outcomes.all.count + 20)
         #expect(trace.outcomes.all.count == count)
         #expect(try watcher.recipient().kid != kid)
-        #expect(try witness.recipient().kid == kid)
+        #expect(try witness.watcher.recipient().kid == kid)
         // A request still checks the file.
         watcher.checkNow()
         #expect(try watcher.recipient().kid == kid)
@@ -85,10 +80,8 @@ import Testing
 
     @Test("a watcher without a valid keyset never starts") func neverBegunWithoutAKeyset() throws {
         let place = try Operator()
-        let error = #expect(throws: KeystoreError.self) { try KeysetWatcher(file: place.folder.path + "/none") }
-        #expect(error?.code == .notFound)
+        expectKeystoreError(.notFound) { try KeysetWatcher(file: place.folder.path + "/none") }
         try place.write(Array("{".utf8))
-        let damage = #expect(throws: KeystoreError.self) { try KeysetWatcher(file: place.path) }
-        #expect(damage?.code == .damaged)
+        expectKeystoreError(.damaged) { try KeysetWatcher(file: place.path) }
     }
 }

@@ -20,8 +20,8 @@ import Testing
         ]
         for text in texts {
             try FileSystem.replace(path, with: text)
-            expect(.notEncrypted) { try Keyset(file: path, secret: .test("right")) }
-            expect(.notEncrypted) { try KeysetWatcher(file: path, secret: .command("exit 1;")) }
+            expectKeystoreError(.notEncrypted) { try Keyset(file: path, secret: .test("right")) }
+            expectKeystoreError(.notEncrypted) { try KeysetWatcher(file: path, secret: .command("exit 1;")) }
         }
     }
 
@@ -29,8 +29,8 @@ import Testing
     func demoKeys() throws {
         try FileSystem.replace(path, with: DemoKeys.shared.file, mode: 0o644)
         for secret in [nil, KeysetSecret.test("any")] {
-            expect(.demoKeys) { try Keyset(file: path, secret: secret) }
-            expect(.demoKeys) { try KeysetWatcher(file: path, secret: secret) }
+            expectKeystoreError(.demoKeys) { try Keyset(file: path, secret: secret) }
+            expectKeystoreError(.demoKeys) { try KeysetWatcher(file: path, secret: secret) }
             #expect(try Keyset(file: path, secret: secret, allowsDemoKeys: true).keyIDs.count == 1)
             let watcher = try KeysetWatcher(file: path, secret: secret, allowsDemoKeys: true)
             #expect(try watcher.recipient().suite == .shared)
@@ -39,9 +39,9 @@ import Testing
 
     @Test("a missing file, a folder and a device are refused")
     func missing() throws {
-        expect(.notFound) { try Keyset(file: path) }
-        expect(.notAKeyset) { try Keyset(file: folder.path) }
-        expect(.notAKeyset) { try Keyset(file: "/dev/null") }
+        expectKeystoreError(.notFound) { try Keyset(file: path) }
+        expectKeystoreError(.notAKeyset) { try Keyset(file: folder.path) }
+        expectKeystoreError(.notAKeyset) { try Keyset(file: "/dev/null") }
     }
 
     /// A file with secrets must be private. A published file may be readable for all users.
@@ -50,15 +50,10 @@ import Testing
         let keysets = [try KeysetFiles(.shared), try KeysetFiles(.sender, .test("right"))]
         for (keyset, secret) in zip(keysets, [nil, KeysetSecret.test("right")]) {
             try keyset.write(to: path, mode: mode)
-            expect(.looseMode) { try Keyset(file: path, secret: secret) }
+            expectKeystoreError(.looseMode) { try Keyset(file: path, secret: secret) }
         }
         let senders = try keysets[1].keyset.publicKeyset(keepingPSK: false)
         try FileSystem.replace(path, with: senders.jwkSet(withHistory: true), mode: mode)
         #expect(try Keyset(file: path).kind == .sender)
-    }
-
-    private func expect(_ code: KeystoreError.Code, _ body: () throws -> some Any) {
-        let error = #expect(throws: KeystoreError.self) { _ = try body() }
-        #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
     }
 }

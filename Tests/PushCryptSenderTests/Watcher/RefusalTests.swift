@@ -108,8 +108,7 @@ import Testing
         func watcher(_ id: KeysetID) throws -> KeysetWatcher {
             try KeysetWatcher(file: place.path, id: id.description, clock: { Operator.start })
         }
-        let error = #expect(throws: KeystoreError.self) { try watcher(other.files.id) }
-        #expect(error?.code == .otherKeyset)
+        expectKeystoreError(.otherKeyset) { try watcher(other.files.id) }
         let own = try watcher(place.files.id)
         try place.write(other.files.file)
         own.checkNow()
@@ -133,4 +132,23 @@ extension KeysetReloader.Outcome {
     var sequence: Int64? {
         if case .taken(let sequence) = self { sequence } else { nil }
     }
+}
+
+/// A command that wraps data keys while it is up: it turns the highest bit of each byte.
+private struct KeyServer {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try start()
+    }
+
+    /// The verb that is appended lands in the script's arguments.
+    var secret: KeysetSecret {
+        .command(#"test -e '\#(folder.path)/up' || exit 1; LC_ALL=C tr '\000-\377' '\200-\377\000-\177'; :"#)
+    }
+
+    func start() throws { try FileSystem.replace(folder.path + "/up", with: []) }
+
+    func stop() throws { try Folder(folder.path).remove("up") }
 }

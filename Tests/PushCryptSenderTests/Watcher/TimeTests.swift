@@ -7,30 +7,25 @@ import Testing
 
 /// The key that seals changes with time, though the file doesn't.
 @Suite("KeysetWatcher chooses keys by time") struct TimeTests {
-    @Test("the next key seals from its activation on without a new file") func theNextKeySealsFromItsTimeOn() throws {
-        let place = try Operator()
+    @Test(
+        "the next key seals or signs from its activation on without a new file", arguments: [KeyKind.shared, .sender])
+    func theNextKeySealsFromItsTimeOn(kind: KeyKind) throws {
+        let place = try Operator(kind)
         let first = place.files.kids[0]
         let lead: Int64 = 7 * 86_400
         let second = try place.add(activatesAt: place.clock.now + lead)
         let watch = try Watch(place)
-        for (offset, kid) in [(0, first), (lead - 1, first), (lead, second), (lead + 1, second), (lead * 9, second)] {
+        func kid() throws -> KeyID {
+            try kind == .sender ? watch.watcher.senderKey().kid : watch.watcher.recipient().kid
+        }
+        for (offset, expected) in [(0, first), (lead - 1, first), (lead, second), (lead + 1, second), (lead * 9, second)] {
             place.clock.now = Operator.start + offset
-            #expect(try watch.watcher.recipient().kid == kid, "after \(offset) s")
+            #expect(try kid() == expected, "after \(offset) s")
         }
         // The choice also follows a clock that is set back.
         place.clock.now = Operator.start + lead - 1
-        #expect(try watch.watcher.recipient().kid == first)
+        #expect(try kid() == first)
         #expect(watch.notices.isEmpty)
-    }
-
-    @Test("the next sender key signs from its activation on") func senderKeysToo() throws {
-        let place = try Operator(.sender)
-        let first = place.files.kids[0]
-        let second = try place.add(activatesAt: place.clock.now + 100)
-        let watch = try Watch(place)
-        #expect(try watch.watcher.senderKey().kid == first)
-        place.clock.now = Operator.start + 100
-        #expect(try watch.watcher.senderKey().kid == second)
     }
 
     /// The sender's clock is behind the keystore's.
@@ -65,8 +60,7 @@ import Testing
         #expect(try watch.watcher.recipient().suite == .shared)
         place.clock.now = Operator.start + 10
         for _ in 0..<2 {
-            let error = #expect(throws: KeyError.self) { try watch.watcher.recipient() }
-            #expect(error?.code == .noKeySeals)
+            expectKeyError(.noKeySeals) { try watch.watcher.recipient() }
         }
         // A new file with another key that seals.
         let kid = try place.add(activatesAt: place.clock.now)

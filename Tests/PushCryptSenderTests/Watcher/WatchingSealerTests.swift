@@ -98,8 +98,7 @@ import Testing
 
     @Test("a sealer that watches recipients' keys is refused as wrongKind") func wrongKind() throws {
         let watch = try Watch(Operator(.shared))
-        let error = #expect(throws: KeyError.self) { try sealer(watch) }
-        #expect(error?.code == .wrongKind)
+        expectKeyError(.wrongKind) { try sealer(watch) }
     }
 
     @Test("the observer gets suite, size and the age of the signing key, and the code of a refusal")
