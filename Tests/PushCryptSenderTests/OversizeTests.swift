@@ -42,8 +42,7 @@ import Testing
         let channel = Channel.all[seed % Channel.all.count]
         let limit = Int.random(in: 600 + channel.extraByteCount...4_096, using: &random)
         let text = Self.text(&random, count: Int.random(in: 1...3_000, using: &random))
-        let sealer = try channel.sealer(
-            Sealer.Options(limitInBytes: limit, oversize: .shortenBody(toAtLeast: 1)))
+        let sealer = try channel.sealer(Sealer.Options(limitInBytes: limit, oversize: .shortenBody(toAtLeast: 1)))
         let push: SealedPush
         do {
             push = try sealer.seal(PushNotification(title: "T", body: text), to: channel.recipient())

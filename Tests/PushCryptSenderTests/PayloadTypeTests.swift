@@ -120,8 +120,7 @@ import Testing
             for json in Self.collections(attachment.json) {
                 #expect(try AttachmentReference(json: json) == attachment)
             }
-            let offload = try OffloadReference(
-                url: "https://a.b/c", blob: SealedBlob(bytes, for: .payload).reference)
+            let offload = try OffloadReference(url: "https://a.b/c", blob: SealedBlob(bytes, for: .payload).reference)
             for json in Self.collections(offload.json) { #expect(try OffloadReference(json: json) == offload) }
         }
     }

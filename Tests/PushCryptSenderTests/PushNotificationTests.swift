@@ -6,8 +6,7 @@ import Testing
 @Suite struct PushNotificationTests {
     private func json(_ notification: PushNotification) throws -> String {
         let channel = Channel.simple
-        let push = try channel.sealer().seal(
-            notification, to: channel.recipient(), placeholder: Channel.placeholder)
+        let push = try channel.sealer().seal(notification, to: channel.recipient(), placeholder: Channel.placeholder)
         return try Reading(push, channel).payload
     }
 

@@ -52,10 +52,8 @@ import Testing
             _ = try sealer.finish(appendingTo: &blob)
         }
         guard isEnough else {
-            let error = #expect(throws: BlobError.self) { try seal() }
-            #expect(error?.code == .tooLong)
-            let again = #expect(throws: BlobError.self) { try sealer.finish(appendingTo: &blob) }
-            #expect(again?.code == .finished)
+            expectBlobError(.tooLong) { try seal() }
+            expectBlobError(.finished) { try sealer.finish(appendingTo: &blob) }
             return
         }
         try seal()
@@ -73,27 +71,20 @@ import Testing
         var blob: [UInt8] = []
         _ = try sealer.finish(appendingTo: &blob)
         let before = blob
-        for body in [{ try sealer.seal([1], appendingTo: &blob) }, { _ = try sealer.finish(appendingTo: &blob) }] {
-            let error = #expect(throws: BlobError.self) { try body() }
-            #expect(error?.code == .finished)
-        }
+        expectBlobError(.finished) { try sealer.seal([1], appendingTo: &blob) }
+        expectBlobError(.finished) { try sealer.finish(appendingTo: &blob) }
         #expect(blob == before)
     }
 
     @Test("a sealer that has failed once refuses every further call")
     func failure() throws {
         let backend = BrokenBackend(base: TestBlob.openSSL)
-        let error = #expect(throws: BlobError.self) { _ = try BlobSealer(.payload, backend: backend) }
-        #expect(error?.code == .backendFailure)
+        expectBlobError(.backendFailure) { try BlobSealer(.payload, backend: backend) }
         let sealer = BlobSealer(.attachment, key: TestBlob.key, backend: backend)
         var blob: [UInt8] = []
-        let failure = #expect(throws: BlobError.self) {
-            try sealer.seal(TestBlob.plaintext(70_000), appendingTo: &blob)
-        }
-        #expect(failure?.code == .backendFailure)
+        expectBlobError(.backendFailure) { try sealer.seal(TestBlob.plaintext(70_000), appendingTo: &blob) }
         #expect(blob == Array("PCB1".utf8))
-        let again = #expect(throws: BlobError.self) { try sealer.finish(appendingTo: &blob) }
-        #expect(again?.code == .finished)
+        expectBlobError(.finished) { try sealer.finish(appendingTo: &blob) }
     }
 
     @Test("a failure of the backend in an opener is an internal error")

@@ -49,8 +49,7 @@ import Testing
         HandmadeBlob(
             description: "a little-endian counter",
             chunks: [.init(full, 0, flag: 0), .init(short, counter: [1] + zeros, flag: 1)]),
-        HandmadeBlob(
-            description: "the flag before the counter", chunks: [.init(short, counter: [1] + zeros, flag: 0)]),
+        HandmadeBlob(description: "the flag before the counter", chunks: [.init(short, counter: [1] + zeros, flag: 0)]),
         HandmadeBlob(
             description: "purpose in two bytes", aad: Array("PCB1".utf8) + [0, 1], chunks: [.init(short, 0, flag: 1)]),
     ]

@@ -48,8 +48,7 @@ import Testing
     func twoKeysSeal() throws {
         var sample = TimelineInDays(.standard, [(a, life(0)), (b, life(10)), (c, life(20))])
         try sample.add(TimelineInDays.d, on: 100, sealsFrom: 110)
-        #expect(
-            sample.lines == ["A 0 100 190+10m", "B 10 100 190+10m", "C 20 110 200+10m", "D 110 - -"])
+        #expect(sample.lines == ["A 0 100 190+10m", "B 10 100 190+10m", "C 20 110 200+10m", "D 110 - -"])
         #expect(sample.states(on: 100) == "retiring retiring primary pending")
     }
 
@@ -93,8 +92,7 @@ import Testing
             KeyTimeline.Key(.random(&random), randomLife(&random))
         }
         let updatedAt = Bool.random(using: &random) ? now - Int64.random(in: 0...500, using: &random) * day : nil
-        var keyset = SimulatedKeyset(
-            KeyTimeline(keys, updatedAt: updatedAt), .random(&random), seed: random.next())
+        var keyset = SimulatedKeyset(KeyTimeline(keys, updatedAt: updatedAt), .random(&random), seed: random.next())
         let plan = RotationPlan(keyset.timeline, keyset.policy, at: now) { _ in
             RotationPlan.CoverageVerdict(isEnough: true, explanation: "")
         }

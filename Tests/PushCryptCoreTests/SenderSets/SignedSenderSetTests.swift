@@ -16,8 +16,7 @@ import Testing
         let keyset = try TestSenderSet.keyset(3, .at(0, revoked: 5))
         let document = try SignedSenderSet.sign(keyset, publication, by: publishers, backend: pair.first)
         for publisher in try (1...8).map({ try TestSenderSet.publisher($0, pair.second) }) {
-            let set = try SignedSenderSet.verify(
-                document, publishers: publicRecords([publisher]), backend: pair.second)
+            let set = try SignedSenderSet.verify(document, publishers: publicRecords([publisher]), backend: pair.second)
             #expect(set.publication == publication)
             #expect(set.signedBy == publisher.kid)
             #expect(Set(set.keyset.keyIDs) == Set(keyset.keyIDs))
@@ -102,8 +101,7 @@ import Testing
     func flippedBits() throws {
         let publisher = try TestSenderSet.publisher(1)
         let publishers = publicRecords([publisher])
-        let document = try SignedSenderSet.sign(
-            TestSenderSet.keyset(1), TestSenderSet.publication(), by: [publisher])
+        let document = try SignedSenderSet.sign(TestSenderSet.keyset(1), TestSenderSet.publication(), by: [publisher])
         _ = try SignedSenderSet.verify(document, publishers: publishers)
         for bit in stride(from: 0, to: document.count * 8, by: LongTests.value(1, short: 31)) {
             var changed = document

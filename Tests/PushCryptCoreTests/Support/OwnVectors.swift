@@ -32,18 +32,8 @@ struct OwnVectors: Decodable {
     /// Those of xwing-keys.json.
     static let xWingKeys: [String: [String: String]] = {
         struct File: Decodable { let keys: [String: [String: String]] }
-        do {
-            return try Vectors.loadOwn("xwing-keys.json", as: File.self).keys
-        } catch {
-            preconditionFailure("xwing-keys.json: \(error)")
-        }
+        return try! Vectors.loadOwn("xwing-keys.json", as: File.self).keys
     }()
 
-    static let shared: OwnVectors = {
-        do {
-            return try Vectors.loadOwn("pushcrypt-v1.json", as: OwnVectors.self)
-        } catch {
-            preconditionFailure("pushcrypt-v1.json: \(error)")
-        }
-    }()
+    static let shared = try! Vectors.loadOwn("pushcrypt-v1.json", as: OwnVectors.self)
 }

@@ -38,7 +38,6 @@ struct TestChannel: Sendable, CustomStringConvertible {
     }
 
     func open(_ sealed: [UInt8], _ backend: any CryptoBackend, topic: String = "com.example.app") throws -> [UInt8] {
-        try Envelope.open(
-            sealed, with: recipientKey(backend), signedBy: verifier(backend), topic: Topic(topic))
+        try Envelope.open(sealed, with: recipientKey(backend), signedBy: verifier(backend), topic: Topic(topic))
     }
 }

@@ -41,8 +41,7 @@ import Testing
     }
 
     /// Requests of a sequence are read in chunks, which count as a whole.
-    @Test(
-        "a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32, 333, 1_000], [true, false])
+    @Test("a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32, 333, 1_000], [true, false])
     func backpressure(width: Int, isListed: Bool) async throws {
         let requests = try Requests(Channel.simple, count: .max)
         let sealer = BatchSealer(try Channel.simple.sealer(), width: width)

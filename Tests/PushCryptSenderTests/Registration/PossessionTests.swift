@@ -112,8 +112,7 @@ private struct AnsweringDevice {
         for (use, failure) in [(Envelope.Use.challenge, FailureClass.undecryptable), (.message, nil)] {
             let sealed = try Envelope.seal(
                 message, to: recipient, signer: signer, topic: Topic("com.example.app"), as: use)
-            let frame = OuterFrame(
-                placeholder: Array(#""x""#.utf8), exposed: [], kid: recipient.kid, skid: signer?.kid)
+            let frame = OuterFrame(placeholder: Array(#""x""#.utf8), exposed: [], kid: recipient.kid, skid: signer?.kid)
             let opened = try AnsweringDevice(channel).opener.open(frame.payload(sealed: sealed), at: Channel.now)
             if let failure { #expect(throws: failure) { try opened.get() } } else { _ = try opened.get() }
         }

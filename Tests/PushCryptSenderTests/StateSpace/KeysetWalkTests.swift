@@ -34,8 +34,7 @@ struct KeysetWalkTests {
         let processes = SteppedProcesses()
         let before = try KeysetFiles(.shared)
         let walk = KeysetWalk(writers: ["add-unlocked", "add-unlocked"])
-        let violation = try #require(
-            try Interleavings.simplestViolation { try walk.run($0, processes, before) })
+        let violation = try #require(try Interleavings.simplestViolation { try walk.run($0, processes, before) })
         #expect("\(violation.cause)".contains("line 2 is followed by another line 2"), "\(violation)")
         #expect(violation.steps.filter { $0.label == "rename-to push.keyset" }.count == 2, "\(violation)")
     }

@@ -48,8 +48,7 @@ import Testing
         #expect(try Keyset(environment: name("JWK")).recipient(at: Operator.start).suite == .x25519)
     }
 
-    @Test(
-        "an encrypted keyset in a variable is loaded with its secret", arguments: ["ENCRYPTED", "ENCRYPTED_BASE64"])
+    @Test("an encrypted keyset in a variable is loaded with its secret", arguments: ["ENCRYPTED", "ENCRYPTED_BASE64"])
     func encrypted(variable: String) throws {
         let keyset = try Keyset(environment: name(variable), secret: .test("right"))
         #expect(keyset.keyIDs == Self.encrypted.kids)
@@ -61,7 +60,9 @@ import Testing
         "with a secret, a variable that isn't encrypted is refused",
         arguments: ["TEXT", "BASE64", "JWK", "PRIVATE_JWK"])
     func notEncrypted(variable: String) throws {
-        let error = expectKeystoreError(.notEncrypted) { try Keyset(environment: name(variable), secret: .test("right")) }
+        let error = expectKeystoreError(.notEncrypted) {
+            try Keyset(environment: name(variable), secret: .test("right"))
+        }
         #expect(error?.reason.hasPrefix("the environment variable \(name(variable)) is not encrypted") == true)
     }
 

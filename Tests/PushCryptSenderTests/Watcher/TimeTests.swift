@@ -7,8 +7,7 @@ import Testing
 
 /// The key that seals changes with time, though the file doesn't.
 @Suite("KeysetWatcher chooses keys by time") struct TimeTests {
-    @Test(
-        "the next key seals or signs from its activation on without a new file", arguments: [KeyKind.shared, .sender])
+    @Test("the next key seals or signs from its activation on without a new file", arguments: [KeyKind.shared, .sender])
     func theNextKeySealsFromItsTimeOn(kind: KeyKind) throws {
         let place = try Operator(kind)
         let first = place.files.kids[0]
@@ -18,7 +17,8 @@ import Testing
         func kid() throws -> KeyID {
             try kind == .sender ? watch.watcher.senderKey().kid : watch.watcher.recipient().kid
         }
-        for (offset, expected) in [(0, first), (lead - 1, first), (lead, second), (lead + 1, second), (lead * 9, second)] {
+        let moments = [(0, first), (lead - 1, first), (lead, second), (lead + 1, second), (lead * 9, second)]
+        for (offset, expected) in moments {
             place.clock.now = Operator.start + offset
             #expect(try kid() == expected, "after \(offset) s")
         }

@@ -25,8 +25,7 @@ struct TimelineInDays {
     /// A file written by hand.
     init(_ policy: RotationPolicy, _ keys: [(KeyID, KeyLifecycle)], updatedAt: Int64? = nil) {
         self.policy = policy
-        timeline = KeyTimeline(
-            keys.map { KeyTimeline.Key($0, $1) }, updatedAt: updatedAt.map { .days($0) })
+        timeline = KeyTimeline(keys.map { KeyTimeline.Key($0, $1) }, updatedAt: updatedAt.map { .days($0) })
     }
 
     var lines: [String] {
