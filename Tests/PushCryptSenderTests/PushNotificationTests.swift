@@ -10,6 +10,8 @@ import Testing
         return try Reading(push, channel).payload
     }
 
+    private static func level(_ name: String) -> String { #""alert":{"title":"T"},"interruption-level":"\#(name)""# }
+
     @Test(
         "a notification with one member encodes to its alert or its member of aps",
         arguments: [
@@ -28,7 +30,12 @@ import Testing
                 PushNotification(title: "T", sound: .critical("siren.caf", volume: 0.25)),
                 #""alert":{"title":"T"},"sound":{"critical":1,"name":"siren.caf","volume":0.25}"#
             ),
-        ])
+            (PushNotification(title: "T", interruptionLevel: .passive), level("passive")),
+            (PushNotification(title: "T", interruptionLevel: .active), level("active")),
+            (PushNotification(title: "T", interruptionLevel: .timeSensitive), level("time-sensitive")),
+            (PushNotification(title: "T", interruptionLevel: .critical), level("critical")),
+            (PushNotification(title: "T", interruptionLevel: .init(rawValue: "new")), level("new")),
+        ] as [(PushNotification, String)])
     func oneMember(notification: PushNotification, aps: String) throws {
         #expect(try json(notification) == #"{"aps":{\#(aps)}}"#)
     }
@@ -48,17 +55,6 @@ import Testing
             + #""filter-criteria":"F","interruption-level":"time-sensitive","relevance-score":0.5,"sound":"default","#
             + #""target-content-id":"tc","thread-id":"th"},"list":["a","b"],"map":{"k":true},"order":7}"#
         #expect(try json(notification) == expected)
-    }
-
-    @Test(
-        "an interruption level encodes as its raw value",
-        arguments: [
-            (PushNotification.InterruptionLevel.passive, "passive"), (.active, "active"),
-            (.timeSensitive, "time-sensitive"), (.critical, "critical"), (.init(rawValue: "new"), "new"),
-        ])
-    func interruptionLevel(level: PushNotification.InterruptionLevel, expected: String) throws {
-        let payload = try json(PushNotification(title: "T", interruptionLevel: level))
-        #expect(payload == #"{"aps":{"alert":{"title":"T"},"interruption-level":"\#(expected)"}}"#)
     }
 
     /// JSONEncoder encodes custom members, so it applies its strategies for URL, Data, Date and Decimal.

@@ -77,16 +77,6 @@ import Testing
         }
         #expect(root.keys.filter { $0 != "aps" }.map { Array($0.utf8) } == [Array(text.utf8)])
     }
-
-    /// The escapes aren't replaced by the characters.
-    @Test("raw JSON with escaped Unicode is opened with its escapes", arguments: texts)
-    func rawAndEscaped(text: String) throws {
-        let escaped = text.utf16.map { unit in
-            "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
-        }
-        let json = #"{"aps":{"alert":{"title":"x","body":"\#(escaped.joined())"}}}"#
-        #expect(try Reading(Channel.simple.seal(json), .simple).payload == json)
-    }
 }
 
 /// `InnerPayloadTests` of the core and `RefusalVectorTests` have the payloads that are refused.

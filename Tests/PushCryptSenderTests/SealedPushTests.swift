@@ -77,13 +77,6 @@ import Testing
         }
         #expect(contexts == Array(0..<100))
     }
-
-    @Test("encoding a payload without an alert is invalidPayload") func encodedOnce() throws {
-        expectSenderError(.invalidPayload) { try Channel.simple.sealer().encode("{}") }
-        expectSenderError(.invalidPayload) {
-            try Channel.simple.sealer().encode(#"{"aps":{"alert":"x"},"pushcrypt":1}"#)
-        }
-    }
 }
 
 @Suite struct DistinctSealsTests {

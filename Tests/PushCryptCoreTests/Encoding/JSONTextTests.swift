@@ -15,12 +15,6 @@ import Testing
         #expect(String(decoding: root.rawBytes, as: UTF8.self) == text.trimmingJSONWhiteSpace)
     }
 
-    @Test("a text keeps its bytes unchanged")
-    func keepsTheBytesAsTheyCame() throws {
-        let bytes = Array(" {\"a\" :\n[1, \"\\u0062\"]}\t".utf8)
-        #expect(try JSONText(bytes).bytes == bytes)
-    }
-
     @Test("the members of an object are in the order of the text")
     func members() throws {
         let text = #" { "a" : 1 , "\u0062" : {"c":[true]}, "":null}"#

@@ -15,21 +15,6 @@ import Testing
         #expect(derived.kid.description == Self.master.text("kid"))
     }
 
-    @Test("a device key is HKDF of the master with the documented info", arguments: Backends.all)
-    func byHand(backend: NamedBackend) throws {
-        let kid = Self.master.text("kid")
-        let info = Array("pushcrypt/1 device\0\0\u{B}\(kid)\0\u{3}a-B".utf8)
-        func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-            let hmac = backend.backend.hmacSHA256(key: key.bytes)
-            hmac.update(message.bytes)
-            let code = SecretBytes(count: 32) { code in hmac.finalize(into: &code) }
-            return Array(code.bytes)
-        }
-        let prk = hmac([UInt8](repeating: 0, count: 32), Self.master.bytes("k"))
-        let derived = try Self.master.record(backend.backend).deviceRecord(DeviceID("a-B"))
-        #expect(try Self.secret(of: derived) == hmac(prk, info + [1]))
-    }
-
     @Test("two devices of one master, and one device of two masters, have different keys")
     func everyDeviceHasItsOwn() throws {
         let ids = ["a", "b", "A", "aa", "a_", "a-", String(repeating: "a", count: 64)]

@@ -34,23 +34,17 @@ import Testing
         #expect(withoutPSK == jwk.withoutPrivateKey.with("psk", nil).members)
     }
 
-    struct Kind: Sendable, CustomStringConvertible {
-        let description: String
-        let generate: @Sendable (NamedBackend) throws -> KeyRecord
-    }
-
-    private static let kinds = [
-        Kind(description: "p256") { try .generate(.recipient, backend: $0.backend) },
-        Kind(description: "p256 psk") { try .generate(.recipient, type: .p256, psk: true, backend: $0.backend) },
-        Kind(description: "x25519") { try .generate(.recipient, type: .x25519, backend: $0.backend) },
-        Kind(description: "x25519 psk") { try .generate(.recipient, type: .x25519, psk: true, backend: $0.backend) },
-        Kind(description: "shared") { try .generate(.shared, backend: $0.backend) },
-        Kind(description: "sender") { try .generate(.sender, backend: $0.backend) },
-    ]
-
-    @Test("a record that one backend generates is read by the other", arguments: kinds, Backends.all)
-    func generated(kind: Kind, backend: NamedBackend) throws {
-        let record = try kind.generate(backend)
+    @Test(
+        "a record that one backend generates is read by the other",
+        arguments: [
+            ("p256", .recipient, .p256), ("p256 psk", .recipient, .p256), ("x25519", .recipient, .x25519),
+            ("x25519 psk", .recipient, .x25519), ("shared", .shared, .p256), ("sender", .sender, .p256),
+        ] as [(name: String, kind: KeyKind, type: KeyPairType)], Backends.all)
+    func generated(key: (name: String, kind: KeyKind, type: KeyPairType), backend: NamedBackend) throws {
+        func generate() throws -> KeyRecord {
+            try .generate(key.kind, type: key.type, psk: key.name.hasSuffix("psk"), backend: backend.backend)
+        }
+        let record = try generate()
         let written = try Self.written(record)
         for reader in Backends.all {
             let read = try KeyRecord(JSONText(written).root, backend: reader.backend)
@@ -58,10 +52,8 @@ import Testing
             #expect(read.kind == record.kind)
             #expect(try Self.written(read) == written)
         }
-        let again = try kind.generate(backend)
-        #expect(again.kid != record.kid)
-        let names = TestJWK.named(kind.description).members.keys.sorted()
-        #expect(try Self.members(of: written).keys.sorted() == names)
+        #expect(try generate().kid != record.kid)
+        #expect(try Self.members(of: written).keys.sorted() == TestJWK.named(key.name).members.keys.sorted())
     }
 
     @Test("a private member of another kind of key is refused as malformed", arguments: TestJWK.all)
@@ -156,5 +148,59 @@ import Testing
     func noPair(_ name: String) throws {
         let record = try TestJWK.named(name).record()
         expectKeyError(.wrongKind) { try record.withPrivateKey(privateKey(.named("p256"))) }
+    }
+}
+
+/// Records of suite 3. OpenSSL before 3.5 has no X-Wing; CryptoKit's interface runs everywhere. `KeysetVectorTests` has the
+/// refusals of each member.
+@Suite("records of X-Wing keys") struct XWingRecordTests {
+    static let backends = Backends.supporting(.xWing)
+
+    private static func jwk(psk: Bool = true, _ named: NamedBackend) throws -> TestJWK {
+        let record = try KeyRecord.generate(.recipient, type: .xWing, psk: psk, backend: named.backend)
+        return try TestJWK(generated: record)
+    }
+
+    @Test("a generated record has the members of the protocol's table", arguments: backends, [false, true])
+    func members(_ named: NamedBackend, psk: Bool) throws {
+        let jwk = try Self.jwk(psk: psk, named)
+        #expect(Set(jwk.members.keys) == Set(["kty", "pub", "priv", "alg", "kid"] + (psk ? ["psk"] : [])))
+        #expect(jwk.text("kty") == "AKP" && jwk.text("alg") == "pushcrypt-3")
+        #expect(jwk.bytes("pub").count == 1_216 && jwk.bytes("priv").count == 32)
+        #expect(jwk.json.utf8.count <= KeyRecord.maximumJWKByteCount)
+    }
+
+    @Test("a record that one backend writes is read by the other as the same key", arguments: backends)
+    func roundTrip(_ named: NamedBackend) throws {
+        let jwk = try Self.jwk(named)
+        for reader in Self.backends {
+            let record = try jwk.record(reader.backend)
+            #expect(try TestJWK(generated: record).members == jwk.members)
+            #expect(record.algorithm == .xWing && record.isPrivateAsymmetric && record.hasPSK)
+            let open = try TestJWK(generated: record.publicRecord(keepingPSK: true))
+            #expect(open.members == jwk.with("priv", nil).members)
+            let published = try TestJWK(generated: record.publicRecord(keepingPSK: false))
+            #expect(Set(published.members.keys) == ["kty", "pub", "alg", "kid"])
+        }
+    }
+
+    @Test("a message opens, and is 1,136 bytes longer when it is sealed", arguments: backends, [false, true])
+    func message(_ named: NamedBackend, psk: Bool) throws {
+        let channel = TestChannel(jwk: try Self.jwk(psk: psk, named), isSigned: false)
+        let sealed = try channel.seal(Array("message".utf8), named.backend)
+        #expect(sealed.count == Suite.xWing.overheadByteCount + 7 && Suite.xWing.overheadByteCount == 1_136)
+        #expect(try channel.open(sealed, named.backend) == Array("message".utf8))
+    }
+
+    @Test("a record of suite 3 is refused with unsupportedSuite by an OpenSSL before 3.5, which says what it needs")
+    func unsupported() throws {
+        let jwk = try Self.jwk(Backends.cryptoKit)
+        for named in Backends.all where !named.backend.supports(.xWing) {
+            let error = #expect(throws: KeyError.self) { try jwk.record(named.backend) }
+            #expect(error?.code == .unsupportedSuite)
+            #expect(error?.reason.hasSuffix("has no ML-KEM: suite 3 (xwing) needs OpenSSL 3.5 or later") == true)
+        }
+        #expect(Suite.xWing.isAvailable == Backends.openSSL.backend.supports(.xWing))
+        for suite in [Suite.p256, .x25519, .shared] { #expect(suite.isAvailable) }
     }
 }

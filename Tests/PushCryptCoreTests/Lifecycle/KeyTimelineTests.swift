@@ -26,17 +26,13 @@ import Testing
         .at(200, created: 160),
     ]
 
-    @Test("a single key that doesn't seal has the state of its timestamps")
-    func everyStateAlone() throws {
-        let cases: [(KeyLifecycle, KeyState)] = [
-            (.at(nil), .pending), (.at(nil, created: 5), .pending), (.at(nil, retires: 11), .pending),
-            (.at(nil, retires: 10), .retiring), (.at(11, retires: 10), .retiring), (.at(11, expires: 10), .expired),
-            (KeyLifecycle(activatesAt: UnixTime(0), destroyedAt: UnixTime(99)), .destroyed),
-            (KeyLifecycle(revokedAt: UnixTime(0), destroyedAt: UnixTime(0)), .destroyed),
-        ]
-        for (lifecycle, state) in cases {
+    @Test("a destroyed key is destroyed, whatever its other times are")
+    func destroyed() throws {
+        for (activates, revoked) in [(0, nil), (nil, 0)] as [(Int64?, Int64?)] {
+            var lifecycle = KeyLifecycle.at(activates, revoked: revoked)
+            lifecycle.destroyedAt = UnixTime(99)
             let timeline = try timeline([lifecycle])
-            #expect(timeline.state(of: try Self.kid(0), at: UnixTime(10)) == state, "\(lifecycle)")
+            #expect(timeline.state(of: try Self.kid(0), at: UnixTime(10)) == .destroyed)
             #expect(timeline.primary(at: UnixTime(10)) == nil)
         }
     }
@@ -131,55 +127,44 @@ import Testing
 }
 
 @Suite struct KeyPhasesTests {
-    struct Case: Sendable, CustomStringConvertible {
-        let description: String
-        let lifecycles: [KeyLifecycle]
-        /// A line for each key.
-        let phases: [String]
-
-        init(_ description: String, _ lifecycles: [KeyLifecycle], _ phases: [String]) {
-            (self.description, self.lifecycles, self.phases) = (description, lifecycles, phases)
-        }
-    }
-
     @Test(
         "the phases of keys begin and end with their states",
         arguments: [
-            Case(
+            (
                 "a whole life",
                 [
                     KeyLifecycle(
                         createdAt: UnixTime(50), activatesAt: UnixTime(100), retiresAt: UnixTime(200),
                         expiresAt: UnixTime(300), destroyedAt: UnixTime(400)),
                 ], ["pending 50 100, primary 100 200, retiring 200 300, expired 300 400, destroyed 400 -"]),
-            Case("a key without times", [.at(nil)], ["pending - -"]),
-            Case("no createdAt", [.at(100, retires: 200)], ["pending - 100, primary 100 200, retiring 200 -"]),
-            Case(
+            ("a key without times", [.at(nil)], ["pending - -"]),
+            ("no createdAt", [.at(100, retires: 200)], ["pending - 100, primary 100 200, retiring 200 -"]),
+            (
                 "a successor takes over from a key without an end",
                 [.at(100, created: 100), .at(200, created: 150)],
                 ["primary 100 200, retiring 200 -", "pending 150 200, primary 200 -"]),
-            Case(
+            (
                 "a key seals again after its successor",
                 [.at(100, created: 100), .at(200, created: 150, retires: 300, expires: 400)],
                 [
                     "primary 100 200, retiring 200 300, primary 300 -",
                     "pending 150 200, primary 200 300, retiring 300 400, expired 400 -",
                 ]),
-            Case(
+            (
                 "a key changes the phases of others only from its creation on",
                 [.at(100, created: 100, expires: 500), .at(200, created: 300)],
                 ["primary 100 300, retiring 300 500, expired 500 -", "primary 300 -"]),
-            Case(
+            (
                 "a revoked key has no later phase",
                 [.at(100, created: 50, expires: 400, revoked: 150), .at(nil, created: 60, revoked: 70)],
                 ["pending 50 100, primary 100 150, revoked 150 -", "pending 60 70, revoked 70 -"]),
-        ])
-    func phases(testCase: Case) throws {
+        ] as [(name: String, lifecycles: [KeyLifecycle], lines: [String])])
+    func phases(key: (name: String, lifecycles: [KeyLifecycle], lines: [String])) throws {
         func text(_ time: UnixTime?) -> String { time.map { "\($0.seconds)" } ?? "-" }
-        let phases = try TestKeysets.keyset(testCase.lifecycles).timeline.phases().map { phases in
+        let phases = try TestKeysets.keyset(key.lifecycles).timeline.phases().map { phases in
             phases.map { "\($0.state) \(text($0.start)) \(text($0.end))" }.joined(separator: ", ")
         }
-        #expect(phases == testCase.phases)
+        #expect(phases == key.lines)
     }
 
     @Test("at every time the phase of a key is its state", arguments: UInt64(0)..<40)

@@ -20,17 +20,15 @@ import Testing
         #expect(signed.skid?.description == "AAAAAAAAAAE")
     }
 
-    private static let otherWritings = [
-        #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"AAAAAAAAAAA","sealed":"AA","new":[1]}}"#,
-        #"{"pushcrypt":{"sealed":"\u0041A","kid":"AAAAAAAAAAA","v":1},"aps":{"mutable-content":1,"alert":{"body":"x"}}}"#,
-        #"{"aps":{"alert":{"loc-key":"x"},"mutable-content":1},"pushcrypt":{"v":1,"kid":"AAAAAAAAAAA","sealed":"_-8"}}"#,
-        #" { "aps":{"alert":"x","mutable-content":1,"y":0}, "pushcrypt" : {"v":1,"kid":"AAAAAAAAAAA","sealed":"AA"}}"#,
-    ]
-
-    @Test("a payload in any other valid form is read", arguments: otherWritings)
-    func accepted(json: String) throws {
-        _ = try Self.read(json)
-    }
+    @Test(
+        "a payload in any other valid form is read",
+        arguments: [
+            #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1,"kid":"AAAAAAAAAAA","sealed":"AA","new":[1]}}"#,
+            #"{"pushcrypt":{"sealed":"\u0041A","kid":"AAAAAAAAAAA","v":1},"aps":{"mutable-content":1,"alert":{"body":"x"}}}"#,
+            #"{"aps":{"alert":{"loc-key":"x"},"mutable-content":1},"pushcrypt":{"v":1,"kid":"AAAAAAAAAAA","sealed":"_-8"}}"#,
+            #" { "aps":{"alert":"x","mutable-content":1,"y":0}, "pushcrypt" : {"v":1,"kid":"AAAAAAAAAAA","sealed":"AA"}}"#,
+        ])
+    func accepted(json: String) throws { _ = try Self.read(json) }
 
     @Test(
         "a payload without a pushcrypt member throws notSealed",

@@ -83,18 +83,11 @@ import Testing
         expectKeyError(.tooLarge) { try SignedSenderSet.sign(TestSenderSet.keyset(1), publication, by: publishers) }
     }
 
-    @Test(
-        "A publication of an empty set of topics, of 17 topics or of more than 90 days is refused before it is signed")
+    @Test("A publication after the year 9999 is refused before it is signed, as those that the vectors refuse")
     func publications() throws {
-        expectKeyError(.malformed) { try TestSenderSet.publication(topics: []) }
-        expectKeyError(.tooLarge) { try TestSenderSet.publication(topics: (0..<17).map { "app\($0)" }) }
-        let now = TestSenderSet.now
-        _ = try TestSenderSet.publication(validUntil: now + 90 * 86_400)
-        expectKeyError(.malformed) { try TestSenderSet.publication(validUntil: now + 90 * 86_400 + 1) }
-        expectKeyError(.malformed) { try TestSenderSet.publication(validUntil: now) }
         let last = UnixTime.rfc3339Range.upperBound
         expectKeyError(.malformed) { try TestSenderSet.publication(issuedAt: last, validUntil: last + 1) }
-        expectKeyError(.malformed) { try TestSenderSet.publication(sequence: 1 << 53) }
+        expectKeyError(.malformed) { try TestSenderSet.publication(topics: []) }
     }
 
     @Test("A document with any of its bits changed is refused")

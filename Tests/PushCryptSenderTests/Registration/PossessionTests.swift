@@ -138,16 +138,4 @@ private struct AnsweringDevice {
         expectUndecryptable(challenge.sealed + [0])
         expectUndecryptable([0])
     }
-
-    @Test("another registration id gives another answer, which the backend refuses")
-    func otherID() throws {
-        let device = try AnsweringDevice(Self.signed)
-        let challenge = try device.challenge()
-        let text = try PossessionChallengeText(json: Array(challenge.json))
-        let moved = PossessionChallengeText(
-            registrationID: try #require(RegistrationID("other")), kid: text.kid, skid: text.skid, sealed: text.sealed)
-        let answer = try #require(PossessionAnswerText(json: device.answer(moved.json)))
-        let back = PossessionAnswerText(registrationID: text.registrationID, code: answer.code)
-        expectSenderError(.possessionNotProven) { try challenge.pending.confirm(answer: back.json, at: Channel.now) }
-    }
 }

@@ -56,9 +56,7 @@ func expectSenderError(
 }
 
 /// Expects a `KeyError` with that code.
-func expectKeyError(
-    _ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
-) {
+func expectKeyError(_ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any) {
     let error = #expect(throws: KeyError.self, sourceLocation: location) { _ = try body() }
     #expect(error?.code == code, "\(error.map(\.reason) ?? "")", sourceLocation: location)
 }

@@ -36,15 +36,12 @@ import Testing
     }
 
     @Test(
-        "a plain keyset in a variable is loaded, as it is or in base64, also without its last line feed",
+        "a plain keyset or JWK in a variable is loaded, as it is or in base64, also without its last line feed",
         arguments: ["TEXT", "SPACED", "OF_SHELL", "BASE64", "BASE64_OF_SHELL", "BASE64_LINES", "BASE64URL"])
     func plainText(variable: String) throws {
         let keyset = try Keyset(environment: name(variable))
         #expect(keyset.keyIDs == Self.plain.kids)
         #expect(try keyset.recipient(at: Operator.start).suite == .shared)
-    }
-
-    @Test("a single JWK in a variable is loaded") func aSingleKey() throws {
         #expect(try Keyset(environment: name("JWK")).recipient(at: Operator.start).suite == .x25519)
     }
 

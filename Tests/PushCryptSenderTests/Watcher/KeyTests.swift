@@ -84,3 +84,41 @@ import Testing
         #expect(try Operator.open(push, with: recipients, at: Operator.start) == Watch.payload)
     }
 }
+
+/// What `Keyset(file:)` refuses, its tests show. The watcher reads the file in the same way.
+@Suite("KeysetWatcher's first file") struct LoadingTests {
+    private let folder = try! TemporaryFolder()
+    private var path: String { folder.path + "/push.keyset" }
+
+    /// An attacker who can write to the folder, but doesn't know the secret, replaces the encrypted keys.
+    @Test("with a secret, plain keys in the place of an encrypted keyset are refused, before a command runs")
+    func notEncrypted() throws {
+        let keyset = try KeysetFiles(.recipient)
+        let texts = [
+            try keyset.file, try keyset.keyset.jwkSet(withHistory: true), TestKeys.privateJWK("x25519"),
+            try keyset.keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: true), TestKeys.publicJWK("x25519"),
+        ]
+        for text in texts {
+            try FileSystem.replace(path, with: text)
+            expectKeystoreError(.notEncrypted) { try Keyset(file: path, secret: .test("right")) }
+            expectKeystoreError(.notEncrypted) { try KeysetWatcher(file: path, secret: .command("exit 1;")) }
+        }
+    }
+
+    @Test("demo keys are refused unless they are allowed; then any secret, owner and mode will do")
+    func demoKeys() throws {
+        try FileSystem.replace(path, with: DemoKeys.shared.file, mode: 0o644)
+        for secret in [nil, KeysetSecret.test("any")] {
+            expectKeystoreError(.demoKeys) { try KeysetWatcher(file: path, secret: secret) }
+            let watcher = try KeysetWatcher(file: path, secret: secret, allowsDemoKeys: true)
+            #expect(try watcher.recipient().suite == .shared)
+        }
+    }
+
+    @Test("a published file may be readable for all users", arguments: [0o604, 0o602, 0o660, 0o666, 0o644])
+    func publishedFile(mode: Int) throws {
+        let senders = try KeysetFiles(.sender).keyset.publicKeyset(keepingPSK: false)
+        try FileSystem.replace(path, with: senders.jwkSet(withHistory: true), mode: mode)
+        #expect(try Keyset(file: path).kind == .sender)
+    }
+}

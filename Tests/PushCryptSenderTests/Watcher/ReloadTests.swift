@@ -44,14 +44,6 @@ import Testing
         #expect(watch.tick() == .taken(sequence: 3))
     }
 
-    @Test("the first check detects a change since the first keyset was read")
-    func changeAtTheStart() throws {
-        let place = try Operator()
-        let watch = try Watch(place)
-        try place.rotate()
-        #expect(watch.tick() == .taken(sequence: 2))
-    }
-
     @Test("each file whose log goes on is taken: a publication, a restoration over other lines, a corrected clock")
     func everyLine() throws {
         let place = try Operator(.shared, .test("right"))
