@@ -151,8 +151,7 @@ import Testing
     }
 }
 
-/// Records of suite 3. OpenSSL before 3.5 has no X-Wing; CryptoKit's interface runs everywhere. `KeysetVectorTests` has the
-/// refusals of each member.
+/// OpenSSL before 3.5 has no X-Wing; CryptoKit's interface runs everywhere. `KeysetVectorTests` has the refusals.
 @Suite("records of X-Wing keys") struct XWingRecordTests {
     static let backends = Backends.supporting(.xWing)
 
