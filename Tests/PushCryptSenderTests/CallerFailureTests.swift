@@ -52,7 +52,9 @@ private enum FailingFunction: CaseIterable {
         #expect(error?.reason.contains("secret") == false)
     }
 
-    @Test("one push throws the caller's error as it is, and the observer gets callerFailure", arguments: FailingFunction.allCases)
+    @Test(
+        "one push throws the caller's error as it is, and the observer gets callerFailure",
+        arguments: FailingFunction.allCases)
     fileprivate func observer(function: FailingFunction) throws {
         let refusals = Locked<[SenderError.Code?]>([])
         let sealer = try Sealer(

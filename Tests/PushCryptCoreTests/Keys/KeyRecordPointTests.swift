@@ -25,7 +25,8 @@ import Testing
             description: "P-256, a coordinate not below p",
             records: [("x", p), ("y", p), ("x", ones)].map { onTheYAxis.with($0, bytes: $1) }),
         Points(description: "X25519, not below p", records: with(x25519, x: notBelowP(0x7f) + highestBitSet)),
-        Points(description: "X25519, of small order", records: with(x25519, x: [zero, one, minusOne] + order8OfX25519)),
+        Points(
+            description: "X25519, of small order", records: with(x25519, x: [zero, one, minusOne] + order8OfX25519)),
         Points(
             description: "Ed25519, of small order",
             records: with(sender, x: ([zero, one, minusOne] + order8).flatMap { [$0, withHighestBit($0)] })),

@@ -93,7 +93,8 @@ import Testing
         }
     }
 
-    @Test("a record of suite 3 with a private member is refused", arguments: Backends.supporting(.xWing), ["d", "priv"])
+    @Test(
+        "a record of suite 3 with a private member is refused", arguments: Backends.supporting(.xWing), ["d", "priv"])
     func privateMemberOfXWing(_ named: NamedBackend, member: String) throws {
         let record = try KeyRecord.generate(.recipient, type: .xWing, psk: true, backend: named.backend)
         let jwk = try TestJWK(generated: record)
@@ -140,7 +141,8 @@ import Testing
         #expect(try Self.set(named, [(.xWing, .at(0)), (.p256, .at(nil))]).recipient(at: UnixTime(1)).suite == .xWing)
     }
 
-    @Test("a device id names a public key without changing it", arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
+    @Test(
+        "a device id names a public key without changing it", arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
     func deviceNamesAPublicKey(name: String) throws {
         let jwk = TestJWK.named(name).withoutPrivateKey
         let entry = try jwk.keyset().entries[0]
@@ -162,9 +164,10 @@ import Testing
     }
 
     private static func senders() throws -> Keyset {
-        try Keyset([("sender", 0), ("other sender", 10)].map { name, activation in
-            Keyset.Entry(try TestJWK.named(name).record(), .at(activation))
-        })
+        try Keyset(
+            [("sender", 0), ("other sender", 10)].map { name, activation in
+                Keyset.Entry(try TestJWK.named(name).record(), .at(activation))
+            })
     }
 
     @Test("a set of several keys seals and signs with the primary of the time")

@@ -54,7 +54,7 @@ import Testing
                 try $0.add(.c, on: 11, sealsFrom: 50)
                 try $0.add(.d, on: 12, sealsFrom: 90)
             },
-            Change("a forced early promotion returns its loss", ["A 0 84 174+10m", "B 84 - -"]) { sample in
+            Change("a forced early promotion returns its loss", ["A 0 84 174+10m", "B 84 - -"]) { sample throws in
                 try sample.add(.b, on: 83, sealsFrom: 90)
                 #expect(try sample.promote(.b, on: 84, force: true).count == 1)
             },
@@ -99,14 +99,14 @@ import Testing
                 "a revocation of the primary ends it and returns the loss",
                 ["A 0 90 180+10m", "B 90 180 270+10m revoked 175", "C 180 - -", "D 175 180 270+10m"],
                 states: [175: "retiring revoked pending primary", 180: "retiring revoked primary retiring"]
-            ) { sample in
+            ) { sample throws in
                 #expect(LifecycleError.code { try sample.revoke(.b, on: 175) } == .invariantBroken)
                 #expect(try sample.revoke(.b, on: 175, addingNow: .d).count == 1)
             },
             Change(
                 "a pending key succeeds a revoked primary",
                 ["A 0 90 180+10m", "B 90 180 270+10m revoked 175", "C 175 - -"]
-            ) { sample in
+            ) { sample throws in
                 try sample.on(175, givingUp: [.b]) { timeline, now, policy throws(LifecycleError) in
                     _ = try timeline.revoke(.b, at: now, policy)
                     _ = try timeline.promote(.c, at: now, policy, force: true)
@@ -115,13 +115,13 @@ import Testing
             Change(
                 "a revoked pending key's predecessor seals on",
                 ["A 0 90 180+10m", "B 90 - -", "C 180 - 265+10m revoked 175"]
-            ) { sample in
+            ) { sample throws in
                 #expect(try sample.revoke(.c, on: 175) == [])
                 #expect(sample.plan(on: 176).lines == ["add 173: seals from 183", "next destroy A 180+10m"])
             },
             Change(
                 "forced destructions", ["A 0 90 180+10m destroyed 175", "B 90 - -", "C 180 - - destroyed 175"]
-            ) { sample in
+            ) { sample throws in
                 #expect(try sample.destroy(.a, on: 175, force: true).count == 1)
                 #expect(try sample.destroy(.c, on: 175, force: true).count == 1)
                 #expect(LifecycleError.code { try sample.destroy(.b, on: 175, force: true) } == .invariantBroken)
@@ -129,7 +129,7 @@ import Testing
             },
             Change(
                 "a longer overlap extends expiries", ["A 0 90 290+10m", "B 90 180 380+10m", "C 180 - -"]
-            ) { sample in #expect(try sample.adopt(.days(90, lead: 7, overlap: 200), on: 175) == []) },
+            ) { sample throws in #expect(try sample.adopt(.days(90, lead: 7, overlap: 200), on: 175) == []) },
             Change(
                 "a shorter overlap keeps expiries", ["A 0 90 180+10m", "B 90 180 270+10m", "C 180 - -"]
             ) { try $0.adopt(.days(90, lead: 7, keep: 1), on: 175) },
@@ -138,13 +138,13 @@ import Testing
             ) { try $0.adopt(.days(90, lead: 7, keep: 4), on: 175) },
             Change(
                 "a longer lead postpones a pending key", ["A 0 90 180+10m", "B 90 193 283+10m", "C 193 - -"]
-            ) { sample in
+            ) { sample throws in
                 #expect(try sample.adopt(.days(90, lead: 20), on: 175) == [.c])
                 #expect(try sample.adopt(.days(90, lead: 30), on: 194) == [])
             },
             Change(
                 "a shorter lead changes nothing", ["A 0 90 180+10m", "B 90 180 270+10m", "C 180 - -"]
-            ) { sample in #expect(try sample.adopt(.days(90, lead: 1), on: 175) == []) },
+            ) { sample throws in #expect(try sample.adopt(.days(90, lead: 1), on: 175) == []) },
         ])
     func changeDuringARotation(change: Change) throws { try change.expect(after: Self.rotating()) }
 

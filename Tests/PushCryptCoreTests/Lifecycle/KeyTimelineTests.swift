@@ -135,29 +135,34 @@ import Testing
                 [
                     KeyLifecycle(
                         createdAt: UnixTime(50), activatesAt: UnixTime(100), retiresAt: UnixTime(200),
-                        expiresAt: UnixTime(300), destroyedAt: UnixTime(400)),
-                ], ["pending 50 100, primary 100 200, retiring 200 300, expired 300 400, destroyed 400 -"]),
+                        expiresAt: UnixTime(300), destroyedAt: UnixTime(400))
+                ], ["pending 50 100, primary 100 200, retiring 200 300, expired 300 400, destroyed 400 -"]
+            ),
             ("a key without times", [.at(nil)], ["pending - -"]),
             ("no createdAt", [.at(100, retires: 200)], ["pending - 100, primary 100 200, retiring 200 -"]),
             (
                 "a successor takes over from a key without an end",
                 [.at(100, created: 100), .at(200, created: 150)],
-                ["primary 100 200, retiring 200 -", "pending 150 200, primary 200 -"]),
+                ["primary 100 200, retiring 200 -", "pending 150 200, primary 200 -"]
+            ),
             (
                 "a key seals again after its successor",
                 [.at(100, created: 100), .at(200, created: 150, retires: 300, expires: 400)],
                 [
                     "primary 100 200, retiring 200 300, primary 300 -",
                     "pending 150 200, primary 200 300, retiring 300 400, expired 400 -",
-                ]),
+                ]
+            ),
             (
                 "a key changes the phases of others only from its creation on",
                 [.at(100, created: 100, expires: 500), .at(200, created: 300)],
-                ["primary 100 300, retiring 300 500, expired 500 -", "primary 300 -"]),
+                ["primary 100 300, retiring 300 500, expired 500 -", "primary 300 -"]
+            ),
             (
                 "a revoked key has no later phase",
                 [.at(100, created: 50, expires: 400, revoked: 150), .at(nil, created: 60, revoked: 70)],
-                ["pending 50 100, primary 100 150, revoked 150 -", "pending 60 70, revoked 70 -"]),
+                ["pending 50 100, primary 100 150, revoked 150 -", "pending 60 70, revoked 70 -"]
+            ),
         ] as [(name: String, lifecycles: [KeyLifecycle], lines: [String])])
     func phases(key: (name: String, lifecycles: [KeyLifecycle], lines: [String])) throws {
         func text(_ time: UnixTime?) -> String { time.map { "\($0.seconds)" } ?? "-" }

@@ -9,7 +9,8 @@ import Testing
 
 /// The key that seals changes with time, though the file doesn't.
 @Suite("KeysetWatcher chooses keys by time") struct TimeTests {
-    @Test("the next key seals or signs from its activation on without a new file", arguments: [KeyKind.shared, .sender])
+    @Test(
+        "the next key seals or signs from its activation on without a new file", arguments: [KeyKind.shared, .sender])
     func theNextKeySealsFromItsTimeOn(kind: KeyKind) throws {
         let place = try Operator(kind)
         let first = place.files.kids[0]
