@@ -59,7 +59,7 @@ import Testing
 }
 
 /// The bytes of the context info, for tests that compare them or seal with them.
-func contextInfo(suite: Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic) -> [UInt8] {
+func contextInfo(suite: PushCryptCore.Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic) -> [UInt8] {
     withContextInfo(suite: suite, profile: profile, kid: kid, skid: skid, topic: topic) { info in Array(info) }
 }
 
