@@ -86,7 +86,7 @@ import Testing
 
     private func anyOutcome(seed: Int) throws -> Outcome {
         var random = SplitMix64(seed: UInt64(seed))
-        let channel = Channel.all[seed % Channel.all.count]
+        let channel = try #require(Channel.all.randomElement(using: &random))
         let limit = Int.random(in: 1_200 + channel.extraByteCount...4_096, using: &random)
         let minimum = Int.random(in: 1...200, using: &random)
         let text = Self.text(&random, count: Int.random(in: 1...500, using: &random))
