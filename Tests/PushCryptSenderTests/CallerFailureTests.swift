@@ -30,15 +30,6 @@ private enum FailingFunction: CaseIterable {
 
 /// Errors of the caller's own functions, which the sealer calls.
 @Suite struct CallerFailureTests {
-    @Test("one push throws the caller's error as it is", arguments: FailingFunction.allCases)
-    fileprivate func onePush(function: FailingFunction) throws {
-        let sealer = try Channel.simple.sealer()
-        let recipient = try Channel.simple.recipient()
-        #expect(throws: Unreachable.self) {
-            try sealer.seal(function.payload, to: recipient, changing: function.change)
-        }
-    }
-
     @Test(
         "an outcome of a batch is callerFailure with the error's type, not its text",
         arguments: FailingFunction.allCases)
@@ -52,8 +43,8 @@ private enum FailingFunction: CaseIterable {
         }
     }
 
-    @Test("a push to several devices whose store fails is callerFailure without the error's text") func several() throws
-    {
+    @Test("a push to several devices whose store fails is callerFailure without the error's text")
+    func several() throws {
         let function = FailingFunction.store
         let results = try Channel.simple.sealer().seal(
             function.payload, toEach: [Channel.simple.recipient()], changing: function.change)
@@ -61,7 +52,9 @@ private enum FailingFunction: CaseIterable {
         #expect(error?.reason.contains("secret") == false)
     }
 
-    @Test("the observer gets callerFailure", arguments: FailingFunction.allCases)
+    @Test(
+        "one push throws the caller's error as it is, and the observer gets callerFailure",
+        arguments: FailingFunction.allCases)
     fileprivate func observer(function: FailingFunction) throws {
         let refusals = Locked<[SenderError.Code?]>([])
         let sealer = try Sealer(

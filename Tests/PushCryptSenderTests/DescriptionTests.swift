@@ -15,14 +15,18 @@ import Testing
         return ["\(value)", String(reflecting: value), dumped]
     }
 
-    private func push(_ channel: Channel = .simple) throws -> SealedPush {
-        try channel.seal(#"{"aps":{"alert":{"title":"\#(Self.secret)"}}}"#)
+    @Test("a sealed or resealed push and a blob print their lengths, and not their bytes") func lengths() throws {
+        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
+        let resealed = try Self.resealer().reseal(push.bytes)
+        #expect("\(push)" == "sealed push of \(push.byteCount) bytes, id \(push.id)")
+        #expect("\(resealed)" == "unchanged push of \(push.byteCount) bytes")
+        #expect("\(try SealedBlob([1, 2], for: .attachment))" == "sealed blob of 22 bytes, attachment of 2 bytes")
+        for text in texts(push) { #expect(text.utf8.count < 120, "\(text)") }
     }
 
-    @Test("a sealed push prints its length and id, and not its bytes") func sealedPush() throws {
-        let push = try push()
-        #expect("\(push)" == "sealed push of \(push.byteCount) bytes, id \(push.id)")
-        for text in texts(push) { #expect(text.utf8.count < 120, "\(text)") }
+    private static func resealer() throws -> Resealer {
+        let shared = try Keyset(json: TestKeys.privateJWK("shared"))
+        return try Resealer(topic: "com.example.app", keyset: shared, clock: { Channel.now })
     }
 
     @Test("an outcome of a batch prints no bytes of its push") func outcome() async throws {
@@ -35,20 +39,12 @@ import Testing
         let channel = Channel.simple
         let keyring = try KeysetKeyring(Keyset(json: TestKeys.privateJWK(channel.key)))
         let opener = try Opener(topic: "com.example.app", keyring: keyring, senders: .unsigned)
-        let opened = try opener.open(Array(push(channel).json), at: Channel.now).get()
+        let push = try channel.seal(#"{"aps":{"alert":{"title":"\#(Self.secret)"}}}"#)
+        let opened = try opener.open(push.bytes, at: Channel.now).get()
         for text in texts(opened) + texts(opened.content) {
             #expect(!text.contains(Self.secret) && !text.contains("66, 105, 111"), "\(text)")
         }
         #expect("\(opened)".contains("\(opened.kid)"))
-    }
-
-    @Test("a notification prints the members that it has, and none of their values") func notification() throws {
-        let notification = PushNotification(
-            title: Self.secret, body: Self.secret, badge: 3, threadID: Self.secret, custom: ["note": Self.secret])
-        for text in texts(notification) { #expect(!text.contains(Self.secret), "\(text)") }
-        let request = SealRequest(
-            notification, to: try Channel.simple.recipient(), placeholder: Channel.placeholder, context: 1)
-        for text in texts(request) { #expect(!text.contains(Self.secret), "\(text)") }
     }
 
     /// A value of each public type of Core and Sender that contains bytes of a message, a key or a digest.
@@ -56,19 +52,19 @@ import Testing
         let channel = Channel(key: "p256 psk", isSigned: true)
         let registration = try Registration(json: TestKeys.publicJWK(channel.key), requiring: .psk)
         let sealer = try channel.sealer()
-        let payload = try sealer.encode(PushNotification(title: Self.secret, body: Self.secret))
-        let (push, challenge) = (
-            try sealer.seal(payload, to: channel.recipient()), try sealer.challenge(registration, host: "a.example")
-        )
+        let notification = PushNotification(
+            title: secret, body: secret, badge: 3, threadID: secret, custom: ["note": secret])
+        let payload = try sealer.encode(notification)
+        let push = try sealer.seal(payload, to: channel.recipient())
+        let challenge = try sealer.challenge(registration, host: "a.example")
         let shared = try Keyset(json: TestKeys.privateJWK("shared"))
-        let queued = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
-        let resealed = try Resealer(topic: "com.example.app", keyset: shared, clock: { Channel.now }).reseal(
-            queued.bytes)
+        let resealed = try resealer().reseal(Channel.simple.seal(#"{"aps":{"alert":"x"}}"#).bytes)
         let attachment = try SealedBlob([UInt8](repeating: 1, count: 500), for: .attachment)
-        let offload = try Sealer.offload(PushNotification(title: Self.secret))
+        let offload = try Sealer.offload(notification)
         let name = try #require(push.receiptName)
         let receipt = #"{"id":"\#(name)","push":"x","outcome":"opened","time":1800000000}"#
         return [
+            notification, SealRequest(notification, to: try channel.recipient(), context: 1),
             try channel.recipient(), sealer, shared, try RecipientKey(shared.entries[0]),
             try TestKeys.sender(channel.backend), try TrustedSenders(json: TestKeys.publicJWK("sender")),
             registration, challenge, challenge.pending, payload, push, resealed, attachment, attachment.reference,
@@ -90,15 +86,6 @@ import Testing
                 #expect(!text.contains(Self.secret), "\(type(of: value)): \(text)")
             }
         }
-    }
-
-    @Test("a resealed push and a blob print their lengths") func lengths() throws {
-        let queued = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
-        let shared = try Keyset(json: TestKeys.privateJWK("shared"))
-        let resealed = try Resealer(topic: "com.example.app", keyset: shared, clock: { Channel.now }).reseal(
-            queued.bytes)
-        #expect("\(resealed)" == "unchanged push of \(queued.byteCount) bytes")
-        #expect("\(try SealedBlob([1, 2], for: .attachment))" == "sealed blob of 22 bytes, attachment of 2 bytes")
     }
 
     /// A value of each public error type that a backend and an extension can get.

@@ -29,8 +29,7 @@ import Testing
         "a payload with a sound exposes the default sound",
         arguments: [
             #""chime-SECRET.caf""#, #""default""#, #"{"name":"SECRET","critical":1,"volume":0.5}"#, #"{"volume":1}"#,
-            "1",
-            "true", #"["SECRET"]"#,
+            "1", "true", #"["SECRET"]"#,
         ])
     func soundIsHinted(sound: String) throws {
         let (aps, raw) = try outside(#"{"aps":{"alert":"x","sound":\#(sound)}}"#)
@@ -123,17 +122,14 @@ import Testing
         #expect(error?.reason == "\(place) can't be exposed: the payload doesn't have it")
     }
 
-    @Test("a name that is given twice exposes one member") func namedTwice() throws {
+    @Test("a name that is given twice exposes one member, and one with escapes in the payload is found")
+    func namedTwice() throws {
+        #expect(try outside(#"{"aps":{"alert":"x","b\u0061dge":3}}"#, ["badge"]).aps["badge"] as? Int == 3)
         let json = #"{"aps":{"alert":"x","badge":1,"content-available":1}}"#
         let (aps, raw) = try outside(json, ["badge", "content-available", "badge", "content-available"])
         #expect(aps.count == 4)
         #expect(raw.ranges(of: "\"badge\"").count == 1)
         #expect(raw.ranges(of: "\"content-available\"").count == 1)
-    }
-
-    @Test("a name that the inner payload writes with escapes is found")
-    func escapedName() throws {
-        #expect(try outside(#"{"aps":{"alert":"x","b\u0061dge":3}}"#, ["badge"]).aps["badge"] as? Int == 3)
     }
 
     @Test(
@@ -144,5 +140,40 @@ import Testing
         ])
     func refused(names: [String]) {
         expectSenderError(.invalidOption) { try outside("not JSON", names) }
+    }
+}
+
+/// `PlaceholderTests` of the core and `RefusalVectorTests` have the other kinds, and the placeholders that are refused.
+@Suite struct PlaceholderTests {
+    @Test(
+        "a placeholder becomes an alert with Apple's keys",
+        arguments: [
+            (.standard, ["title": "New message", "body": "Open the app to read it"]),
+            (.literal(title: "a\"},\"pushcrypt\":{\"v\":2}", body: nil), ["title": "a\"},\"pushcrypt\":{\"v\":2}"]),
+            (
+                Placeholder(
+                    title: "T", subtitle: "S", body: "B", titleLocKey: "TK", titleLocArguments: ["1"],
+                    subtitleLocKey: "SK", subtitleLocArguments: ["2", "\"3\""], bodyLocKey: "BK",
+                    bodyLocArguments: ["", "é"], launchImage: "Launch"),
+                [
+                    "title": "T", "subtitle": "S", "body": "B", "title-loc-key": "TK", "title-loc-args": ["1"],
+                    "subtitle-loc-key": "SK", "subtitle-loc-args": ["2", "\"3\""], "loc-key": "BK",
+                    "loc-args": ["", "é"], "launch-image": "Launch",
+                ]
+            ),
+        ] as [(Placeholder, [String: any Sendable])])
+    func alert(placeholder: Placeholder, expected: [String: any Sendable]) throws {
+        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#, placeholder: placeholder)
+        #expect(try Reading(push, .simple).alert as NSDictionary == expected as NSDictionary)
+    }
+
+    @Test("a placeholder that leaves no room for the message is refused", arguments: [3_400, 3_900, 5_000])
+    func tooLong(count: Int) throws {
+        let placeholder = Placeholder.literal(title: String(repeating: "a", count: count), body: nil)
+        let error = expectSenderError(.tooLarge) {
+            try Channel.simple.seal(
+                #"{"aps":{"alert":"\#(String(repeating: "b", count: 400))"}}"#, placeholder: placeholder)
+        }
+        #expect(try #require(error?.bytesNeeded) > count + 400)
     }
 }

@@ -42,8 +42,7 @@ import Testing
         let channel = Channel.all[seed % Channel.all.count]
         let limit = Int.random(in: 600 + channel.extraByteCount...4_096, using: &random)
         let text = Self.text(&random, count: Int.random(in: 1...3_000, using: &random))
-        let sealer = try channel.sealer(
-            Sealer.Options(limitInBytes: limit, oversize: .shortenBody(toAtLeast: 1)))
+        let sealer = try channel.sealer(Sealer.Options(limitInBytes: limit, oversize: .shortenBody(toAtLeast: 1)))
         let push: SealedPush
         do {
             push = try sealer.seal(PushNotification(title: "T", body: text), to: channel.recipient())
@@ -167,38 +166,11 @@ import Testing
         expectSenderError(.tooLarge) { try sealer.seal(withoutBody, to: Channel.simple.recipient()) }
     }
 
-    @Test("a payload whose body can't be shortened enough is offloaded, and opens as it was", arguments: Channel.all)
-    func offloaded(channel: Channel) throws {
-        let stored = Locked<[SealedBlob]>([])
-        let plan = OversizePlan.shortenBodyOrOffload(toAtLeast: 2_500) { blob in
-            stored.withLock { $0.append(blob) }
-            return "https://a.b/c"
-        }
-        let notification = PushNotification(
-            title: "T", body: String(repeating: "b", count: 6_000),
-            custom: ["note": String(repeating: "n", count: 9_000)])
-        let push = try channel.sealer(Sealer.Options(oversize: plan)).seal(notification, to: channel.recipient())
-        #expect(push.isOffloaded && push.isBodyShortened && push.byteCount <= 4_096)
-        let reading = try Reading(push, channel)
-        let reference = try #require(reading.inner.header(proof: [])?.extras.offload)
-        let blob = try #require(stored.withLock { $0.first })
-        let plaintext = try BlobOpener.plaintext(of: blob.bytes, reference.blob)
-        let inner = try OffloadedPayload.innerPayload(plaintext: plaintext)
-        #expect(inner.text.bytes == (try EncodedPayload(notification, Sealer.standardEncoder()).inner.text.bytes))
-        #expect(stored.withLock { $0.count } == 1)
-    }
-
-    @Test("what storing a blob throws, sealing throws; a wrong address is invalidOption, and so is a quiet push")
+    @Test("a wrong address of a stored blob is invalidOption, and so is a quiet push that would store one")
     func storing() throws {
-        struct Unreachable: Error {}
         let notification = PushNotification(title: String(repeating: "t", count: 9_000), body: "b")
         let recipient = try Channel.simple.recipient()
         let sealer = try Channel.simple.sealer()
-        #expect(throws: Unreachable.self) {
-            try sealer.seal(notification, to: recipient) {
-                $0.oversize = .shortenBodyOrOffload(toAtLeast: 1) { _ in throw Unreachable() }
-            }
-        }
         for (url, isQuiet) in [("http://a.b", false), ("https://a.b/c", true)] {
             expectSenderError(.invalidOption) {
                 try sealer.seal(notification, to: recipient) {

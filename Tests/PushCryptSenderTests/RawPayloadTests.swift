@@ -28,14 +28,6 @@ import Testing
         #expect(reading.payload == json)
     }
 
-    /// Spaces at the end can't be distinguished from padding.
-    @Test("spaces at the end of raw JSON are removed like padding", arguments: [1, 2, 100])
-    func spacesAtTheEnd(count: Int) throws {
-        let json = #"{"aps":{"alert":"x"}}"#
-        let push = try Channel.simple.seal(json + String(repeating: " ", count: count))
-        #expect(try Reading(push, .simple).payload == json)
-    }
-
     @Test("the header contains the id and the times of the push", arguments: Channel.all)
     func header(channel: Channel) throws {
         let options = Sealer.Options(expiresAfter: .seconds(3_600))
@@ -59,5 +51,63 @@ import Testing
 
     private static func base64(_ text: String) -> String {
         text.replacing("-", with: "+").replacing("_", with: "/") + "=="
+    }
+}
+
+@Suite struct UnicodeTests {
+    private static let texts = [
+        "👩‍👩‍👧‍👦🏳️‍🌈👍🏽", "שלום مرحبا \u{202E}rtl\u{202C}", "e\u{301}é가\u{1100}\u{1161}", "𝕏𐍈🀄\u{10FFFF}",
+        "line\u{2028}separator\u{2029}", "a\u{0}b", "\u{1}\u{1F}\u{7F}\u{80}\u{9F}", "\"\\/", "\n\r\t",
+        "\u{FFFD}\u{FFFE}\u{FFFF}", String(repeating: "🇺🇳", count: 20), " ", "\u{200B}", "ﬁ Å Ω K",
+    ]
+
+    @Test("a notification with Unicode text is opened unchanged", arguments: texts)
+    func notification(text: String) throws {
+        let channel = Channel.simple
+        let push = try channel.sealer().seal(
+            PushNotification(title: text, subtitle: "a", body: text, threadID: text, custom: [text: text]),
+            to: channel.recipient(),
+            placeholder: Channel.placeholder)
+        let payload = try JSONSerialization.jsonObject(with: Data(Reading(push, channel).payload.utf8))
+        let root = try #require(payload as? [String: Any])
+        let aps = try #require(root["aps"] as? [String: Any])
+        let alert = try #require(aps["alert"] as? [String: String])
+        for found in [alert["title"], alert["body"], aps["thread-id"] as? String] {
+            #expect(found.map { Array($0.utf8) } == Array(text.utf8))
+        }
+        #expect(root.keys.filter { $0 != "aps" }.map { Array($0.utf8) } == [Array(text.utf8)])
+    }
+}
+
+/// `InnerPayloadTests` of the core and `RefusalVectorTests` have the payloads that are refused.
+@Suite struct RefusedPayloadTests {
+    @Test("a payload that isn't UTF-8 is refused") func otherEncodings() throws {
+        let utf16 = try #require(#"{"aps":{"alert":"x"}}"#.data(using: .utf16))
+        for payload in [Data(#"{"aps":{"alert":""#.utf8) + [0xff] + Data(#""}}"#.utf8), utf16] {
+            expectSenderError(.invalidPayload) {
+                try Channel.simple.sealer().seal(payload, to: Channel.simple.recipient())
+            }
+        }
+    }
+
+    @Test("a sealed push is refused as a payload") func sealedTwice() throws {
+        let push = try Channel.simple.seal(#"{"aps":{"alert":"x"}}"#)
+        expectSenderError(.invalidPayload) { try Channel.simple.seal(String(decoding: push.json, as: UTF8.self)) }
+    }
+
+    /// An error names the fault and its place, and quotes nothing of the payload.
+    @Test(
+        "an error contains nothing of the payload",
+        arguments: [
+            #"{"aps":{"alert":"SECRET"},"SECRET":1,"SECRET":2}"#, #"{"aps":{"alert":"SECRET\ud800"}}"#,
+            #"{"aps":{"badge":"SECRET"}}"#, #"{"aps":{"alert":"SECRET"},"pushcrypt":"SECRET"}"#, "SECRET",
+            #"{"aps":{"alert":"\#(String(repeating: "SECRET", count: 1_000))"}}"#,
+        ])
+    func errorsHoldNothing(json: String) {
+        let error = #expect(throws: SenderError.self) { try Channel.simple.seal(json) }
+        var text = error.map { "\($0) \(String(reflecting: $0))" } ?? ""
+        dump(error, to: &text)
+        #expect(!text.contains("SECRET"))
+        #expect(error?.reason.isEmpty == false)
     }
 }

@@ -6,6 +6,41 @@ import Testing
 
 @Suite struct BlobSealerTests {
     @Test(
+        "a chunk's nonce is its index in 11 bytes and a byte for the last chunk",
+        arguments: [
+            (0, false, "00000000000000 00000000 00"), (0, true, "00000000000000 00000000 01"),
+            (1, false, "00000000000000 00000001 00"), (255, true, "00000000000000 000000ff 01"),
+            (256, false, "00000000000000 00000100 00"), (0x0102_0304, false, "00000000000000 01020304 00"),
+            (0xffff_ffff, true, "00000000000000 ffffffff 01"),
+        ] as [(Int64, Bool, String)])
+    func nonce(index: Int64, isLast: Bool, hex: String) {
+        #expect(BlobFormat.nonce(index, isLast: isLast) == [UInt8](hex: hex))
+    }
+
+    @Test("the aad is the magic and a byte for the purpose")
+    func aad() {
+        #expect(BlobFormat.aad(.attachment) == [UInt8](hex: "50434231 01"))
+        #expect(BlobFormat.aad(.payload) == [UInt8](hex: "50434231 02"))
+    }
+
+    @Test(
+        "a plaintext's length determines the number of chunks and the blob's length",
+        arguments: [
+            (0, 1, 20), (1, 1, 21), (65_535, 1, 65_555), (65_536, 1, 65_556), (65_537, 2, 65_573),
+            (131_072, 2, 131_108), (131_073, 3, 131_125), (1 << 48, 1 << 32, 4 + (1 << 48) + (16 << 32)),
+        ] as [(Int64, Int64, Int64)])
+    func lengths(size: Int64, chunks: Int64, bytes: Int64) {
+        #expect(BlobFormat.chunkCount(size: size) == chunks)
+        #expect(BlobFormat.blobByteCount(size: size) == bytes)
+    }
+
+    @Test("the longest plaintext has as many chunks as there are counters")
+    func longest() {
+        #expect(BlobFormat.chunkCount(size: BlobFormat.maximumSize) == BlobFormat.maximumChunkCount)
+        #expect(BlobFormat.chunkCount(size: BlobFormat.maximumSize + 1) > BlobFormat.maximumChunkCount)
+    }
+
+    @Test(
         "a sealer uses the last counter and refuses a chunk after it",
         arguments: [(1, 65_536, true), (2, 65_537, true), (1, 65_537, false), (0, 0, false), (2, 131_073, false)])
     func counterLimit(chunksLeft: Int64, count: Int, isEnough: Bool) throws {
@@ -17,10 +52,8 @@ import Testing
             _ = try sealer.finish(appendingTo: &blob)
         }
         guard isEnough else {
-            let error = #expect(throws: BlobError.self) { try seal() }
-            #expect(error?.code == .tooLong)
-            let again = #expect(throws: BlobError.self) { try sealer.finish(appendingTo: &blob) }
-            #expect(again?.code == .finished)
+            expectBlobError(.tooLong) { try seal() }
+            expectBlobError(.finished) { try sealer.finish(appendingTo: &blob) }
             return
         }
         try seal()
@@ -38,27 +71,20 @@ import Testing
         var blob: [UInt8] = []
         _ = try sealer.finish(appendingTo: &blob)
         let before = blob
-        for body in [{ try sealer.seal([1], appendingTo: &blob) }, { _ = try sealer.finish(appendingTo: &blob) }] {
-            let error = #expect(throws: BlobError.self) { try body() }
-            #expect(error?.code == .finished)
-        }
+        expectBlobError(.finished) { try sealer.seal([1], appendingTo: &blob) }
+        expectBlobError(.finished) { try sealer.finish(appendingTo: &blob) }
         #expect(blob == before)
     }
 
     @Test("a sealer that has failed once refuses every further call")
     func failure() throws {
         let backend = BrokenBackend(base: TestBlob.openSSL)
-        let error = #expect(throws: BlobError.self) { _ = try BlobSealer(.payload, backend: backend) }
-        #expect(error?.code == .backendFailure)
+        expectBlobError(.backendFailure) { try BlobSealer(.payload, backend: backend) }
         let sealer = BlobSealer(.attachment, key: TestBlob.key, backend: backend)
         var blob: [UInt8] = []
-        let failure = #expect(throws: BlobError.self) {
-            try sealer.seal(TestBlob.plaintext(70_000), appendingTo: &blob)
-        }
-        #expect(failure?.code == .backendFailure)
+        expectBlobError(.backendFailure) { try sealer.seal(TestBlob.plaintext(70_000), appendingTo: &blob) }
         #expect(blob == Array("PCB1".utf8))
-        let again = #expect(throws: BlobError.self) { try sealer.finish(appendingTo: &blob) }
-        #expect(again?.code == .finished)
+        expectBlobError(.finished) { try sealer.finish(appendingTo: &blob) }
     }
 
     @Test("a failure of the backend in an opener is an internal error")

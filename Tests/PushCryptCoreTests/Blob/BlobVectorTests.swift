@@ -119,11 +119,5 @@ struct BlobVectors: Decodable {
     let headers: [Header]
     let payloads: [Payload]
 
-    static let shared: BlobVectors = {
-        do {
-            return try Vectors.loadOwn("blobs-v1.json", as: BlobVectors.self)
-        } catch {
-            preconditionFailure("blobs-v1.json: \(error)")
-        }
-    }()
+    static let shared = try! Vectors.loadOwn("blobs-v1.json", as: BlobVectors.self)
 }

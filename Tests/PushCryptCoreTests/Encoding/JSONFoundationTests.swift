@@ -1,3 +1,4 @@
+import Foundation
 import PushCryptTestSupport
 import Testing
 
@@ -101,4 +102,123 @@ private func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
 private func isTrailingComma(at offset: Int, in bytes: [UInt8]) -> Bool {
     guard bytes[offset] == UInt8(ascii: "]") || bytes[offset] == UInt8(ascii: "}") else { return false }
     return bytes[..<offset].last { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: ",")
+}
+
+/// Every known difference between the scanner and Foundation, by name.
+@Suite struct JSONFoundationDifferenceTests {
+    @Test(
+        "a text that Foundation accepts and the protocol forbids is refused",
+        arguments: [
+            RefusedJSON(#"{"a":1,"a":2}"#, .duplicateName, at: 7),
+            RefusedJSON("\u{FEFF}{}", .byteOrderMark, at: 0),
+            RefusedJSON(String(repeating: "[", count: 65) + String(repeating: "]", count: 65), .tooDeep, at: 64),
+        ])
+    func stricterThanFoundation(text: RefusedJSON) {
+        #expect(foundationValue(text.bytes) != nil)
+        text.expectRefusal()
+    }
+
+    @Test("a number above the range of Double is accepted")
+    func numberBeyondDoubleIsStillJSON() throws {
+        #expect(foundationValue(Array("1e400".utf8)) == nil)
+        #expect(try JSONText(text: "1e400").root.double == nil)
+    }
+
+    @Test("canonically equal names with different bytes are two members")
+    func namesThatAreCanonicallyEqualAreTwoMembers() throws {
+        let text = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+        #expect((foundationValue(Array(text.utf8)) as? [String: Any])?.count == 1)
+        let root = try JSONText(text: text).root
+        #expect(root["\u{E9}"]?.protocolInteger == 1)
+        #expect(root["e\u{301}"]?.protocolInteger == 2)
+    }
+
+    /// These differences are known only of Foundation on Linux.
+    #if !canImport(Darwin)
+    @Test(
+        "a trailing comma is refused although Foundation accepts it",
+        arguments: [RefusedJSON("[1,]", .syntax, at: 3), RefusedJSON(#"{"a":1, }"#, .syntax, at: 8)])
+    func trailingComma(text: RefusedJSON) {
+        #expect(foundationValue(text.bytes) != nil)
+        text.expectRefusal()
+    }
+
+    @Test("U+FEFF in a string is kept as a character")
+    func zeroWidthNoBreakSpaceIsACharacter() throws {
+        let text = "\"\u{FEFF}a\""
+        #expect((foundationValue(Array(text.utf8)) as? String)?.unicodeScalars.count == 1)
+        #expect(try JSONText(text: text).root.string?.unicodeScalars.count == 2)
+    }
+
+    @Test(
+        "UTF-16 and UTF-32 texts are refused although Foundation accepts them",
+        arguments: [
+            RefusedJSON([0x5B, 0x00, 0x5D, 0x00], .utf16, at: 0),
+            RefusedJSON([0x00, 0x5B, 0x00, 0x5D], .utf16, at: 0),
+            RefusedJSON([0x30, 0x00], .trailingBytes, at: 1),
+        ])
+    func otherEncodings(text: RefusedJSON) throws {
+        #expect(foundationValue(text.bytes) != nil)
+        text.expectRefusal()
+    }
+    #endif
+}
+
+/// The value that Foundation reads from the bytes; nil if it refuses them.
+private func foundationValue(_ bytes: [UInt8]) -> Any? {
+    try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
+}
+
+/// The path of the first difference between two values; nil if they have the same meaning.
+private func difference(_ ours: JSONValue, _ theirs: Any, path: String = "$") -> String? {
+    switch ours.kind {
+    case .null: return theirs is NSNull ? nil : path
+    case .boolean: return isBoolean(theirs) && theirs as? Bool == ours.boolean ? nil : path
+    case .number: return isSameNumber(ours, theirs) ? nil : path
+    case .string: return isSameString(ours, theirs) ? nil : path
+    case .array:
+        let elements = Array(ours.elements)
+        guard let theirs = theirs as? [Any], theirs.count == elements.count else { return path }
+        for (index, element) in elements.enumerated() {
+            if let found = difference(element, theirs[index], path: "\(path)[\(index)]") { return found }
+        }
+        return nil
+    case .object:
+        return objectDifference(ours, theirs, path: path)
+    }
+}
+
+/// Foundation's dictionary can't contain two canonically equal names. Objects with such names aren't compared.
+private func objectDifference(_ ours: JSONValue, _ theirs: Any, path: String) -> String? {
+    let names = ours.members.map(\.name)
+    guard let theirs = theirs as? [String: Any], theirs.count == Set(names).count else { return path }
+    guard theirs.count == names.count else { return nil }
+    for member in ours.members {
+        let memberPath = "\(path).\(member.name)"
+        guard let value = theirs[member.name] else { return memberPath }
+        if let found = difference(member.value, value, path: memberPath) { return found }
+    }
+    return nil
+}
+
+/// Foundation on Linux loses U+FEFF at the start of a string and after an escape.
+private func isSameString(_ ours: JSONValue, _ theirs: Any) -> Bool {
+    guard let own = ours.string, let utf8 = ours.utf8, let theirs = theirs as? String else { return false }
+    guard Array(own.utf8) == Array(utf8) else { return false }
+    if Array(theirs.utf8) == Array(utf8) { return true }
+    func withoutMark(_ string: String) -> [Unicode.Scalar] { string.unicodeScalars.filter { $0 != "\u{FEFF}" } }
+    return own.unicodeScalars.contains("\u{FEFF}") && withoutMark(own) == withoutMark(theirs)
+}
+
+private func isSameNumber(_ ours: JSONValue, _ theirs: Any) -> Bool {
+    guard let number = theirs as? NSNumber, !isBoolean(number), let double = ours.double else { return false }
+    // For tokens of many digits, whose decimal value Foundation rounds to a double twice.
+    guard !(number is NSDecimalNumber) else { return Double(number.stringValue) == double }
+    if let integer = ours.protocolInteger, number.int64Value != integer { return false }
+    return number.doubleValue == double
+}
+
+/// A boolean and the number 1 are the same class otherwise, and each casts to the other.
+private func isBoolean(_ value: Any) -> Bool {
+    String(describing: type(of: value)) == "__NSCFBoolean"
 }

@@ -15,12 +15,6 @@ import Testing
         #expect(String(decoding: root.rawBytes, as: UTF8.self) == text.trimmingJSONWhiteSpace)
     }
 
-    @Test("a text keeps its bytes unchanged")
-    func keepsTheBytesAsTheyCame() throws {
-        let bytes = Array(" {\"a\" :\n[1, \"\\u0062\"]}\t".utf8)
-        #expect(try JSONText(bytes).bytes == bytes)
-    }
-
     @Test("the members of an object are in the order of the text")
     func members() throws {
         let text = #" { "a" : 1 , "\u0062" : {"c":[true]}, "":null}"#
@@ -77,6 +71,8 @@ import Testing
     func lengthUpToTheLimit() throws {
         #expect(throws: Never.self) { try JSONText(Array("[1]".utf8), maximumCount: 3) }
         #expect(throws: JSONError(.tooLong, at: 2)) { try JSONText(Array("[1]".utf8), maximumCount: 2) }
+        // The length is checked before the text is read.
+        #expect(throws: JSONError(.tooLong, at: 2)) { try JSONText(Array("???".utf8), maximumCount: 2) }
     }
 
     @Test("the range of any value is a text with the same meaning inside its container's range", arguments: 0..<20)

@@ -49,8 +49,7 @@ import Testing
         "a sign, fraction, exponent or larger number isn't a protocol integer",
         arguments: [
             "9007199254740992", "9999999999999999", "10000000000000000", "18446744073709551617", "-0", "-1", "1.0",
-            "1.5",
-            "0.0", "1e3", "1E0", "0e0", "1e-0", "true", "false", "null", "\"1\"", "[1]", "{\"1\":1}",
+            "1.5", "0.0", "1e3", "1E0", "0e0", "1e-0", "true", "false", "null", "\"1\"", "[1]", "{\"1\":1}",
         ])
     func notProtocolIntegers(text: String) throws {
         #expect(try JSONText(text: text).root.protocolInteger == nil)
@@ -63,10 +62,9 @@ import Testing
             ("1e-7", 1e-7), ("9007199254740993", 9_007_199_254_740_992),
             ("9007199254740993.0000000000000001", 9_007_199_254_740_994),
             ("2.2250738585072011e-308", .leastNormalMagnitude.nextDown),
-            ("2.2250738585072014e-308", .leastNormalMagnitude),
-            ("5e-324", .leastNonzeroMagnitude), ("2.4703282292062328e-324", .leastNonzeroMagnitude),
-            ("2.4703282292062327e-324", 0), ("1e-400", 0), ("1.7976931348623157e308", .greatestFiniteMagnitude),
-            ("1.7976931348623158e308", .greatestFiniteMagnitude),
+            ("2.2250738585072014e-308", .leastNormalMagnitude), ("5e-324", .leastNonzeroMagnitude),
+            ("2.4703282292062328e-324", .leastNonzeroMagnitude), ("2.4703282292062327e-324", 0), ("1e-400", 0),
+            ("1.7976931348623157e308", .greatestFiniteMagnitude), ("1.7976931348623158e308", .greatestFiniteMagnitude),
             ("0.500000000000000166533453693773481063544750213623046875", 0x1.0000000000002p-1),
         ])
     func doubles(text: String, expected: Double) throws {
@@ -100,5 +98,60 @@ import Testing
     func booleans() throws {
         #expect(try JSONText(text: "true").root.boolean == true)
         #expect(try JSONText(text: "false").root.boolean == false)
+    }
+}
+
+@Suite struct JSONWriterTests {
+    @Test(
+        "only quotes, backslashes and control characters are escaped",
+        arguments: [
+            ("", #""""#), ("plain", #""plain""#), ("\"", #""\"""#), ("\\", #""\\""#), ("a/b", #""a/b""#),
+            ("</script>", #""</script>""#), ("\u{8}\u{C}\n\r\t", #""\b\f\n\r\t""#),
+            ("\0\u{1}\u{B}\u{E}\u{1F}", #""\u0000\u0001\u000b\u000e\u001f""#),
+            ("\u{7F}\u{80}\u{2028}\u{FEFF}", "\"\u{7F}\u{80}\u{2028}\u{FEFF}\""), ("é€😀", "\"é€😀\""),
+            ("a\"b\nc", #""a\"b\nc""#),
+        ])
+    func escapesOnlyWhatMustBe(string: String, expected: String) {
+        #expect(written(string) == Array(expected.utf8))
+    }
+
+    @Test("a written random string is read again as the same string", arguments: 0..<20)
+    func readsBackTheSame(seed: UInt64) throws {
+        var generator = JSONTestGenerator(seed: seed)
+        for _ in 0..<100 {
+            let string = generator.string()
+            let bytes = written(string)
+            #expect(try JSONText(bytes).root.utf8.map(Array.init) == Array(string.utf8))
+        }
+    }
+
+    @Test("strings and slices of bytes are appended to the bytes of the output")
+    func appends() {
+        let whole = "ab\"cd\n"
+        var output: [UInt8] = Array("\"k\\\n\":".utf8)
+        JSONWriter.appendString(whole, to: &output)
+        JSONWriter.appendString(utf8: Array(whole.utf8)[2...], to: &output)
+        #expect(String(decoding: output, as: UTF8.self) == "\"k\\\n\":\"ab\\\"cd\\n\"\"\\\"cd\\n\"")
+    }
+
+    @Test(
+        "a JSON text for people has its control and format characters and line separators as escapes, and means the same",
+        arguments: [
+            ("\u{9B}31m", #"\u009b31m"#), ("\u{202E}cod", #"\u202ecod"#), ("a\u{2066}b", #"a\u2066b"#),
+            ("\u{E0041}", #"\udb40\udc41"#), ("\u{7F}", #"\u007f"#), ("\u{FEFF}", #"\ufeff"#), ("é😀", "é😀"),
+            ("e\u{301}\u{2028}", "e\u{301}\\u2028"), ("a\u{2029}", "a\\u2029"), ("plain", "plain"),
+        ])
+    func escapesForPeople(string: String, expected: String) throws {
+        let json = "{\n  \"\(string)\" : [\"\(string)\"]\n}\n"
+        let escaped = JSONWriter.escapingInvisible(Array(json.utf8))
+        #expect(escaped == Array("{\n  \"\(expected)\" : [\"\(expected)\"]\n}\n".utf8))
+        let member = try #require(try JSONText(escaped).root.members.first)
+        #expect(member.hasName(string) && member.value.elements.first?.isString(string) == true)
+    }
+
+    private func written(_ string: String) -> [UInt8] {
+        var output: [UInt8] = []
+        JSONWriter.appendString(string, to: &output)
+        return output
     }
 }

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PushCryptCore
 
+/// What a key may be used for. `KeysetVectorTests` has what `Recipient(jwk:)`, `SenderKey` and `TrustedSenders` refuse.
 @Suite struct RecipientTests {
     @Test(
         "a recipient has the suite of its key",
@@ -21,14 +22,64 @@ import Testing
         #expect(key.kid == recipient.kid)
     }
 
-    @Test(
-        "a private key of a pair is refused as a recipient",
-        arguments: ["p256", "p256 psk", "x25519", "x25519 psk", "sender"])
-    func privateKeyIsRefused(name: String) throws {
-        let jwk = TestJWK.named(name)
-        expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
-        expectKeyError(.wrongKind) { try jwk.keyset().recipient(at: UnixTime(0)) }
+    struct Refusal: Sendable, CustomStringConvertible {
+        let description: String
+        let code: KeyError.Code
+        let use: @Sendable () throws -> Any
+
+        init(_ description: String, _ code: KeyError.Code, _ use: @escaping @Sendable () throws -> Any) {
+            (self.description, self.code, self.use) = (description, code, use)
+        }
     }
+
+    private static func entry(_ name: String) throws -> Keyset.Entry { try TestJWK.named(name).keyset().entries[0] }
+
+    private static let start = UnixTime(0)
+    private static let device = try! DeviceID("tablet-2")
+    private static let bare = TestJWK.named("p256").withoutPrivateKey
+
+    @Test(
+        "a key that doesn't have the use is refused with its code",
+        arguments: [
+            Refusal("a private key seals", .wrongKind) { try TestJWK.named("p256").keyset().recipient(at: start) },
+            Refusal("a sender's key seals", .wrongKind) { try TestJWK.named("sender").keyset().recipient(at: start) },
+            Refusal("a published set of senders seals", .wrongKind) {
+                try Recipient(jwk: TestSenderSet.keyset(2, .at(0, expires: 1)).jwkSet(withHistory: false))
+            },
+            Refusal("a sender's key opens", .wrongKind) { try RecipientKey(entry("sender")) },
+            Refusal("a public P-256 key opens", .wrongKind) { try RecipientKey(bare.keyset().entries[0]) },
+            Refusal("a public X25519 key opens", .wrongKind) {
+                try RecipientKey(TestJWK.named("x25519").withoutPrivateKey.keyset().entries[0])
+            },
+            Refusal("a key without the psk that its set demands seals", .pskMissing) {
+                let entry = Keyset.Entry(try TestJWK.named("x25519 psk").record(), .at(0))
+                let published = try Keyset([entry]).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
+                return try Keyset(json: published).recipient(at: start)
+            },
+            Refusal("a key without the psk that its set demands opens", .pskMissing) {
+                let record = try TestJWK.named("p256 psk").with("psk", nil).record()
+                return try RecipientKey(Keyset.Entry(record, .at(0), demandsPSK: true))
+            },
+            Refusal("a device id names a private key", .wrongKind) { try Recipient(entry("p256"), device: device) },
+            Refusal("a device id names a sender's key", .wrongKind) { try Recipient(entry("sender"), device: device) },
+            Refusal("a device id names a key without the psk that its set demands", .pskMissing) {
+                try Recipient(Keyset.Entry(bare.record(), .at(0), demandsPSK: true), device: device)
+            },
+            Refusal("a device id names another device's key", .wrongDevice) {
+                try Recipient(entry("device"), device: device)
+            },
+            Refusal("a key that isn't active yet seals", .noKeySeals) {
+                try TestKeysets.keyset([.at(0), .at(1)]).recipient(at: UnixTime(-1))
+            },
+            Refusal("a key that isn't active yet signs", .noKeySeals) { try senders().senderKey(at: UnixTime(-1)) },
+            Refusal("two keys without a time seal", .malformed) {
+                try Recipient(jwk: TestKeysets.keyset([.at(0), .at(1)]).jwkSet(withHistory: false))
+            },
+            Refusal("two keys without a time sign", .malformed) {
+                try SenderKey(jwk: senders().jwkSet(withHistory: false))
+            },
+        ])
+    func refused(refusal: Refusal) { expectKeyError(refusal.code) { try refusal.use() } }
 
     @Test(
         "a recipient's record with a private member of any suite is refused",
@@ -90,35 +141,6 @@ import Testing
         #expect(try Self.set(named, [(.xWing, .at(0)), (.p256, .at(nil))]).recipient(at: UnixTime(1)).suite == .xWing)
     }
 
-    @Test("a sender's key neither seals nor opens")
-    func senderIsNoRecipient() throws {
-        let jwk = TestJWK.named("sender").withoutPrivateKey
-        expectKeyError(.wrongKind) { try Recipient(jwk: jwk.json.utf8) }
-        expectKeyError(.wrongKind) { try RecipientKey(TestJWK.named("sender").keyset().entries[0]) }
-    }
-
-    @Test("a published set of several sender keys is refused as a recipient for its kind, not for its size")
-    func senderSetIsNoRecipient() throws {
-        let published = try TestSenderSet.keyset(2, .at(0, expires: 1)).jwkSet(withHistory: false)
-        expectKeyError(.wrongKind) { try Recipient(jwk: published) }
-    }
-
-    @Test("a public key is refused for opening", arguments: ["p256", "x25519"])
-    func openingNeedsThePrivateKey(name: String) throws {
-        let keyset = try TestJWK.named(name).withoutPrivateKey.keyset()
-        expectKeyError(.wrongKind) { try RecipientKey(keyset.entries[0]) }
-    }
-
-    @Test("a key that demands a psk throws pskMissing without it", arguments: ["p256 psk", "x25519 psk"])
-    func pskIsMissing(name: String) throws {
-        let entries = try [Keyset.Entry(TestJWK.named(name).record(), .at(0))]
-        let published = try Keyset(entries).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
-        expectKeyError(.pskMissing) { try Recipient(jwk: published) }
-        expectKeyError(.pskMissing) { try Keyset(json: published).recipient(at: UnixTime(0)) }
-        let stripped = try Keyset.Entry(TestJWK.named(name).with("psk", nil).record(), .at(0), demandsPSK: true)
-        expectKeyError(.pskMissing) { try RecipientKey(stripped) }
-    }
-
     @Test(
         "a device id names a public key without changing it", arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
     func deviceNamesAPublicKey(name: String) throws {
@@ -127,20 +149,6 @@ import Testing
         let recipient = try Recipient(entry, device: DeviceID("a"))
         #expect(try recipient.device == DeviceID("a") && Recipient(entry).device == nil)
         #expect(recipient.kid.description == jwk.text("kid"))
-        // The record itself has no such member.
-        expectKeyError(.malformed) { try Recipient(jwk: jwk.with("device", "\"a\"").json.utf8) }
-    }
-
-    @Test("a device id doesn't make an unsuitable key acceptable")
-    func deviceNamesNoOtherKey() throws {
-        for name in ["p256", "x25519 psk", "sender"] {
-            let entry = try TestJWK.named(name).keyset().entries[0]
-            expectKeyError(.wrongKind) { try Recipient(entry, device: DeviceID("a")) }
-        }
-        let bare = try TestJWK.named("p256").withoutPrivateKey.record()
-        expectKeyError(.pskMissing) {
-            try Recipient(Keyset.Entry(bare, .at(0), demandsPSK: true), device: DeviceID("a"))
-        }
     }
 
     @Test("a master with a device id makes that device's key")
@@ -153,53 +161,42 @@ import Testing
         }
         #expect(try Recipient(master.keyset().entries[0]).device == nil)
         #expect(try Recipient(own.keyset().entries[0]).device == id)
-        expectKeyError(.wrongDevice) { try Recipient(own.keyset().entries[0], device: DeviceID("tablet-2")) }
     }
 
-    @Test("a set of several keys makes a recipient only by time")
+    private static func senders() throws -> Keyset {
+        try Keyset(
+            [("sender", 0), ("other sender", 10)].map { name, activation in
+                Keyset.Entry(try TestJWK.named(name).record(), .at(activation))
+            })
+    }
+
+    @Test("a set of several keys seals and signs with the primary of the time")
     func severalKeys() throws {
-        let keyset = try TestKeysets.keyset([.at(0), .at(1)])
-        let json = try keyset.jwkSet(withHistory: false)
-        expectKeyError(.malformed) { try Recipient(jwk: json) }
-        #expect(try keyset.recipient(at: UnixTime(5)).kid == keyset.keyIDs[1])
-        #expect(try keyset.recipient(at: UnixTime(0)).kid == keyset.keyIDs[0])
-        expectKeyError(.noKeySeals) { try keyset.recipient(at: UnixTime(-1)) }
+        let recipients = try TestKeysets.keyset([.at(0), .at(1)])
+        #expect(try recipients.recipient(at: UnixTime(0)).kid == recipients.keyIDs[0])
+        #expect(try recipients.recipient(at: UnixTime(5)).kid == recipients.keyIDs[1])
+        let senders = try Self.senders()
+        #expect(try senders.senderKey(at: UnixTime(9)).kid == senders.keyIDs[0])
+        #expect(try senders.senderKey(at: UnixTime(10)).kid == senders.keyIDs[1])
     }
 
-    @Test("a sender's private key signs, and a public one throws wrongKind")
-    func senderKey() throws {
-        let jwk = TestJWK.named("sender")
-        #expect(try SenderKey(jwk: jwk.json.utf8).kid.description == jwk.text("kid"))
-        #expect(try jwk.keyset().senderKey(at: UnixTime(0)).kid.description == jwk.text("kid"))
-        expectKeyError(.wrongKind) { try SenderKey(jwk: jwk.withoutPrivateKey.json.utf8) }
-        for name in ["p256", "x25519 psk", "shared", "device"] {
-            expectKeyError(.wrongKind) { try SenderKey(jwk: TestJWK.named(name).json.utf8) }
-        }
-    }
-
-    @Test("a set of several sender keys signs with its primary")
-    func severalSenderKeys() throws {
-        let entries = try [("sender", 0), ("other sender", 10)].map { name, activation in
-            Keyset.Entry(try TestJWK.named(name).record(), .at(activation))
-        }
-        let keyset = try Keyset(entries)
-        expectKeyError(.malformed) { try SenderKey(jwk: keyset.jwkSet(withHistory: false)) }
-        #expect(try keyset.senderKey(at: UnixTime(9)).kid == keyset.keyIDs[0])
-        #expect(try keyset.senderKey(at: UnixTime(10)).kid == keyset.keyIDs[1])
-        expectKeyError(.noKeySeals) { try keyset.senderKey(at: UnixTime(-1)) }
-    }
-
+    /// `Recipient(jwk:)` and `SenderKey(jwk:)` have no time.
     @Test(
-        "a set of keys that aren't senders' throws wrongKind as trusted senders",
-        arguments: ["p256", "x25519", "shared", "device"])
-    func onlySendersAreTrusted(name: String) throws {
-        let keyset = try TestJWK.named(name).keyset()
-        expectKeyError(.wrongKind) { try TrustedSenders(keyset) }
-    }
-
-    @Test("only 1 to 4 are numbers of suites")
-    func suiteNumbers() {
-        #expect((0...255).filter { PushCryptCore.Suite(rawValue: UInt8($0)) != nil } == [1, 2, 3, 4])
-        #expect([Suite.p256, .x25519, .xWing, .shared].map(\.rawValue) == [1, 2, 3, 4])
+        "a single key with an end is refused as a recipient or sender key, and one without an end is accepted",
+        arguments: [.at(0), .at(0, retires: 9), .at(0, expires: 9), .at(0, revoked: 9)] as [KeyLifecycle])
+    func endingKey(_ lifecycle: KeyLifecycle) throws {
+        func json(_ kind: KeyKind) throws -> [UInt8] {
+            let record = try KeyRecord.generate(kind, backend: DefaultBackend.shared)
+            let keyset = try Keyset([Keyset.Entry(record, lifecycle)], sequence: 1)
+            return try (kind == .sender ? keyset : keyset.publicKeyset(keepingPSK: true)).jwkSet(withHistory: false)
+        }
+        let (recipient, sender) = (try json(.recipient), try json(.sender))
+        if lifecycle == .at(0) {
+            #expect(throws: Never.self) { try Recipient(jwk: recipient) }
+            #expect(throws: Never.self) { try SenderKey(jwk: sender) }
+        } else {
+            #expect(throws: KeyError.self) { try Recipient(jwk: recipient) }
+            #expect(throws: KeyError.self) { try SenderKey(jwk: sender) }
+        }
     }
 }

@@ -6,40 +6,29 @@ import Testing
 
 /// A log line, a failed expectation or a debugger that prints a value with a key shows no key bytes.
 @Suite struct SecretPrintingTests {
-    @Test("printing and dumping records and sets shows no secret", arguments: TestJWK.all, Backends.all)
-    func recordsAndSets(jwk: TestJWK, backend: NamedBackend) throws {
+    @Test("printing and dumping a key in any form shows no secret", arguments: TestJWK.all, Backends.all)
+    func everyForm(jwk: TestJWK, backend: NamedBackend) throws {
         let keyset = try jwk.keyset(backend.backend)
-        let entry = keyset.entries[0]
-        let values: [Any] = [
-            entry.record, entry.record.material, entry, keyset, [entry], ["key": keyset],
+        let (entry, text) = (keyset.entries[0], try JSONText(Array(jwk.json.utf8)))
+        var values: [Any] = [
+            entry.record, entry.record.material, entry, keyset, [entry], ["key": keyset], text, text.root,
         ]
+        if jwk.description == "sender" {
+            let key = try SenderKey(entry)
+            values += try [key, key.key, TrustedSenders(keyset), ["signer": key]] as [Any]
+        } else {
+            let recipient = try Recipient(jwk: jwk.withoutPrivateKey.json.utf8, backend: backend.backend)
+            let key = try RecipientKey(entry)
+            values += [recipient, recipient.scheme, key, key.scheme, [recipient]] as [Any]
+        }
         try expectNoSecret(of: jwk, in: values)
-        try expectNoSecret(of: jwk, in: [JSONText(Array(jwk.json.utf8)), JSONText(Array(jwk.json.utf8)).root])
-    }
-
-    @Test(
-        "printing and dumping recipients and recipient keys shows no secret",
-        arguments: TestJWK.all.filter { $0.description != "sender" }, Backends.all)
-    func recipients(jwk: TestJWK, backend: NamedBackend) throws {
-        let recipient = try Recipient(jwk: jwk.withoutPrivateKey.json.utf8, backend: backend.backend)
-        let key = try RecipientKey(jwk.keyset(backend.backend).entries[0])
-        try expectNoSecret(of: jwk, in: [recipient, recipient.scheme, key, key.scheme, [recipient]])
-    }
-
-    @Test("printing and dumping sender keys shows no secret", arguments: Backends.all)
-    func senders(backend: NamedBackend) throws {
-        let jwk = TestJWK.named("sender")
-        let keyset = try jwk.keyset(backend.backend)
-        let key = try SenderKey(keyset.entries[0])
-        try expectNoSecret(of: jwk, in: [key, key.key, TrustedSenders(keyset), ["signer": key]])
     }
 
     @Test("printing and dumping derived keys shows no secret", arguments: Backends.all)
     func derivedKeys(backend: NamedBackend) throws {
-        let device = TestJWK.named("device")
-        let derived = try TestJWK.named("shared").keyset(backend.backend).device(DeviceID(device.text("device")))
-        try expectNoSecret(of: device, in: [derived, RecipientKey(derived.entries[0])])
-        try expectNoSecret(of: TestJWK.named("shared"), in: [derived, RecipientKey(derived.entries[0])])
+        let (master, device) = (TestJWK.named("shared"), TestJWK.named("device"))
+        let derived = try master.keyset(backend.backend).device(DeviceID(device.text("device")))
+        for jwk in [device, master] { try expectNoSecret(of: jwk, in: [derived, RecipientKey(derived.entries[0])]) }
     }
 
     @Test("the search of these tests finds a secret in each of its forms")

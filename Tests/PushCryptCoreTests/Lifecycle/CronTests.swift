@@ -11,19 +11,11 @@ import Testing
 
     private static let start = UnixTime(1_772_355_600)
 
-    @Test("rotation by cron loses no push, in every pattern of runs", arguments: Pattern.allCases, 0..<8)
-    func ungated(_ pattern: Pattern, seed: UInt64) throws {
-        try run(pattern, seed, gated: false)
-    }
-
     @Test(
-        "rotation by cron with required coverage loses no push, in every pattern of runs", arguments: Pattern.allCases,
-        0..<4)
-    func gated(_ pattern: Pattern, seed: UInt64) throws {
-        try run(pattern, 1_000 + seed, gated: true)
-    }
-
-    private func run(_ pattern: Pattern, _ seed: UInt64, gated: Bool) throws {
+        "rotation by cron loses no push, in every pattern of runs, with required coverage or without",
+        arguments: Pattern.allCases, Array(0..<8) + (1_000..<1_004) as [UInt64])
+    func run(_ pattern: Pattern, seed: UInt64) throws {
+        let gated = seed >= 1_000
         var random = SplitMix64(seed: seed << 8 | UInt64(Pattern.allCases.firstIndex(of: pattern)!))
         let policy = RotationPolicy.random(&random, gated: gated)
         var keyset = try SimulatedKeyset(policy, at: Self.start, seed: random.next())
@@ -69,5 +61,35 @@ import Testing
         case .withOutages:
             Int.random(in: 0..<40, using: &random) == 0 ? Int64.random(in: 60...500, using: &random) * day : day
         }
+    }
+}
+
+/// Random commands under random policies, with clocks that jump.
+@Suite struct CommandTests {
+    @Test("random sequences of commands never violate an invariant", arguments: 0..<60)
+    func randomCommands(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let policy = RotationPolicy.random(&random)
+        var admin = try Operator(policy, at: UnixTime(1_772_355_600), seed: random.next())
+        for _ in 0..<60 {
+            admin.moveClock()
+            try admin.command()
+        }
+        #expect(admin.witness.flaws == [])
+        #expect(admin.doneCount > 10)
+    }
+
+    @Test("the random sequences reach every kind of refusal")
+    func refusals() throws {
+        var codes = Set<LifecycleError.Code>()
+        for seed in 0..<10 as Range<UInt64> {
+            var admin = try Operator(.standard, at: UnixTime(1_772_355_600), seed: seed)
+            for _ in 0..<40 {
+                admin.moveClock()
+                try admin.command()
+            }
+            codes.formUnion(admin.refusals.keys)
+        }
+        #expect(codes == [.unknownKey, .idTaken, .wrongState, .blocked, .invariantBroken])
     }
 }

@@ -1,10 +1,10 @@
-import PushCryptHPKE
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptCore
 
+/// `EnvelopeVectorTests` of the opener has the envelopes of an attacker.
 @Suite struct EnvelopeTests {
     @Test("a payload of the Python reference opens to its message", arguments: OwnVectors.shared.opened, Backends.all)
     func knownAnswer(vector: OwnVectors.Opened, backend: NamedBackend) throws {
@@ -31,18 +31,9 @@ import Testing
             let message = random.bytes(count)
             let sealed = try channel.seal(message, pair.first)
             let suite = try channel.recipient(pair.first).suite
-            let overhead = Envelope.overheadByteCount(suite, isSigned: channel.isSigned)
-            #expect(sealed.count == count + overhead)
+            #expect(sealed.count == count + suite.overheadByteCount + (channel.isSigned ? 64 : 0))
             #expect(try channel.open(sealed, pair.second) == message)
         }
-    }
-
-    @Test(
-        "the overhead is header, tag and, if signed, signature",
-        arguments: [(Suite.p256, 65 + 16), (.x25519, 32 + 16), (.shared, 16 + 16)])
-    func overhead(suite: PushCryptCore.Suite, byteCount: Int) {
-        #expect(Envelope.overheadByteCount(suite, isSigned: false) == byteCount)
-        #expect(Envelope.overheadByteCount(suite, isSigned: true) == byteCount + 64)
     }
 
     @Test("a truncated or extended envelope is undecryptable", arguments: TestChannel.all, Backends.all)
@@ -52,56 +43,6 @@ import Testing
             #expect(throws: FailureClass.undecryptable) { try channel.open(Array(sealed[..<count]), backend.backend) }
         }
         #expect(throws: FailureClass.undecryptable) { try channel.open(sealed + [0], backend.backend) }
-    }
-
-    @Test(
-        "a signed envelope whose plaintext is shorter than a signature is undecryptable",
-        arguments: ["p256", "x25519 psk", "shared"], [0, 1, 63])
-    func plaintextShorterThanASignature(name: String, count: Int) throws {
-        let signed = TestChannel(jwk: .named(name), isSigned: true)
-        let forged = try ForgedSignature(signed).seal([UInt8](repeating: 1, count: count))
-        #expect(throws: FailureClass.undecryptable) { try signed.open(forged, DefaultBackend.shared) }
-    }
-
-    @Test("a signature of 64 zero bytes is undecryptable", arguments: TestChannel.all.filter(\.isSigned))
-    func signatureOfZeros(channel: TestChannel) throws {
-        let forged = try ForgedSignature(channel).seal([UInt8](repeating: 0, count: 64) + Array("message".utf8))
-        #expect(throws: FailureClass.undecryptable) { try channel.open(forged, DefaultBackend.shared) }
-    }
-
-    @Test("an enc that isn't a point or has small order is undecryptable", arguments: ["p256", "x25519"], Backends.all)
-    func badPoint(name: String, backend: NamedBackend) throws {
-        let channel = TestChannel(jwk: .named(name), isSigned: false)
-        let sealed = try channel.seal(Array("message".utf8), backend.backend)
-        for point in Self.badPoints(name) {
-            let changed = point + sealed[point.count...]
-            #expect(throws: FailureClass.undecryptable) { try channel.open(changed, backend.backend) }
-        }
-    }
-
-    private static func badPoints(_ name: String) -> [[UInt8]] {
-        guard name == "p256" else {
-            let order8 = [
-                "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
-                "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-            ]
-            let spellings = ["00", "01", "ec", "ed", "ee"].map { first in
-                first + String(repeating: first < "10" ? "00" : "ff", count: 30) + (first < "10" ? "00" : "7f")
-            }
-            return (order8 + spellings).map { [UInt8](hex: $0) }
-        }
-        let (zeros, ones) = ([UInt8](repeating: 0, count: 64), [UInt8](repeating: 0xff, count: 64))
-        return [[0] + zeros, [4] + zeros, [4] + ones, [2] + zeros, [4, 1] + ones.dropLast()]
-    }
-
-    @Test("an envelope for another topic is undecryptable", arguments: TestChannel.all)
-    func anotherTopic(channel: TestChannel) throws {
-        let sealed = try channel.seal(Array("message".utf8), DefaultBackend.shared)
-        for topic in ["com.example.ap", "com.example.app2", "com.example.App"] {
-            #expect(throws: FailureClass.undecryptable) {
-                try channel.open(sealed, DefaultBackend.shared, topic: topic)
-            }
-        }
     }
 
     @Test("two seals of one message have no equal run of 8 bytes", arguments: TestChannel.all)
@@ -117,26 +58,57 @@ import Testing
     }
 }
 
-/// Seals any plaintext in the place of signature and message.
-private struct ForgedSignature {
-    private let channel: TestChannel
+/// The bytes of the context info, for tests that compare them or seal with them.
+func contextInfo(suite: PushCryptCore.Suite, profile: Profile, kid: KeyID, skid: KeyID?, topic: Topic) -> [UInt8] {
+    withContextInfo(suite: suite, profile: profile, kid: kid, skid: skid, topic: topic) { info in Array(info) }
+}
 
-    init(_ channel: TestChannel) {
-        self.channel = channel
+@Suite struct ContextInfoTests {
+    private static let kid = KeyID(thumbprint: [0xd3, 0xef, 0xf3, 0x67, 0xdf, 0xbf, 0x69, 0xb1])
+    private static let skid = KeyID(thumbprint: [UInt8](repeating: 0, count: 32))
+
+    @Test("the context info of a signed message with psk has the documented bytes")
+    func bytes() throws {
+        let info = contextInfo(
+            suite: .x25519, profile: [.psk, .signed], kid: Self.kid, skid: Self.skid,
+            topic: try Topic("com.example.app"))
+        let expected = "pushcrypt/1\0\u{2}\u{3}\0\u{B}\(Self.kid)\0\u{B}\(Self.skid)\0\u{F}com.example.app"
+        #expect(info == Array(expected.utf8))
     }
 
-    func seal(_ plaintext: [UInt8]) throws -> [UInt8] {
-        let recipient = try channel.recipient(DefaultBackend.shared)
-        let skid = try channel.signer(DefaultBackend.shared)?.kid
-        let hasPSK = channel.jwk.members["psk"] != nil
+    @Test("the Python reference computes the same context info")
+    func referenceAgrees() throws {
+        let known = OwnVectors.shared.contextInfo
         let info = contextInfo(
-            suite: recipient.suite, profile: hasPSK ? [.psk, .signed] : [.signed], kid: recipient.kid, skid: skid,
-            topic: try Topic("com.example.app"))
-        var sealed: [UInt8] = []
-        switch recipient.scheme {
-        case .hpke(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
-        case .shared(let scheme): try scheme.seal(plaintext.bytes, info: info.bytes, appendingTo: &sealed)
+            suite: .p256, profile: [.psk, .signed], kid: try TestJWK.named(known.key).record().kid,
+            skid: try TestJWK.named(known.signer).record().kid, topic: try Topic(OwnVectors.shared.topic))
+        #expect(info == known.hex.bytes)
+    }
+
+    @Test("the longest context info has 197 bytes")
+    func longest() throws {
+        let topic = try Topic(String(repeating: "a", count: 155))
+        let info = contextInfo(suite: .shared, profile: [.signed], kid: Self.kid, skid: Self.skid, topic: topic)
+        #expect(info.count == 197)
+    }
+
+    @Test("a string is prefixed with its length as a big-endian u16", arguments: [0, 1, 255, 256, 65_535])
+    func lengthPrefix(count: Int) {
+        let text = String(repeating: "é", count: count / 2) + (count % 2 == 1 ? "e" : "")
+        let bytes = withTemporaryBytes(capacity: 3 + count) { bytes in
+            bytes.append(9)
+            bytes.append(lengthPrefixed: text)
+            return Array(bytes.bytes)
         }
-        return sealed
+        #expect(bytes.count == 3 + count)
+        #expect(Array(bytes[..<3]) == [9, UInt8(count >> 8), UInt8(count & 0xff)])
+    }
+
+    @Test("the input of the signature has the documented bytes")
+    func signatureInput() {
+        let (info, message) = (Array("info".utf8), Array("message".utf8))
+        let input = MessageSignature.input(
+            info: info.bytes, recipientName: Array("recipient".utf8), message: message.bytes)
+        #expect(input == Array("pushcrypt/1 signature\0inforecipientmessage".utf8))
     }
 }

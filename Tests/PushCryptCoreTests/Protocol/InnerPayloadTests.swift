@@ -3,6 +3,7 @@ import Testing
 
 @testable import PushCryptCore
 
+/// `BlobVectorTests` has the limits of length and values.
 @Suite struct InnerPayloadTests {
     private static let header = MessageHeader(id: Array(0...15), issuedAt: UnixTime(1), expiresAt: UnixTime(2))
 
@@ -22,28 +23,11 @@ import Testing
         arguments: [
             "", " ", "{", #"{"aps":{"alert":"x"}"#, #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"x","alert":"x"}}"#,
             #"{"aps":{"alert":"x"},"\u0061ps":1}"#, "\u{FEFF}{\"aps\":{\"alert\":\"x\"}}",
-            #"{"aps":{"alert":"\ud800"}}"#,
-            #"{'aps':{'alert':'x'}}"#,
+            #"{"aps":{"alert":"\ud800"}}"#, #"{'aps':{'alert':'x'}}"#,
         ])
     func notStrict(text: String) {
         #expect(throws: JSONError.self) { try InnerPayload(json: Array(text.utf8)) }
         #expect(throws: FailureClass.malformed) { try InnerPayload(message: Array(text.utf8)) }
-    }
-
-    /// A payload with that number of values without names: four and the zeros.
-    static func payload(values count: Int) -> [UInt8] {
-        let zeros = Array(repeating: "0", count: count - 4).joined(separator: ",")
-        return Array(#"{"aps":{"alert":"x"},"x":[\#(zeros)]}"#.utf8)
-    }
-
-    @Test("a payload of 16,384 values is read, and one of 16,385 refused by sealer and opener, with the limit")
-    func values() throws {
-        let largest = Self.payload(values: 16_384)
-        #expect(try InnerPayload(json: largest).text.bytes == largest)
-        let tooLarge = Self.payload(values: 16_385)
-        let flaw = #expect(throws: InnerPayload.Flaw.self) { try InnerPayload(json: tooLarge) }
-        #expect(flaw?.reason.contains("16384") == true)
-        #expect(throws: FailureClass.malformed) { try InnerPayload(message: tooLarge) }
     }
 
     @Test("names are not counted as values")
@@ -57,22 +41,6 @@ import Testing
         }
     }
 
-    @Test("the limit of the length is checked before parsing, without the padding", arguments: [262_144, 262_145])
-    func length(count: Int) throws {
-        let start = #"{"aps":{"alert":""#
-        let json = Array((start + String(repeating: "a", count: count - start.utf8.count - 3) + "\"}}").utf8)
-        let notJSON = [UInt8](repeating: 0xff, count: count)
-        let spaces = [UInt8](repeating: paddingByte, count: 4_096)
-        if count == 262_144 {
-            #expect(try InnerPayload(message: json + spaces).text.bytes == json)
-            #expect(throws: JSONError.self) { try InnerPayload(json: notJSON) }
-        } else {
-            #expect(throws: FailureClass.malformed) { try InnerPayload(message: json) }
-            let flaw = #expect(throws: InnerPayload.Flaw.self) { try InnerPayload(json: notJSON) }
-            #expect(flaw?.reason.contains("262144") == true)
-        }
-    }
-
     @Test("the scan ends at the first value above the limit, before a later error")
     func scanEnds() {
         let text = Array(#"[1,{"a":2},?"#.utf8)
@@ -81,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "adding and removing the header leaves all other bytes unchanged",
+        "adding and removing header and padding leaves all other bytes unchanged",
         arguments: [
             #"{"aps":{"alert":"x"}}"#, #" { "aps" : { "alert" : "x" } } "#, "{\n\t\"aps\":{\"alert\":\"x\"}\r\n}\n",
             #"{"x":1.10,"aps":{"alert":"\u00e9é\/"},"y":[1e400,-0.0,12345678901234567890],"x ":null}"#,
@@ -90,18 +58,11 @@ import Testing
     func roundTrip(text: String) throws {
         let inner = try InnerPayload(json: Array(text.utf8))
         let message = try inner.message(with: Self.header)
-        let read = try InnerPayload(message: message)
-        #expect(read.header(proof: .signature) == Self.header)
-        #expect(String(decoding: read.withoutHeader, as: UTF8.self) == text.trimmingSpacesAtTheEnd)
-    }
-
-    @Test("spaces after a message are removed", arguments: [0, 1, 7, 500])
-    func paddingIsTakenOff(count: Int) throws {
-        let text = #"{"aps":{"alert":"x"}}"#
-        let message = try InnerPayload(json: Array(text.utf8)).message(with: Self.header)
-        let read = try InnerPayload(message: message + [UInt8](repeating: paddingByte, count: count))
-        #expect(read.header(proof: .signature) == Self.header)
-        #expect(String(decoding: read.withoutHeader, as: UTF8.self) == text)
+        for padding in [0, 1, 7, 500] {
+            let read = try InnerPayload(message: message + [UInt8](repeating: paddingByte, count: padding))
+            #expect(read.header(proof: .signature) == Self.header)
+            #expect(String(decoding: read.withoutHeader, as: UTF8.self) == text.trimmingSpacesAtTheEnd)
+        }
     }
 
     @Test(
@@ -136,17 +97,48 @@ import Testing
         #expect(inner.header(proof: .signature) == nil)
         #expect(try inner.message(with: Self.header).count > 0)
     }
-
-    @Test("a message of spaces alone is malformed", arguments: 0...3)
-    func nothingButPadding(count: Int) {
-        let message = [UInt8](repeating: paddingByte, count: count)
-        #expect(throws: FailureClass.malformed) { try InnerPayload(message: message) }
-    }
 }
 
 extension String {
     /// Spaces after the end are the same as padding.
     fileprivate var trimmingSpacesAtTheEnd: String {
         String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
+    }
+}
+
+@Suite struct OffloadedPayloadTests {
+    private static func json(_ byteCount: Int) -> [UInt8] {
+        let frame = #"{"aps":{"alert":""}}"#.utf8.count
+        return Array(#"{"aps":{"alert":"\#(String(repeating: "a", count: byteCount - frame))"}}"#.utf8)
+    }
+
+    @Test(
+        "a payload is padded with spaces to a multiple of 4 KiB",
+        arguments: [
+            (30, 4_096), (4_095, 4_096), (4_096, 4_096), (4_097, 8_192), (262_143, 262_144), (262_144, 262_144),
+        ])
+    func padded(count: Int, padded: Int) throws {
+        let plaintext = try OffloadedPayload.plaintext(json: Self.json(count))
+        #expect(plaintext.count == padded)
+        #expect(plaintext[count...].allSatisfy { $0 == UInt8(ascii: " ") })
+        let payload = try OffloadedPayload.innerPayload(plaintext: plaintext)
+        #expect(payload.text.bytes == Self.json(count))
+        #expect(payload.paddingByteCount == padded - count)
+    }
+
+    static let wrong = [
+        "", " ", "{}", "x", #"{"aps":{}}"#, #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":"x"},"pushcrypt":{}}"#,
+        #"{"aps":{"alert":"x"},"pushcrypt":null}"#, #"{"aps":{"alert":"x"},"\u0070ushcrypt":1}"#,
+        #"{"aps":{"alert":"x"}}x"#, #"{"aps":{"alert":"x"},"a":1,"a":1}"#, "[]",
+    ]
+
+    @Test("a payload that can't be sealed can't be offloaded", arguments: wrong)
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try OffloadedPayload.plaintext(json: Array(text.utf8)) }
+        for padding in ["", "    "] {
+            #expect(throws: FailureClass.malformed) {
+                try OffloadedPayload.innerPayload(plaintext: Array((text + padding).utf8))
+            }
+        }
     }
 }

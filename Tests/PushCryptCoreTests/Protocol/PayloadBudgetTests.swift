@@ -51,3 +51,49 @@ import Testing
         #expect(PayloadBudget.apnsLimitInBytes == 4_096)
     }
 }
+
+@Suite struct PaddingPolicyTests {
+    @Test(
+        "a message is padded to the length of its policy",
+        arguments: [
+            (.multiple(of: 128), 0, 3_000, 0), (.multiple(of: 128), 1, 3_000, 128),
+            (.multiple(of: 128), 127, 3_000, 128), (.multiple(of: 128), 128, 3_000, 128),
+            (.multiple(of: 128), 129, 3_000, 256), (.multiple(of: 7), 50, 3_000, 56),
+            (.multiple(of: 1), 50, 3_000, 50),
+            // The limit is nearer than the next multiple.
+            (.multiple(of: 128), 129, 255, 255), (.multiple(of: 128), 129, 256, 256),
+            (.multiple(of: 128), 129, 257, 256), (.multiple(of: 128), 129, 129, 129),
+            (.multiple(of: 4_096), 1, 3_000, 3_000), (.multiple(of: .max), 1, 3_000, 3_000),
+            (.multiple(of: .max), 0, 3_000, 0), (.multiple(of: .max / 2 + 1), .max - 1, .max, .max),
+            (.multiple(of: .max - 1), .max, .max, .max), (.multiple(of: 2), .max, .max, .max),
+            // No multiple at all.
+            (.multiple(of: 0), 50, 3_000, 50), (.multiple(of: -128), 50, 3_000, 50),
+            (.multiple(of: .min), 50, 3_000, 50),
+            (.limit, 0, 3_000, 3_000), (.limit, 2_999, 3_000, 3_000), (.limit, 3_000, 3_000, 3_000),
+            (.none, 0, 3_000, 0), (.none, 2_999, 3_000, 2_999), (.none, 3_000, 3_000, 3_000),
+        ] as [(PaddingPolicy, Int, Int, Int)])
+    func padded(policy: PaddingPolicy, count: Int, capacity: Int, padded: Int) {
+        #expect(policy.paddedCount(count, capacity: capacity) == padded)
+    }
+
+    @Test(
+        "the padded length is the least multiple, or the capacity if that is less",
+        arguments: [1, 2, 3, 64, 100, 128, 1_000, 4_096])
+    func everyLength(multiple: Int) {
+        for capacity in [0, 1, 500, 1_024] {
+            for count in 0...capacity {
+                let padded = PaddingPolicy.multiple(of: multiple).paddedCount(count, capacity: capacity)
+                #expect(padded >= count && padded <= capacity)
+                #expect(padded == capacity || padded.isMultiple(of: multiple) && padded - count < multiple)
+            }
+        }
+    }
+
+    @Test("policies are equal if they have the same kind and multiple")
+    func equality() {
+        #expect(PaddingPolicy.multiple(of: 128) == .multiple(of: 128))
+        #expect(PaddingPolicy.multiple(of: 0) == .multiple(of: 1))
+        #expect(PaddingPolicy.multiple(of: 1) != .none)
+        #expect(Set<PaddingPolicy>([.limit, .none, .multiple(of: 5), .limit]).count == 3)
+    }
+}

@@ -33,13 +33,11 @@ struct TestChannel: Sendable, CustomStringConvertible {
         return (kid, try TrustedSenders(keyset).verificationKey(kid, at: UnixTime(0)).key)
     }
 
-    func seal(_ message: [UInt8], _ backend: any CryptoBackend, topic: String = "com.example.app") throws -> [UInt8] {
-        try Envelope.seal(
-            message, to: recipient(backend), signer: signer(backend), topic: Topic(topic))
+    func seal(_ message: [UInt8], _ backend: any CryptoBackend) throws -> [UInt8] {
+        try Envelope.seal(message, to: recipient(backend), signer: signer(backend), topic: Topic("com.example.app"))
     }
 
     func open(_ sealed: [UInt8], _ backend: any CryptoBackend, topic: String = "com.example.app") throws -> [UInt8] {
-        try Envelope.open(
-            sealed, with: recipientKey(backend), signedBy: verifier(backend), topic: Topic(topic))
+        try Envelope.open(sealed, with: recipientKey(backend), signedBy: verifier(backend), topic: Topic(topic))
     }
 }

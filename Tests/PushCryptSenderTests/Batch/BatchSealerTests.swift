@@ -1,3 +1,4 @@
+import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport
 import Testing
@@ -5,87 +6,52 @@ import Testing
 @Suite struct BatchSealerTests {
     /// Sealed and refused requests alternate at random.
     @Test(
-        "outcomes are in the order of their requests", arguments: [1, 2, 7, 64, 1_000],
-        [Channel.all[0], Channel.all[11]])
-    func order(width: Int, channel: Channel) async throws {
-        var random = SplitMix64(seed: UInt64(width))
-        let areGood = (0..<100).map { _ in Bool.random(using: &random) }
-        let requests = try Requests(channel, count: areGood.count) { areGood[$0] ? Requests.payload($0) : "{}" }
-        var contexts: [Int] = []
-        for try await outcome in BatchSealer(try channel.sealer(), width: width).seal(requests) {
-            contexts.append(outcome.context)
-            if areGood[outcome.context] {
-                let push = try outcome.result.get()
-                #expect(try Reading(push, channel).payload == Requests.payload(outcome.context))
-            } else {
-                expectSenderError(.invalidPayload) { try outcome.result.get() }
+        "outcomes are in the order of their requests, which are asynchronous or a sequence",
+        arguments: [nil, 1, 2, 7, 64, 1_000], [Channel.all[0], Channel.all[11], .simple])
+    func order(width: Int?, channel: Channel) async throws {
+        var random = SplitMix64(seed: UInt64(width ?? 0))
+        let areGood = (0..<300).map { _ in Bool.random(using: &random) }
+        let sealer = BatchSealer(try channel.sealer(), width: width)
+        for isListed in [false, true] {
+            let requests = try Requests(channel, count: areGood.count) { areGood[$0] ? Requests.payload($0) : "{}" }
+            var contexts: [Int] = []
+            for try await outcome in isListed ? sealer.seal(requests.listed) : sealer.seal(requests) {
+                contexts.append(outcome.context)
+                if areGood[outcome.context] {
+                    let push = try outcome.result.get()
+                    #expect(try Reading(push, channel).payload == Requests.payload(outcome.context))
+                } else {
+                    expectSenderError(.invalidPayload) { try outcome.result.get() }
+                }
             }
+            #expect(contexts == Array(0..<300))
         }
-        #expect(contexts == Array(0..<100))
     }
 
-    /// The source has no end, so a batch without a bound would read far ahead.
-    @Test("a batch with the largest width seals all requests", arguments: [true, false])
-    func largestWidth(isListed: Bool) async throws {
-        let requests = try Requests(Channel.simple, count: 3)
-        let sealer = BatchSealer(try Channel.simple.sealer(), width: .max)
-        let outcomes = isListed ? sealer.seal(requests.listed) : sealer.seal(requests)
+    @Test(
+        "a batch of any width seals all requests; a width below one counts as one",
+        arguments: [(.max, 3), (0, 3), (-1, 3), (4, 0)] as [(width: Int, count: Int)], [true, false])
+    func anyWidth(batch: (width: Int, count: Int), isListed: Bool) async throws {
+        let requests = try Requests(Channel.simple, count: batch.count)
+        let sealer = BatchSealer(try Channel.simple.sealer(), width: batch.width)
         var contexts: [Int] = []
-        for try await outcome in outcomes { contexts.append(outcome.context) }
-        #expect(contexts == [0, 1, 2])
+        for try await outcome in isListed ? sealer.seal(requests.listed) : sealer.seal(requests) {
+            contexts.append(outcome.context)
+        }
+        #expect(contexts == Array(0..<batch.count))
     }
 
-    @Test("a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32])
-    func backpressure(width: Int) async throws {
+    /// Requests of a sequence are read in chunks, which count as a whole.
+    @Test("a batch reads no more requests ahead than its width", arguments: [1, 2, 5, 32, 333, 1_000], [true, false])
+    func backpressure(width: Int, isListed: Bool) async throws {
         let requests = try Requests(Channel.simple, count: .max)
-        let outcomes = BatchSealer(try Channel.simple.sealer(), width: width).seal(requests).makeAsyncIterator()
-        var iterator = outcomes
-        for taken in 1...200 {
-            let outcome = try await iterator.next()
-            #expect(outcome?.context == taken - 1)
+        let sealer = BatchSealer(try Channel.simple.sealer(), width: width)
+        var outcomes = (isListed ? sealer.seal(requests.listed) : sealer.seal(requests)).makeAsyncIterator()
+        for taken in 1...(isListed ? 1_500 : 200) {
+            #expect(try await outcomes.next()?.context == taken - 1)
             // The permit of the outcome that was just taken is available already.
             #expect(requests.readCount <= taken + width)
         }
-    }
-
-    @Test("outcomes of a sequence are in the order of its requests", arguments: [nil, 1, 7, 64, 1_000])
-    func orderOfSequence(width: Int?) async throws {
-        let requests = try Requests(Channel.simple, count: 300) { $0 % 3 == 0 ? "{}" : Requests.payload($0) }.listed
-        var contexts: [Int] = []
-        for try await outcome in BatchSealer(try Channel.simple.sealer(), width: width).seal(requests) {
-            contexts.append(outcome.context)
-            if outcome.context % 3 == 0 {
-                expectSenderError(.invalidPayload) { try outcome.result.get() }
-            } else {
-                #expect(try Reading(outcome.result.get(), .simple).payload == Requests.payload(outcome.context))
-            }
-        }
-        #expect(contexts == Array(0..<300))
-    }
-
-    /// Requests are read in chunks, which count as a whole.
-    @Test("a batch reads no more requests of a sequence ahead than its width", arguments: [1, 2, 5, 32, 333, 1_000])
-    func backpressureOfSequence(width: Int) async throws {
-        let requests = try Requests(Channel.simple, count: .max)
-        let batch = BatchSealer(try Channel.simple.sealer(), width: width).seal(requests.listed)
-        var outcomes = batch.makeAsyncIterator()
-        for taken in 1...1_500 {
-            #expect(try await outcomes.next()?.context == taken - 1)
-            #expect(requests.readCount <= taken + width)
-        }
-    }
-
-    @Test("a width below one counts as one", arguments: [0, -1])
-    func widthIsOneAtLeast(width: Int) async throws {
-        let requests = try Requests(Channel.simple, count: 3)
-        var count = 0
-        for try await _ in BatchSealer(try Channel.simple.sealer(), width: width).seal(requests) { count += 1 }
-        #expect(count == 3)
-    }
-
-    @Test("a batch without requests has no outcomes") func nothing() async throws {
-        let requests = try Requests(Channel.simple, count: 0)
-        for try await _ in BatchSealer(try Channel.simple.sealer()).seal(requests) { Issue.record("an outcome") }
     }
 
     @Test("an outcome is available before the next request arrives") func prompt() async throws {
@@ -100,9 +66,7 @@ import Testing
     }
 
     @Test("a request's changes of the options are used, and the error of an encoder isn't quoted")
-    func ownOptionsAndEncodable()
-        async throws
-    {
+    func ownOptionsAndEncodable() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: SealRequest<Void>.self)
         let recipient = try Channel.simple.recipient()
         continuation.yield(
@@ -119,10 +83,112 @@ import Testing
     }
 }
 
+/// Batches whose recipients have keys of every suite that the machine has.
+@Suite("a batch of several suites") struct MixedBatchTests {
+    private static let channels = Channel.all.filter { !$0.isSigned }
+
+    private static func request(_ number: Int) throws -> SealRequest<Int> {
+        let payload = number % 7 == 3 ? #"{"aps":{}}"# : Requests.payload(number)
+        let recipient = try channels[number % channels.count].recipient()
+        return SealRequest(payload, to: recipient, placeholder: Channel.placeholder, context: number) {
+            if number % 5 == 4 { $0.minimumSuite = .xWing }
+        }
+    }
+
+    @Test(
+        "every push opens with its key, in the order of the requests, and refused ones stop no others",
+        arguments: [1, 8, 64])
+    func mixed(width: Int) async throws {
+        let requests = try (0..<280).map { try Self.request($0) }
+        var contexts: [Int] = []
+        var suites: Set<UInt8> = []
+        for try await outcome in BatchSealer(try Channel.simple.sealer(), width: width).seal(requests) {
+            let number = outcome.context
+            contexts.append(number)
+            let channel = Self.channels[number % Self.channels.count]
+            let suite = try channel.recipient().suite
+            if number % 7 == 3 {
+                expectSenderError(.invalidPayload) { try outcome.result.get() }
+            } else if number % 5 == 4, !suite.isPostQuantum {
+                expectSenderError(.suiteTooLow) { try outcome.result.get() }
+            } else {
+                #expect(try Reading(outcome.result.get(), channel).payload == Requests.payload(number))
+                suites.insert(suite.rawValue)
+            }
+        }
+        #expect(contexts == Array(0..<280))
+        #expect(suites == (Channel.all.contains(where: \.isXWing) ? [1, 2, 3, 4] : [1, 2, 4]))
+    }
+
+    @Test("a campaign has one id for each recipient, whatever the suite, and a repeated seal has the same ids")
+    func campaign() throws {
+        let recipients = try Self.channels.map { try $0.recipient() }
+        let sealer = try Channel.simple.sealer(Sealer.Options(campaign: "spring"))
+        let ids = try (0..<2).map { _ in
+            try sealer.seal(Requests.payload(0), toEach: recipients).map { try $0.get().id }
+        }
+        #expect(ids[0] == ids[1])
+        #expect(try ids[0] == recipients.map { try $0.messageID(ofCampaign: "spring") })
+        #expect(Set(ids[0]).count == recipients.count)
+    }
+}
+
 /// An encoder's error quotes what it couldn't write.
 private struct Unwritable: Encodable {
     func encode(to encoder: any Encoder) throws {
         throw EncodingError.invalidValue(
             self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "secret"))
+    }
+}
+
+/// Numbered requests to one recipient. They count how many were read.
+struct Requests: AsyncSequence, Sendable {
+    typealias Element = SealRequest<Int>
+
+    private let count: Int
+    private let recipient: Recipient
+    private let payload: @Sendable (Int) -> String
+    private let read = Locked(0)
+
+    init(_ channel: Channel, count: Int, payload: @escaping @Sendable (Int) -> String = Requests.payload) throws {
+        recipient = try channel.recipient()
+        self.count = count
+        self.payload = payload
+    }
+
+    static func payload(_ number: Int) -> String { #"{"aps":{"alert":"x"},"n":\#(number)}"# }
+
+    static func request(_ channel: Channel, _ number: Int) throws -> SealRequest<Int> {
+        SealRequest(
+            Array(payload(number).utf8), to: try channel.recipient(), placeholder: Channel.placeholder, context: number)
+    }
+
+    var readCount: Int { read.withLock { $0 } }
+
+    func makeAsyncIterator() -> Iterator { Iterator(requests: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let requests: Requests
+
+        mutating func next() async -> SealRequest<Int>? { requests.next() }
+    }
+
+    /// The same requests as a sequence that isn't asynchronous.
+    struct Listed: Sequence, IteratorProtocol, Sendable {
+        fileprivate let requests: Requests
+
+        mutating func next() -> SealRequest<Int>? { requests.next() }
+    }
+
+    var listed: Listed { Listed(requests: self) }
+
+    private func next() -> SealRequest<Int>? {
+        let number = read.withLock { count in
+            defer { count += 1 }
+            return count
+        }
+        guard number < count else { return nil }
+        return SealRequest(
+            Array(payload(number).utf8), to: recipient, placeholder: Channel.placeholder, context: number)
     }
 }

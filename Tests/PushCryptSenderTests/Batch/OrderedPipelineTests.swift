@@ -33,8 +33,7 @@ struct OrderedPipelineTests {
     }
 
     /// Inputs take very different times.
-    @Test(
-        "results are in order and at most capacity inputs are read ahead", arguments: [1, 2, 3, 8], [1, 5, 18])
+    @Test("results are in order and at most capacity inputs are read ahead", arguments: [1, 2, 3, 8], [1, 5, 18])
     func order(laneCount: Int, capacity: Int) async throws {
         let numbers = Numbers(count: 1_000)
         let lanes = Self.lanes(laneCount) { number in
@@ -71,8 +70,7 @@ struct OrderedPipelineTests {
 
     @Test("an error of the inputs is thrown after the results of all earlier inputs", arguments: [1, 4, 100])
     func brokenInputs(capacity: Int) async throws {
-        let pipeline = OrderedPipeline(
-            Numbers(count: 50, failure: Broken()), capacity: capacity, lanes: Self.lanes(2))
+        let pipeline = OrderedPipeline(Numbers(count: 50, failure: Broken()), capacity: capacity, lanes: Self.lanes(2))
         var taken: [Int] = []
         await #expect(throws: Broken.self) {
             while let number = try await pipeline.next() { taken.append(number) }

@@ -111,20 +111,16 @@ import Testing
         ])
     func malformedForm(form: String) { expectSenderError(.malformed, "\(form)") { try Receipt(form: form.utf8) } }
 
-    @Test("a receipt of 4,096 bytes is read, and one of 4,097 is malformed")
+    @Test("a receipt of 4,096 bytes and a push_id of 256 bytes are read, and a receipt of 4,097 bytes is malformed")
     func length() throws {
+        let longID = Self.opened.replacing(#""7""#, with: "\"\(String(repeating: "x", count: 256))\"")
+        #expect(try Receipt(json: longID.utf8).pushID?.utf8.count == 256)
         let spaces = String(repeating: " ", count: 4_096 - Self.opened.utf8.count)
         _ = try Receipt(json: (Self.opened + spaces).utf8)
         expectSenderError(.malformed) { try Receipt(json: (Self.opened + spaces + " ").utf8) }
         let letters = String(repeating: "y", count: 4_096 - Self.form.utf8.count - 3)
         _ = try Receipt(form: "\(Self.form)&x=\(letters)".utf8)
         expectSenderError(.malformed) { try Receipt(form: "\(Self.form)&x=\(letters)y".utf8) }
-    }
-
-    @Test("a push_id of 256 bytes is read")
-    func pushIDLength() throws {
-        let json = Self.opened.replacing(#""7""#, with: "\"\(String(repeating: "x", count: 256))\"")
-        #expect(try Receipt(json: json.utf8).pushID?.utf8.count == 256)
     }
 }
 
@@ -144,9 +140,8 @@ import Testing
         arguments: [
             "", "[]", "{}", json + "x", json.replacing("1", with: "-1"), json.replacing("7", with: "7.0"),
             json.replacing("7", with: "\"7\""), json.replacing(#""digest""#, with: #""x""#),
-            json.replacing(digest, with: "AAAA"),
-            json.replacing(digest, with: digest.dropLast() + "B"), json.replacing("{", with: #"{"epoch":1,"#),
-            json + String(repeating: " ", count: 4_096),
+            json.replacing(digest, with: "AAAA"), json.replacing(digest, with: digest.dropLast() + "B"),
+            json.replacing("{", with: #"{"epoch":1,"#), json + String(repeating: " ", count: 4_096),
         ])
     func malformed(json: String) { expectSenderError(.malformed) { try SenderSetVersion(json: json.utf8) } }
 }

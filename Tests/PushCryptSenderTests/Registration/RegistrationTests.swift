@@ -1,18 +1,13 @@
 import Foundation
+import PushCryptCore
 import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
+/// `RefusalVectorTests` has the records that are refused.
 @Suite("Registration") struct RegistrationTests {
-    static func registration(_ key: String, requiring: Registration.Requirements = []) throws -> Registration {
-        try Registration(json: TestKeys.publicJWK(key), requiring: requiring)
-    }
-
-    private static func changed(_ key: String, _ member: String, to value: String?) -> [UInt8] {
-        var text = String(decoding: TestKeys.publicJWK(key), as: UTF8.self)
-        let found = text.firstMatch(of: try! Regex("\"\(member)\":\"[^\"]*\""))!
-        text.replaceSubrange(found.range, with: value.map { "\"\(member)\":\($0)" } ?? "\"removed\":0")
-        return Array(text.utf8)
+    static func registration(_ key: String) throws -> Registration {
+        try Registration(json: TestKeys.publicJWK(key), requiring: [])
     }
 
     @Test(
@@ -37,74 +32,11 @@ import Testing
         #expect(try Reading(push, channel).payload == #"{"aps":{"alert":"x"}}"#)
     }
 
-    @Test(
-        "each requirement is met by some kinds of keys, and refused with its code for the others",
-        arguments: [
-            ("p256", .pskMissing, nil), ("x25519", .pskMissing, nil), ("p256 psk", nil, nil), ("x25519 psk", nil, nil),
-            ("shared", nil, .notAsymmetric), ("device", nil, .notAsymmetric),
-        ] as [(String, SenderError.Code?, SenderError.Code?)])
-    func requirements(key: String, psk: SenderError.Code?, asymmetric: SenderError.Code?) throws {
-        let cases: [(Registration.Requirements, SenderError.Code?)] = [
-            ([], nil), (.psk, psk), (.asymmetric, asymmetric), ([.psk, .asymmetric], psk ?? asymmetric),
-        ]
-        for (requirements, code) in cases {
-            if let code {
-                expectSenderError(code) { try Self.registration(key, requiring: requirements) }
-            } else {
-                #expect(throws: Never.self) { try Self.registration(key, requiring: requirements) }
-            }
-        }
-    }
-
-    @Test("a record whose psk was removed fails the requirement psk, and no other")
-    func removedPSK() throws {
-        let record = Self.changed("p256 psk", "psk", to: nil)
-        expectSenderError(.pskMissing) { try Registration(json: record, requiring: .psk) }
-        #expect(try !Registration(json: record, requiring: .asymmetric).hasPSK)
-    }
-
-    @Test(
-        "a record that can't be sealed to is refused with the code of its fault",
-        arguments: [
-            ("p256 psk", "kty", "\"RSA\"", .unsupportedKey), ("p256 psk", "crv", "\"P-384\"", .unsupportedKey),
-            ("p256 psk", "alg", "\"HPKE-3\"", .unsupportedKey), ("p256 psk", "kid", "\"AAAAAAAAAAA\"", .kidMismatch),
-            ("p256 psk", "kid", nil, .malformed), ("p256 psk", "kty", nil, .malformed),
-            ("p256 psk", "x", nil, .malformed), ("p256 psk", "y", "\"AAAA\"", .malformed),
-            ("p256 psk", "psk", "\"AAAA\"", .malformed), ("p256 psk", "psk", "null", .malformed),
-            ("p256 psk", "psk", "\"\"", .malformed),
-            ("p256 psk", "x", "\"\(String(repeating: "A", count: 43))\"", .invalidKey),
-            ("x25519", "x", "\"\(String(repeating: "A", count: 43))\"", .invalidKey), ("shared", "k", nil, .malformed),
-            ("device", "device", "\"a b\"", .malformed), ("device", "device", "7", .malformed),
-        ] as [(String, String, String?, SenderError.Code)])
-    func refused(key: String, member: String, value: String?, code: SenderError.Code) {
-        expectSenderError(code, "\(member)") {
-            try Registration(json: Self.changed(key, member, to: value), requiring: [])
-        }
-    }
-
-    @Test("private keys and keys that sign are refused", arguments: ["p256", "p256 psk", "x25519", "sender"])
-    func wrongKind(key: String) {
-        expectSenderError(.wrongKind) { try Registration(json: TestKeys.privateJWK(key), requiring: []) }
-        if key == "sender" {
-            expectSenderError(.wrongKind) { try Registration(json: TestKeys.publicJWK(key), requiring: []) }
-        }
-    }
-
-    @Test(
-        "a text that isn't one strict JWK is refused as malformed",
-        arguments: ["", "x", "[]", "null", "{}", #"{"keys":[]}"#, #"{"kty":"oct","kty":"oct"}"#, "{} {}"])
-    func notAJWK(text: String) {
-        expectSenderError(.malformed) { try Registration(json: text.utf8, requiring: []) }
-    }
-
-    @Test("a record of 4,096 bytes is read, and one of 4,097 is refused with both lengths")
+    @Test("a record of 4,097 bytes is refused with both lengths")
     func length() throws {
         let record = TestKeys.publicJWK("p256 psk")
-        let spaces = [UInt8](repeating: 0x20, count: 4_096 - record.count)
-        #expect(try Registration(json: record + spaces, requiring: [.psk, .asymmetric]).hasPSK)
-        let error = expectSenderError(.tooLarge) {
-            try Registration(json: record + spaces + [0x20], requiring: [.psk, .asymmetric])
-        }
+        let spaces = [UInt8](repeating: 0x20, count: 4_097 - record.count)
+        let error = expectSenderError(.tooLarge) { try Registration(json: record + spaces, requiring: []) }
         #expect(error?.bytesNeeded == 4_097 && error?.bytesAvailable == 4_096)
     }
 
@@ -137,10 +69,10 @@ import Testing
 
     @Test("no error of reading a record has the value of its psk")
     func redactedErrors() throws {
+        let record = String(decoding: TestKeys.publicJWK("p256 psk"), as: UTF8.self)
         for value in ["\"secretsecretsecret\"", "{\"a\":\"secretsecretsecret\"}"] {
-            let error = expectSenderError(.malformed) {
-                try Registration(json: Self.changed("p256 psk", "psk", to: value), requiring: [])
-            }
+            let changed = record.replacing(/"psk":"[^"]*"/, with: "\"psk\":\(value)")
+            let error = expectSenderError(.malformed) { try Registration(json: changed.utf8, requiring: []) }
             #expect(error.map { "\($0)".contains("secretsecret") } == false)
         }
     }
@@ -204,5 +136,94 @@ import Testing
     func missing(member: String) throws {
         let stored = try Self.stored("p256 psk").replacing("\"\(member)\":", with: "\"x\":")
         #expect(throws: (any Error).self) { try Self.read(stored) }
+    }
+}
+
+/// `RefusalVectorTests` has the uploads that replace other rows.
+@Suite("RegistrationChange") struct RegistrationChangeTests {
+    private static func row(
+        _ key: String = "p256 psk", account: String = "a", token: String = "0a"
+    ) throws -> StoredRegistration {
+        StoredRegistration(try RegistrationTests.registration(key), account: account, deviceToken: token)
+    }
+
+    private static func change(
+        _ upload: StoredRegistration, over stored: [StoredRegistration], isProven: Bool = false
+    ) throws -> RegistrationChange {
+        try RegistrationChange(storing: upload, over: stored, isProven: isProven)
+    }
+
+    @Test("the same key pair with another psk, or without it, never replaces the stored one, proven or not")
+    func otherPSK() throws {
+        var record = String(decoding: TestKeys.publicJWK("p256 psk"), as: UTF8.self)
+        record.replace(/"psk":"[^"]*"/, with: #""psk":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA""#)
+        let other = try Registration(json: record.utf8, requiring: .psk)
+        let without = try Registration(json: record.replacing(/"psk":/, with: "\"removed\":").utf8, requiring: [])
+        for registration in [other, without] {
+            let upload = StoredRegistration(registration, account: "a", deviceToken: "0a")
+            #expect(try upload.kid == Self.row().kid)
+            for isProven in [true, false] {
+                expectSenderError(.conflict) { try Self.change(upload, over: [Self.row()], isProven: isProven) }
+            }
+        }
+    }
+
+    /// A device key has the kid of its master, so these are two keys with one kid.
+    @Test("another key with the same kid is refused, even with a proof")
+    func collision() throws {
+        let (device, master) = try (Self.row("device"), Self.row("shared"))
+        #expect(device.kid == master.kid)
+        expectSenderError(.conflict) { try Self.change(device, over: [master], isProven: true) }
+        expectSenderError(.conflict) { try Self.change(master, over: [device], isProven: true) }
+    }
+
+    @Test("rows with the same device token are removed, of any account, and other rows stay")
+    func removedRows() throws {
+        let stored = try [
+            Self.row("p256"), Self.row("x25519", account: "b"), Self.row("x25519 psk", token: "0b"),
+        ]
+        let change = try Self.change(Self.row(), over: stored)
+        #expect(change.isWritten && change.removedKeyIDs == stored[..<2].map(\.kid))
+    }
+
+    /// A device key has the rank of suite 3, and every machine has it.
+    private static let rankedKeys =
+        [("device", "p256 psk"), ("shared", "x25519")]
+        + (Suite.xWing.isAvailable ? [("xwing psk", "p256 psk"), ("xwing", "x25519")] : [])
+
+    @Test(
+        "a key of a lower suite for the same account and device token is refused as suiteTooLow, proven or not",
+        arguments: rankedKeys)
+    func lowerSuite(higher: String, lower: String) throws {
+        let (row, upload) = try (Self.row(higher), Self.row(lower))
+        for isProven in [false, true] {
+            let error = expectSenderError(.suiteTooLow) {
+                try Self.change(upload, over: [Self.row("x25519 psk"), row], isProven: isProven)
+            }
+            let reason = try #require(error?.reason)
+            #expect(reason.contains("key \(upload.kid) has suite \(upload.registration.suite.rawValue) "), "\(reason)")
+            #expect(reason.contains("of key \(row.kid), which it would replace"), "\(reason)")
+        }
+    }
+
+    @Test("after a row was stored and read again, its suite is still compared", arguments: rankedKeys)
+    func storedRow(higher: String, lower: String) throws {
+        let stored = try JSONEncoder().encode(Self.row(higher))
+        let row = try JSONDecoder().decode(StoredRegistration.self, from: stored)
+        expectSenderError(.suiteTooLow) { try Self.change(Self.row(lower), over: [row], isProven: true) }
+    }
+
+    @Test("a sign-out removes the account's row with that kid, and nothing of another account")
+    func signOut() throws {
+        let row = try Self.row()
+        func removed(_ kid: KeyID, _ account: String, _ stored: [StoredRegistration]) -> [KeyID] {
+            let change = RegistrationChange(signingOut: kid, account: account, from: stored)
+            #expect(!change.isWritten)
+            return change.removedKeyIDs
+        }
+        #expect(removed(row.kid, "a", [row]) == [row.kid])
+        #expect(removed(row.kid, "b", [row]).isEmpty)
+        #expect(removed(row.kid, "a", []).isEmpty)
+        #expect(removed(try Self.row("p256").kid, "a", [row]).isEmpty)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptCore
+import PushCryptKeysets
 import PushCryptSender
 import Testing
 
@@ -32,6 +33,8 @@ struct Reading {
         inner = try InnerPayload(message: message)
     }
 
+    /// The member `sealed`.
+    var sealedText: String { (outer["pushcrypt"] as? [String: Any])?["sealed"] as? String ?? "" }
     var payload: String { String(decoding: inner.withoutHeader, as: UTF8.self) }
     var aps: [String: Any] { outer["aps"] as? [String: Any] ?? [:] }
     var alert: [String: Any] { aps["alert"] as? [String: Any] ?? [:] }
@@ -49,5 +52,21 @@ func expectSenderError(
         #expect((error.bytesNeeded != nil) == (code == .tooLarge), sourceLocation: location)
         #expect((error.bytesAvailable != nil) == (code == .tooLarge), sourceLocation: location)
     }
+    return error
+}
+
+/// Expects a `KeyError` with that code.
+func expectKeyError(_ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any) {
+    let error = #expect(throws: KeyError.self, sourceLocation: location) { _ = try body() }
+    #expect(error?.code == code, "\(error.map(\.reason) ?? "")", sourceLocation: location)
+}
+
+/// Expects a `KeystoreError` with that code and returns it.
+@discardableResult
+func expectKeystoreError(
+    _ code: KeystoreError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) -> KeystoreError? {
+    let error = #expect(throws: KeystoreError.self, sourceLocation: location) { _ = try body() }
+    #expect(error?.code == code, "\(error.map(\.reason) ?? "")", sourceLocation: location)
     return error
 }

@@ -36,48 +36,46 @@ import Testing
     }
 
     @Test(
-        "a plain keyset in a variable is loaded, as it is or in base64, also without its last line feed",
+        "a plain keyset or JWK in a variable is loaded, as it is or in base64, also without its last line feed",
         arguments: ["TEXT", "SPACED", "OF_SHELL", "BASE64", "BASE64_OF_SHELL", "BASE64_LINES", "BASE64URL"])
     func plainText(variable: String) throws {
         let keyset = try Keyset(environment: name(variable))
         #expect(keyset.keyIDs == Self.plain.kids)
         #expect(try keyset.recipient(at: Operator.start).suite == .shared)
-    }
-
-    @Test("a single JWK in a variable is loaded") func aSingleKey() throws {
         #expect(try Keyset(environment: name("JWK")).recipient(at: Operator.start).suite == .x25519)
     }
 
-    @Test(
-        "an encrypted keyset in a variable is loaded with its secret", arguments: ["ENCRYPTED", "ENCRYPTED_BASE64"])
+    @Test("an encrypted keyset in a variable is loaded with its secret", arguments: ["ENCRYPTED", "ENCRYPTED_BASE64"])
     func encrypted(variable: String) throws {
         let keyset = try Keyset(environment: name(variable), secret: .test("right"))
         #expect(keyset.keyIDs == Self.encrypted.kids)
-        expect(.wrongSecret) { try Keyset(environment: name(variable), secret: .test("wrong")) }
-        expect(.secretNeeded) { try Keyset(environment: name(variable)) }
+        expectKeystoreError(.wrongSecret) { try Keyset(environment: name(variable), secret: .test("wrong")) }
+        expectKeystoreError(.secretNeeded) { try Keyset(environment: name(variable)) }
     }
 
     @Test(
         "with a secret, a variable that isn't encrypted is refused",
         arguments: ["TEXT", "BASE64", "JWK", "PRIVATE_JWK"])
     func notEncrypted(variable: String) throws {
-        let error = expect(.notEncrypted) { try Keyset(environment: name(variable), secret: .test("right")) }
+        let error = expectKeystoreError(.notEncrypted) {
+            try Keyset(environment: name(variable), secret: .test("right"))
+        }
         #expect(error?.reason.hasPrefix("the environment variable \(name(variable)) is not encrypted") == true)
     }
 
     @Test("demo keys in a variable are refused unless they are allowed") func demoKeys() throws {
-        expect(.demoKeys) { try Keyset(environment: name("DEMO")) }
+        expectKeystoreError(.demoKeys) { try Keyset(environment: name("DEMO")) }
         #expect(try Keyset(environment: name("DEMO"), allowsDemoKeys: true).kind == .recipient)
         #expect(try Keyset(environment: name("DEMO"), secret: .test("any"), allowsDemoKeys: true).kind == .recipient)
     }
 
     @Test("a variable that isn't set is reported as not found") func notSet() {
-        expect(.notFound) { try Keyset(environment: "PUSHCRYPT_TEST_UNSET") }
+        expectKeystoreError(.notFound) { try Keyset(environment: "PUSHCRYPT_TEST_UNSET") }
     }
 
     @Test("a variable with neither JSON nor base64 is refused", arguments: ["EMPTY", "SPACES", "PADDING", "WORDS"])
     func neitherJSONNorBase64(variable: String) {
-        let error = expect(.notAKeyset) { try Keyset(environment: name(variable)) }
+        let error = expectKeystoreError(.notAKeyset) { try Keyset(environment: name(variable)) }
         #expect(error?.reason.contains(name(variable)) == true)
         #expect(error?.reason.contains("keyset!") == false)
     }
@@ -87,12 +85,5 @@ import Testing
         let error = #expect(throws: (any Error).self) { try Keyset(environment: name(variable)) }
         let code = (error as? KeystoreError)?.code
         #expect((error as? KeyError)?.code == .malformed || code == .notAKeyset || code == .damaged, "\(error as Any)")
-    }
-
-    @discardableResult
-    private func expect(_ code: KeystoreError.Code, _ body: () throws -> Keyset) -> KeystoreError? {
-        let error = #expect(throws: KeystoreError.self) { _ = try body() }
-        #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
-        return error
     }
 }

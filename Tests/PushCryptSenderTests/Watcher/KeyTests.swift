@@ -12,23 +12,20 @@ import Testing
 /// The keys that a watcher returns for each kind of keyset, and those that it refuses.
 @Suite("KeysetWatcher's keys") struct KeyTests {
     @Test(
-        "a keyset of recipient keys gives a recipient and no sender key", arguments: [KeyPairType.p256, .x25519],
-        [false, true])
-    func recipientKeys(type: KeyPairType, psk: Bool) throws {
-        let place = try Operator(.recipient, type: type, psk: psk)
+        "a keyset of recipient or shared keys gives a recipient and no sender key",
+        arguments: [
+            (.recipient, .p256, false), (.recipient, .p256, true), (.recipient, .x25519, false),
+            (.recipient, .x25519, true), (.shared, .p256, false),
+        ] as [(KeyKind, KeyPairType, Bool)])
+    func recipientKeys(kind: KeyKind, type: KeyPairType, psk: Bool) throws {
+        let place = try Operator(kind, type: type, psk: psk)
         let watch = try Watch(place)
         #expect(try place.open(watch.seal()) == Watch.payload)
         #expect(watch.watcher.current.entries.allSatisfy { !$0.record.isPrivateAsymmetric })
         #expect(watch.watcher.current.entries.allSatisfy { $0.record.hasPSK == psk })
-        expectWrongKind { try watch.watcher.senderKey() }
-        expectWrongKind { try watch.watcher.recipient(device: DeviceID("one")) }
-    }
-
-    @Test("a keyset of shared keys gives a recipient and no sender key") func sharedKeys() throws {
-        let place = try Operator(.shared)
-        let watch = try Watch(place)
-        #expect(try place.open(watch.seal()) == Watch.payload)
-        expectWrongKind { try watch.watcher.senderKey() }
+        expectKeyError(.wrongKind) { try watch.watcher.senderKey() }
+        guard kind == .recipient else { return }
+        expectKeyError(.wrongKind) { try watch.watcher.recipient(device: DeviceID("one")) }
     }
 
     @Test("a recipient for a device seals with that device's derived key") func aDevicesOwn() throws {
@@ -46,8 +43,8 @@ import Testing
         let push = try recipients.seal(signer: senders.watcher.senderKey())
         let skid = try #require(senders.watcher.current.keyIDs.first)
         #expect(String(decoding: push.json, as: UTF8.self).contains(#""skid":"\#(skid)""#))
-        expectWrongKind { try senders.watcher.recipient() }
-        expectWrongKind { try senders.watcher.recipient(device: DeviceID("one")) }
+        expectKeyError(.wrongKind) { try senders.watcher.recipient() }
+        expectKeyError(.wrongKind) { try senders.watcher.recipient(device: DeviceID("one")) }
     }
 
     @Test(
@@ -86,11 +83,42 @@ import Testing
         let push = try watch(recipients.publicKeyset(keepingPSK: true)).seal()
         #expect(try Operator.open(push, with: recipients, at: Operator.start) == Watch.payload)
     }
+}
 
-    private func expectWrongKind(_ body: () throws -> some Any) { expectKeyError(.wrongKind, body) }
+/// What `Keyset(file:)` refuses, its tests show. The watcher reads the file in the same way.
+@Suite("KeysetWatcher's first file") struct LoadingTests {
+    private let folder = try! TemporaryFolder()
+    private var path: String { folder.path + "/push.keyset" }
 
-    private func expectKeyError(_ code: KeyError.Code, _ body: () throws -> some Any) {
-        let error = #expect(throws: KeyError.self) { _ = try body() }
-        #expect(error?.code == code, "\(error.map(\.reason) ?? "")")
+    /// An attacker who can write to the folder, but doesn't know the secret, replaces the encrypted keys.
+    @Test("with a secret, plain keys in the place of an encrypted keyset are refused, before a command runs")
+    func notEncrypted() throws {
+        let keyset = try KeysetFiles(.recipient)
+        let texts = [
+            try keyset.file, try keyset.keyset.jwkSet(withHistory: true), TestKeys.privateJWK("x25519"),
+            try keyset.keyset.publicKeyset(keepingPSK: false).jwkSet(withHistory: true), TestKeys.publicJWK("x25519"),
+        ]
+        for text in texts {
+            try FileSystem.replace(path, with: text)
+            expectKeystoreError(.notEncrypted) { try Keyset(file: path, secret: .test("right")) }
+            expectKeystoreError(.notEncrypted) { try KeysetWatcher(file: path, secret: .command("exit 1;")) }
+        }
+    }
+
+    @Test("demo keys are refused unless they are allowed; then any secret, owner and mode will do")
+    func demoKeys() throws {
+        try FileSystem.replace(path, with: DemoKeys.shared.file, mode: 0o644)
+        for secret in [nil, KeysetSecret.test("any")] {
+            expectKeystoreError(.demoKeys) { try KeysetWatcher(file: path, secret: secret) }
+            let watcher = try KeysetWatcher(file: path, secret: secret, allowsDemoKeys: true)
+            #expect(try watcher.recipient().suite == .shared)
+        }
+    }
+
+    @Test("a published file may be readable for all users", arguments: [0o604, 0o602, 0o660, 0o666, 0o644])
+    func publishedFile(mode: Int) throws {
+        let senders = try KeysetFiles(.sender).keyset.publicKeyset(keepingPSK: false)
+        try FileSystem.replace(path, with: senders.jwkSet(withHistory: true), mode: mode)
+        #expect(try Keyset(file: path).kind == .sender)
     }
 }

@@ -7,11 +7,6 @@ import PushCryptCore
 /// B 90 - - revoked 95          and its revocation or destruction
 /// ```
 struct TimelineInDays {
-    static let a = KeyID("AAAAAAAAAAA")!
-    static let b = KeyID("BBBBBBBBBBA")!
-    static let c = KeyID("CCCCCCCCCCA")!
-    static let d = KeyID("DDDDDDDDDDA")!
-
     var timeline: KeyTimeline
     var policy: RotationPolicy
 
@@ -19,14 +14,13 @@ struct TimelineInDays {
     init(_ policy: RotationPolicy = .standard) {
         self.policy = policy
         timeline = KeyTimeline(
-            [.init(Self.a, KeyLifecycle(createdAt: .days(0), activatesAt: .days(0)))], updatedAt: .days(0))
+            [.init(.a, KeyLifecycle(createdAt: .days(0), activatesAt: .days(0)))], updatedAt: .days(0))
     }
 
     /// A file written by hand.
     init(_ policy: RotationPolicy, _ keys: [(KeyID, KeyLifecycle)], updatedAt: Int64? = nil) {
         self.policy = policy
-        timeline = KeyTimeline(
-            keys.map { KeyTimeline.Key($0, $1) }, updatedAt: updatedAt.map { .days($0) })
+        timeline = KeyTimeline(keys.map { KeyTimeline.Key($0, $1) }, updatedAt: updatedAt.map { .days($0) })
     }
 
     var lines: [String] {
@@ -101,6 +95,13 @@ struct TimelineInDays {
             enough.map { RotationPlan.CoverageVerdict(isEnough: $0, explanation: "reports") }
         }
     }
+}
+
+extension KeyID {
+    static let a = KeyID("AAAAAAAAAAA")!
+    static let b = KeyID("BBBBBBBBBBA")!
+    static let c = KeyID("CCCCCCCCCCA")!
+    static let d = KeyID("DDDDDDDDDDA")!
 }
 
 extension UnixTime {

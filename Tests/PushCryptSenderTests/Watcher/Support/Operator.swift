@@ -69,3 +69,24 @@ final class Operator: Sendable {
         return String(decoding: try opener.open(Array(push.json), at: time).get().payload, as: UTF8.self)
     }
 }
+
+/// A clock that only the test moves.
+final class TestClock: Sendable {
+    private let seconds: Locked<Int64>
+
+    init(_ time: UnixTime) {
+        seconds = Locked(time.seconds)
+    }
+
+    var now: UnixTime {
+        get { UnixTime(seconds.withLock { $0 }) }
+        set { seconds.withLock { $0 = newValue.seconds } }
+    }
+}
+
+extension KeysetSecret {
+    static func test(_ passphrase: String) -> KeysetSecret {
+        let bytes = Array(passphrase.utf8)
+        return .passphrase(SecretBytes(copying: bytes.bytes))
+    }
+}

@@ -13,6 +13,16 @@ func expectKeyError(
     }
 }
 
+/// Expects a `BlobError` of that code and returns it.
+@discardableResult
+func expectBlobError(
+    _ code: BlobError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) -> BlobError? {
+    let error = #expect(throws: BlobError.self, sourceLocation: location) { _ = try body() }
+    #expect(error?.code == code, sourceLocation: location)
+    return error
+}
+
 /// Raw JSON values that aren't strings.
 enum WrongJSON {
     static let types = ["null", "true", "1", "[]", "{}", #"["a"]"#, #"{"a":"b"}"#]
