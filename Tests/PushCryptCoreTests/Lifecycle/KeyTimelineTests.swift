@@ -26,6 +26,13 @@ import Testing
         .at(200, created: 160),
     ]
 
+    @Test("the earliest and the latest possible clock give states")
+    func extremeClocks() throws {
+        let timeline = try timeline(Self.rotation)
+        #expect(states(timeline, at: .min) == "pending pending pending")
+        #expect(states(timeline, at: .max) == "expired revoked primary")
+    }
+
     @Test("a destroyed key is destroyed, whatever its other times are")
     func destroyed() throws {
         for (activates, revoked) in [(0, nil), (nil, 0)] as [(Int64?, Int64?)] {
