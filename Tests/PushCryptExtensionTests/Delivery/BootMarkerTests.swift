@@ -9,72 +9,54 @@ import Testing
 /// The marker marks once per boot, also in consecutive processes.
 @Suite struct BootMarkerTests {
     private let folder: TemporaryFolder
-    private var path: String { folder.file("boot").path }
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    private func marker(_ boot: String?, time: Int64 = 1_800_000_000) -> FileBootMarker {
-        var marker = FileBootMarker(path: path)
+    private func marks(_ boot: String?, time: Int64 = 1_800_000_000, in file: String = "boot") -> Bool {
+        var marker = FileBootMarker(path: folder.file(file).path)
         marker.name = { boot }
         marker.time = { time }
-        return marker
+        return marker.markThisBoot()
     }
 
-    @Test("the marker returns true once per boot")
+    @Test("the marker returns true once per boot, and a repeated name belongs to another boot")
     func oncePerBoot() {
-        #expect(marker("first").markThisBoot())
-        #expect(!marker("first").markThisBoot())
-        #expect(marker("second").markThisBoot())
-        #expect(!marker("second").markThisBoot())
-        // A repeated name belongs to another boot.
-        #expect(marker("first").markThisBoot())
+        #expect(["first", "first", "second", "second", "first"].map { marks($0) } == [true, false, true, false, true])
     }
 
     @Test(
         "without a boot name the marker returns true once for a time of the boot, although the clock is corrected by seconds",
         arguments: [0, -10, 10])
     func bootWithoutAName(_ correction: Int64) {
-        #expect(marker(nil).markThisBoot())
-        #expect(!marker(nil, time: 1_800_000_000 + correction).markThisBoot())
-        #expect(marker(nil, time: 1_800_000_011).markThisBoot())
-        #expect(marker(nil, time: 1_799_999_900).markThisBoot())
-        #expect(marker("first").markThisBoot())
-        #expect(marker(nil).markThisBoot())
+        #expect(marks(nil))
+        #expect(!marks(nil, time: 1_800_000_000 + correction))
+        #expect(marks(nil, time: 1_800_000_011))
+        #expect(marks(nil, time: 1_799_999_900))
+        #expect(marks("first"))
+        #expect(marks(nil))
     }
 
     @Test(
         "the marker returns true for a file with anything else in the place of a boot",
-        arguments: ["", "9223372036854775807", "x"])
-    func otherContent(_ text: String) throws {
-        for name in [nil, "first"] {
-            try Data(text.utf8).write(to: folder.file("boot"))
-            #expect(marker(name).markThisBoot())
-            #expect(!marker(name).markThisBoot())
-        }
-    }
-
-    @Test("the time of the boot doesn't change while the system runs")
-    func systemsOwnTime() {
-        #expect(abs(BootSession.time - BootSession.time) <= 1)
-        #expect(BootSession.time < SystemClock.secondsSince1970)
+        arguments: ["", "9223372036854775807", "x"], [nil, "first"])
+    func otherContent(_ text: String, _ boot: String?) throws {
+        try Data(text.utf8).write(to: folder.file("boot"))
+        #expect(marks(boot) && !marks(boot))
     }
 
     @Test("a marker that can't be written always returns true")
     func folderThatIsNotThere() {
-        var marker = FileBootMarker(path: path + "/none/boot")
-        marker.name = { "first" }
-        #expect(marker.markThisBoot())
-        #expect(marker.markThisBoot())
+        #expect(marks("first", in: "none/boot") && marks("first", in: "none/boot"))
     }
 
-    @Test("the system's boot name doesn't change, and the marker returns true once for it")
-    func systemsOwnName() throws {
+    @Test("the system's name and time of the boot don't change, and the marker returns true once for them")
+    func system() throws {
+        #expect(abs(BootSession.time - BootSession.time) <= 1 && BootSession.time < SystemClock.secondsSince1970)
         let name = try #require(BootSession.name)
-        #expect(!name.isEmpty)
-        #expect(name == BootSession.name)
-        let marker = FileBootMarker(path: path)
+        #expect(!name.isEmpty && name == BootSession.name)
+        let marker = FileBootMarker(path: folder.file("boot").path)
         #expect(marker.markThisBoot())
         #expect(!marker.markThisBoot())
     }

@@ -27,23 +27,23 @@ import Testing
     }
 
     @Test(
-        "at the deadline a session without its key shows the placeholder and drops later content",
-        arguments: End.allCases)
-    func beforeCompletion(end: End) async throws {
-        let session = try TestSession(payload: TestPush().sealed())
+        "deadlines before the key, in any order, show the placeholder once, and later content is dropped",
+        arguments: End.allCases, End.allCases)
+    func beforeCompletion(first: End, second: End) async throws {
+        let session = try TestSession(waitsForKey: true)
         session.start()
         await session.asked.wait()
-        end.apply(to: session)
+        first.apply(to: session)
         Self.expectTimedOut(session.deliveries)
         #expect(!session.timer.isPending)
+        for end in [second, first] { end.apply(to: session) }
         session.releaseKeyring()
         Self.expectTimedOut(await session.finish())
     }
 
     @Test("a deadline after the delivery doesn't call the handler again", arguments: End.allCases)
     func afterCompletion(end: End) async throws {
-        let session = try TestSession(payload: TestPush().sealed(), timer: ManualTimer(ignoresCancellation: true))
-        session.releaseKeyring()
+        let session = try TestSession(timer: ManualTimer(ignoresCancellation: true))
         session.start()
         await session.delivered.wait()
         end.apply(to: session)
@@ -53,16 +53,14 @@ import Testing
 
     @Test("a deadline inside the handler doesn't call it again", arguments: End.allCases)
     func duringCompletion(end: End) async throws {
-        let session = try TestSession(payload: TestPush().sealed())
+        let session = try TestSession()
         session.whenDelivered { [weak session] in session.map(end.apply(to:)) }
-        session.releaseKeyring()
-        session.start()
-        #expect(await session.finish().map(\.failure) == [nil])
+        #expect(await session.run().map(\.failure) == [nil])
     }
 
     @Test("a key that arrives inside the handler doesn't call it again", arguments: End.allCases)
     func duringTheEnd(end: End) async throws {
-        let session = try TestSession(payload: TestPush().sealed())
+        let session = try TestSession(waitsForKey: true)
         session.whenDelivered { [weak session] in
             session?.releaseKeyring()
             session.map(end.apply(to:))
@@ -73,22 +71,11 @@ import Testing
         Self.expectTimedOut(await session.finish())
     }
 
-    @Test("repeated deadlines in any order call the handler once", arguments: End.allCases, End.allCases)
-    func twice(first: End, second: End) async throws {
-        let session = try TestSession(payload: TestPush().sealed())
-        session.start()
-        await session.asked.wait()
-        for end in [first, second, first] { end.apply(to: session) }
-        session.releaseKeyring()
-        Self.expectTimedOut(await session.finish())
-    }
-
     @Test("a session that expired before its start shows the placeholder and sets no timer")
     func expiredBeforeTheStart() async throws {
-        let session = try TestSession(payload: TestPush().sealed())
+        let session = try TestSession()
         session.expire()
         Self.expectTimedOut(session.deliveries)
-        session.releaseKeyring()
         session.start()
         #expect(!session.timer.isPending)
         Self.expectTimedOut(await session.finish())
@@ -96,7 +83,7 @@ import Testing
 
     @Test("an empty payload that times out shows the app's own text")
     func unsealedPushThatTimesOut() async throws {
-        let session = try TestSession(payload: [])
+        let session = try TestSession([])
         session.expire()
         #expect(session.deliveries.map(\.failure) == [.timedOut])
         #expect(session.deliveries.first?.content.title.literal == Placeholder.standard.title)

@@ -1,68 +1,29 @@
+import PushCryptCore
 import PushCryptExtension
+import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
+/// What a session delivers of a push, and how long it lives. ``SessionFailureTests`` have the failures.
 @Suite struct DeliverySessionTests {
-    /// Runs a session whose key is available.
-    private static func deliveries(
-        of payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now
-    ) async throws -> [DeliverySession.Delivery] {
-        let session = try TestSession(payload: payload, key: key, at: time)
-        session.releaseKeyring()
-        session.start()
-        return await session.finish()
-    }
-
     @Test("a sealed push is delivered with its opened content")
     func restored() async throws {
         let payload = try TestPush().sealed()
-        let deliveries = try await Self.deliveries(of: payload)
+        let deliveries = try await TestSession(payload).run()
         #expect(deliveries.map(\.failure) == [nil])
         #expect(deliveries.first?.content == (try TestPush.open(payload).get().content))
-    }
-
-    struct Broken: Sendable, CustomStringConvertible {
-        let failure: FailureClass
-        var key = "p256"
-        var time = TestPush.now
-        let payload: @Sendable () throws -> [UInt8]
-
-        var description: String { failure.description }
-    }
-
-    private static let broken = [
-        Broken(failure: .notSealed) { Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8) },
-        Broken(failure: .malformed) { [] },
-        Broken(failure: .malformed) { try TestPush().sealed() + [0] },
-        Broken(failure: .unsupportedVersion) { try TestPush().sealed().replacing(#""v":1"#, with: #""v":2"#) },
-        Broken(failure: .unknownKey, key: "other p256") { try TestPush().sealed() },
-        Broken(failure: .unknownKey) { try TestPush(signer: "sender").sealed() },
-        Broken(failure: .undecryptable, key: "other device") { try TestPush(key: "device").sealed() },
-        Broken(failure: .expired, time: TestPush.now + TestPush.window) { try TestPush().sealed() },
-        Broken(failure: .notYetValid, time: TestPush.now - 601) { try TestPush().sealed() },
-    ]
-
-    @Test("a push that can't be opened is delivered as a placeholder with its failure class", arguments: broken)
-    func failure(broken: Broken) async throws {
-        let payload = try broken.payload()
-        let deliveries = try await Self.deliveries(of: payload, key: broken.key, at: broken.time)
-        #expect(deliveries.map(\.failure) == [broken.failure])
-        let placeholder = Fallback.outerAlert(orElse: .standard).content(for: payload, broken.failure)
-        #expect(deliveries.map(\.content) == [placeholder])
-        #expect(deliveries.allSatisfy { $0.content.hasText })
     }
 
     @Test(
         "a session uses the fallback and the deadline of its configuration",
         arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
     func configuration(deadline: Duration) async throws {
-        let bundled = Fallback.bundled(.literal(title: "Bundled", body: nil))
-        let session = try TestSession(
-            payload: Array("{}".utf8), configuration: .test(fallback: bundled, deadline: deadline))
-        session.start()
-        let deliveries = await session.finish()
-        #expect(deliveries.first?.content.title.literal == "Bundled")
+        let session = try TestSession(Array("{}".utf8)) {
+            $0.fallback = .bundled(.literal(title: "Bundled", body: nil))
+            $0.deadline = deadline
+        }
+        #expect(await session.run().first?.content.title.literal == "Bundled")
         #expect(session.timer.durations == [deadline])
     }
 
@@ -73,38 +34,26 @@ import Testing
         #expect(configuration.deadline == .seconds(25))
     }
 
-    @Test("a running session retains itself until its handler was called")
+    @Test("a running session retains itself until its handler was called, and then cancels its timer")
     func keepsItselfUntilDelivered() async throws {
-        let session = try TestSession(payload: TestPush().sealed())
+        let session = try TestSession(waitsForKey: true)
         session.start()
         session.abandon()
         await session.asked.wait()
         #expect(session.isAlive)
         #expect(session.deliveries.isEmpty)
+        #expect(session.timer.isPending && session.timer.cancelCount == 0)
         session.releaseKeyring()
         #expect(await session.finish().map(\.failure) == [nil])
         #expect(!session.isAlive)
-    }
-
-    @Test("the deadline timer is cancelled after the delivery")
-    func timerIsCancelledAfterDelivery() async throws {
-        let session = try TestSession(payload: TestPush().sealed())
-        session.start()
-        await session.asked.wait()
-        #expect(session.timer.isPending)
-        #expect(session.timer.cancelCount == 0)
-        session.releaseKeyring()
-        _ = await session.finish()
-        #expect(!session.timer.isPending)
-        #expect(session.timer.cancelCount == 1)
+        #expect(!session.timer.isPending && session.timer.cancelCount == 1)
     }
 
     @Test("a session that is started several times asks for its key, sets its timer and calls its handler once")
     func startedTwice() async throws {
         let reporter = RecordingReporter()
-        var configuration = try ExtensionConfiguration.test()
-        configuration.diagnostics = reporter
-        let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
+        let session = try TestSession(waitsForKey: true) { $0.diagnostics = reporter }
+        session.whenDelivered { [weak session] in session?.start() }
         session.start()
         session.start()
         await session.asked.wait()
@@ -118,14 +67,11 @@ import Testing
         #expect(reporter.reports.count == 1)
     }
 
-    @Test("starting a session again from its handler does nothing")
-    func startedAfterTheEnd() async throws {
-        let session = try TestSession(payload: TestPush().sealed())
-        session.whenDelivered { [weak session] in session?.start() }
-        session.releaseKeyring()
-        session.start()
-        #expect(await session.finish().map(\.failure) == [nil])
-        #expect(session.timer.durations == [.seconds(25)])
+    @Test("a session that isn't started sets no timer and calls no handler")
+    func notStarted() async throws {
+        let session = try TestSession()
+        #expect(await session.finish().isEmpty)
+        #expect(session.timer.durations.isEmpty)
     }
 
     @Test(
@@ -133,21 +79,14 @@ import Testing
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
         var configuration = try ExtensionConfiguration.test(deadline: limit)
-        configuration.attachments = SuffixStage(suffix: "!", timeLimit: limit)
+        configuration.attachments = TestStage.suffix("!", timeLimit: limit)
         let delivery = try await configuration.delivery(of: TestPush().sealed())
         #expect(delivery.content.title.literal == "Zoë!")
     }
 
     @Test("a push is refused if the clock has an extreme time", arguments: [.min, .max] as [Int64])
     func extremeClock(seconds: Int64) async throws {
-        let deliveries = try await Self.deliveries(of: TestPush().sealed(), at: UnixTime(seconds))
-        #expect(deliveries.map(\.failure) == [seconds > 0 ? .expired : .notYetValid])
-    }
-
-    @Test("a session that isn't started sets no timer and calls no handler")
-    func notStarted() async throws {
-        let session = try TestSession(payload: TestPush().sealed())
-        #expect(await session.finish().isEmpty)
-        #expect(session.timer.durations.isEmpty)
+        let delivery = try await deliver(TestPush().sealed(), at: UnixTime(seconds))
+        #expect(delivery.failure == (seconds > 0 ? .expired : .notYetValid))
     }
 }

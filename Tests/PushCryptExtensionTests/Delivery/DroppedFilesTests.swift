@@ -23,8 +23,7 @@ import Testing
         /// The stage continues when this signal is given.
         var go: Signal?
         var written: DispatchSemaphore?
-        var removesText = false
-        var dropsOthers = false
+        var change: @Sendable (inout NotificationContent) -> Void = { _ in }
 
         func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
             begun.give()
@@ -32,8 +31,8 @@ import Testing
             let file = folder.file(name)
             try Data("secret".utf8).write(to: file)
             written?.signal()
-            var content = removesText ? NotificationContent() : content
-            if dropsOthers { content.attachments = [] }
+            var content = content
+            change(&content)
             content.attachments.append(.init(identifier: name, path: file.path, type: .png))
             return content
         }
@@ -42,12 +41,11 @@ import Testing
     private func session(
         attachments: FileStage?, _ stages: [any ContentStage] = [], key: String = "p256"
     ) throws -> TestSession {
-        var configuration = try ExtensionConfiguration.test()
-        configuration.attachments = attachments
-        configuration.stages = stages
-        let session = try TestSession(payload: TestPush(key: key).sealed(), key: key, configuration: configuration)
-        session.releaseKeyring()
-        return session
+        try TestSession(key: key) { ($0.attachments, $0.stages) = (attachments, stages) }
+    }
+
+    private func attachments(_ deliveries: [DeliverySession.Delivery]) -> [[String]] {
+        deliveries.map { $0.content.attachments.map(\.identifier) }
     }
 
     /// The handler lasts until the stage has written its file.
@@ -63,7 +61,7 @@ import Testing
         session.start()
         await stage.begun.wait()
         DispatchQueue(label: "end").async { end.apply(to: session) }
-        #expect(await session.finish().map(\.content.attachments) == [[]])
+        #expect(attachments(await session.finish()) == [[]])
         #expect(try folder.names().isEmpty)
     }
 
@@ -78,44 +76,20 @@ import Testing
         session.timer.fire(.seconds(3))
         await session.delivered.wait()
         go.give()
-        #expect(await session.finish().map { $0.content.attachments.map(\.identifier) } == [["a", "b"]])
+        #expect(attachments(await session.finish()) == [["a", "b"]])
         #expect(try folder.names() == ["a", "b"])
     }
 
-    @Test("if a stage removes the text, its files are removed and earlier files are kept")
-    func emptied() async throws {
-        let session = try session(
-            attachments: FileStage(name: "a", folder: folder),
-            [FileStage(name: "b", folder: folder, removesText: true)])
-        session.start()
-        #expect(await session.finish().map { $0.content.attachments.map(\.identifier) } == [["a"]])
-        #expect(try folder.names() == ["a"])
-    }
-
-    @Test("a file that a stage removes from the content is deleted")
-    func takenOut() async throws {
-        let session = try session(
-            attachments: FileStage(name: "a", folder: folder),
-            [FileStage(name: "b", folder: folder, dropsOthers: true)])
-        session.start()
-        #expect(await session.finish().map { $0.content.attachments.map(\.identifier) } == [["b"]])
-        #expect(try folder.names() == ["b"])
-    }
-
-    @Test("a stage is cancelled before the handler is called, and a blocking cancellation doesn't delay the handler")
-    func cancelledFirst() async throws {
-        let stage = CancellationStage()
-        var configuration = try ExtensionConfiguration.test()
-        configuration.stages = [stage]
-        let session = try TestSession(payload: TestPush().sealed(), configuration: configuration)
-        // The handler waits for the cancellation, and the cancellation for the end of the handler.
-        session.whenDelivered { stage.cancelled.wait() }
-        session.releaseKeyring()
-        session.start()
-        await stage.begun.wait()
-        session.expire()
-        stage.goOn.signal()
-        #expect(await session.finish().count == 1)
+    @Test(
+        "the files of a stage that removes the text are removed, and the files that another one takes out, too",
+        arguments: [(true, "a"), (false, "b")])
+    func changedByAStage(removesText: Bool, left: String) async throws {
+        let stage = FileStage(name: "b", folder: folder) { content in
+            if removesText { content = NotificationContent() } else { content.attachments = [] }
+        }
+        let session = try session(attachments: FileStage(name: "a", folder: folder), [stage])
+        #expect(attachments(await session.run()) == [[left]])
+        #expect(try folder.names() == [left])
     }
 
     /// A stage whose cancellation handler blocks until the test releases it.
@@ -136,6 +110,19 @@ import Testing
             }
             return content
         }
+    }
+
+    @Test("a stage is cancelled before the handler is called, and a blocking cancellation doesn't delay the handler")
+    func cancelledFirst() async throws {
+        let stage = CancellationStage()
+        let session = try TestSession { $0.stages = [stage] }
+        // The handler waits for the cancellation, and the cancellation for the end of the handler.
+        session.whenDelivered { stage.cancelled.wait() }
+        session.start()
+        await stage.begun.wait()
+        session.expire()
+        stage.goOn.signal()
+        #expect(await session.finish().count == 1)
     }
 
     /// Run this test with the thread sanitizer too. The long form has 400 races, the short form 100.
@@ -161,13 +148,11 @@ import Testing
             default:
                 DispatchQueue.concurrentPerform(iterations: 2) { part in
                     guard part == 1 else { return go.give() }
-                    var sum: UInt64 = 0
-                    var idle = SplitMix64(seed: UInt64(round))
-                    for _ in 0..<delay { sum &+= idle.next() }
-                    withExtendedLifetime(sum) { session.expire() }
+                    Idling.idle(delay, seed: UInt64(round))
+                    session.expire()
                 }
             }
-            let shown = await session.finish().flatMap { $0.content.attachments.map(\.identifier) }
+            let shown = attachments(await session.finish()).flatMap { $0 }
             #expect(try folder.names() == shown)
             for name in shown { try FileManager.default.removeItem(at: folder.file(name)) }
             shownCount += shown.count

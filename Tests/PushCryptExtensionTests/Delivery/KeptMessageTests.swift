@@ -1,4 +1,3 @@
-import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
@@ -6,46 +5,37 @@ import Testing
 
 /// The sealed message in a placeholder.
 @Suite struct KeptMessageTests {
-    /// A payload with members that a relay added.
-    private static func payload(signed: Bool = false) throws -> [UInt8] {
-        let sealed = try TestPush(signer: signed ? "sender" : nil).sealed()
-        return Array(
-            sealed.text.replacing(#""pushcrypt":{"#, with: #""url":"x","pushcrypt":{"note":[1],"status":"failed","#)
-                .utf8)
-    }
-
     private static let kept: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired, .unsupportedSuite]
-    private static let failures = FailureClass.Defined.allCases.map(FailureClass.init)
+
+    private static func userInfo(of outer: [UInt8], _ failure: FailureClass) -> [UInt8] {
+        Fallback.bundled(.standard).content(for: outer, failure).userInfo
+    }
 
     @Test(
-        "a placeholder keeps kid, sealed and skid only after failures that can pass", arguments: failures,
-        [false, true])
-    func members(_ failure: FailureClass, signed: Bool) throws {
-        let outer = try Self.payload(signed: signed)
-        let userInfo = Fallback.bundled(.standard).content(for: outer, failure).userInfo
+        "a placeholder keeps kid, sealed and skid only after failures that can pass, and they are opened like the push",
+        arguments: FailureClass.Defined.allCases.map(FailureClass.init), [nil, "sender"])
+    func members(_ failure: FailureClass, signer: String?) throws {
+        // A relay has added members.
+        let outer = try TestPush(signer: signer).sealed().replacing(
+            #""pushcrypt":{"#, with: #""url":"x","pushcrypt":{"note":[1],"status":"failed","#)
+        let userInfo = Self.userInfo(of: outer, failure)
         let root = try JSONText(userInfo).root
         #expect(root.members.map(\.name) == ["pushcrypt"])
-        let names = root["pushcrypt"].map { $0.members.map(\.name) }
-        let message = ["v", "kid", "sealed"] + (signed ? ["skid"] : [])
-        #expect(names == (Self.kept.contains(failure) ? message : []) + ["status", "reason"])
+        let message = ["v", "kid", "sealed"] + (signer == nil ? [] : ["skid"])
+        let names = (Self.kept.contains(failure) ? message : []) + ["status", "reason"]
+        #expect(root["pushcrypt"]?.members.map(\.name) == names)
         #expect(root["pushcrypt"]?["reason"]?.string == failure.rawValue)
-    }
-
-    @Test("the kept message is opened like the push", arguments: [false, true])
-    func opened(signed: Bool) throws {
-        let outer = try Self.payload(signed: signed)
-        let userInfo = Fallback.bundled(.standard).content(for: outer, .keyLocked).userInfo
+        guard Self.kept.contains(failure) else { return }
         let kept = try #require(KeptMessage.outerPayload(userInfo: userInfo))
         #expect(!kept.text.contains("\"url\""))
-        let push = try TestPush.open(kept, trusting: signed ? ["sender"] : nil).get()
-        #expect(push.payload.text == TestPush.json)
+        #expect(try TestPush.open(kept, trusting: signer.map { [$0] }).get().payload.text == TestPush.json)
     }
 
     @Test(
         "a payload that can't be read leaves a placeholder without a message",
         arguments: ["", "{}", #"{"pushcrypt":1}"#, #"{"aps":{"alert":"x","mutable-content":1},"pushcrypt":{"v":1}}"#])
     func unreadable(outer: String) throws {
-        let userInfo = Fallback.bundled(.standard).content(for: Array(outer.utf8), .timedOut).userInfo
+        let userInfo = Self.userInfo(of: Array(outer.utf8), .timedOut)
         #expect(userInfo.text == #"{"pushcrypt":{"status":"failed","reason":"timedOut"}}"#)
         #expect(KeptMessage.outerPayload(userInfo: userInfo) == nil)
     }

@@ -18,49 +18,28 @@ import Testing
 
     private static let alert = #"{"title":"Zoë","subtitle":"S","body":"Hi","summary-arg":"x"}"#
 
-    /// Attaches a file and counts its calls.
-    private final class FileStage: ContentStage, UnsealedStage {
-        let file: URL
-        private let calls = Locked(0)
-
-        init(_ file: URL) { self.file = file }
-
-        var count: Int { calls.withLock { $0 } }
-
-        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-            try await process(unsealed: content)
-        }
-
-        func process(unsealed content: NotificationContent) async throws -> NotificationContent {
-            calls.withLock { $0 += 1 }
-            try Data("secret".utf8).write(to: file)
-            var content = content
-            content.attachments.append(.init(identifier: "a", path: file.path, type: .png))
-            return content
+    /// A stage that attaches a file with the name, and counts its calls.
+    private func fileStage(_ name: String, _ count: Locked<Int> = Locked(0)) -> TestStage {
+        TestStage { [folder] content in
+            count.withLock { $0 += 1 }
+            try Data("secret".utf8).write(to: folder.file(name))
+            content.attachments.append(.init(identifier: name, path: folder.file(name).path, type: .png))
         }
     }
 
-    private struct TitleStage: FinalStage {
-        func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-            var content = content
-            content.title.literal = "finished"
-            return content
-        }
-    }
-
-    private func deliver(
-        _ payload: [UInt8]? = nil, key: String = "p256", alert: String = alert,
+    private func show(
+        _ payload: [UInt8]? = nil, alert: String = alert,
         _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {
-        let fallback = Fallback.outerAlert(orElse: .localized(title: "OWN", body: nil))
-        var configuration = try ExtensionConfiguration.test(key: key, fallback: fallback)
-        configuration.timer = ManualTimer()
-        configuration.strings = ["OWN": "Own"]
-        configuration.preview = choice
-        change(&configuration)
         let aps = #""badge":3,"sound":"a.caf","category":"C","thread-id":"t""#
-        return try await configuration.delivery(
-            of: payload ?? TestPush(json: #"{"aps":{"alert":\#(alert),\#(aps)},"n":1}"#).sealed())
+        let payload = try payload ?? TestPush(json: #"{"aps":{"alert":\#(alert),\#(aps)},"n":1}"#).sealed()
+        return try await deliver(payload) { configuration in
+            configuration.fallback = .outerAlert(orElse: .localized(title: "OWN", body: nil))
+            configuration.strings = ["OWN": "Own"]
+            configuration.preview = choice
+            configuration.finish = TestStage { $0.title.literal = "finished" }
+            change(&configuration)
+        }
     }
 
     @Test(
@@ -68,7 +47,7 @@ import Testing
     func everything(isChosen: Bool) async throws {
         if isChosen { try choice.set(.everything) }
         #expect(choice.current == .everything)
-        let content = try await deliver { $0.finish = TitleStage() }.content
+        let content = try await show().content
         #expect(content.title.literal == "finished")
         #expect(content.body.literal == "Hi")
     }
@@ -79,7 +58,7 @@ import Testing
     func hidden(preview: NotificationPreview, title: String) async throws {
         try choice.set(preview)
         #expect(choice.current == preview)
-        let delivery = try await deliver { $0.finish = TitleStage() }
+        let delivery = try await show()
         var expected = NotificationContent()
         expected.title.literal = title
         (expected.badge, expected.sound) = (3, .init(name: "a.caf"))
@@ -94,7 +73,7 @@ import Testing
     @Test("a push without a title shows the app's own text with titleOnly")
     func noTitle() async throws {
         try choice.set(.titleOnly)
-        let content = try await deliver(alert: #""Hi""#).content
+        let content = try await show(alert: #""Hi""#).content
         #expect(content.title.literal == "Own")
         #expect(content.body.isEmpty)
     }
@@ -104,11 +83,12 @@ import Testing
         arguments: [NotificationPreview.titleOnly, .nothing])
     func attachments(preview: NotificationPreview) async throws {
         try choice.set(preview)
-        let (fetched, added) = (FileStage(folder.file("fetched")), FileStage(folder.file("added")))
-        let delivery = try await deliver { ($0.attachments, $0.stages) = (fetched, [added]) }
+        let (fetched, added) = (Locked(0), Locked(0))
+        let delivery = try await show {
+            ($0.attachments, $0.stages) = (fileStage("fetched", fetched), [fileStage("added", added)])
+        }
         #expect(delivery.content.attachments.isEmpty)
-        #expect(fetched.count == 0)
-        #expect(added.count == 1)
+        #expect(fetched.withLock { $0 } == 0 && added.withLock { $0 } == 1)
         #expect(try folder.names() == ["preview"])
     }
 
@@ -116,21 +96,19 @@ import Testing
     func unreadable(text: String) async throws {
         try Data(text.utf8).write(to: folder.file("preview"))
         #expect(choice.current == .nothing)
-        #expect(try await deliver().content.title.literal == "Own")
+        #expect(try await show().content.title.literal == "Own")
         #expect(PreviewChoice(path: folder.file(".").path).current == .nothing)
     }
 
     @Test("an accepted unsealed push is hidden too")
     func unsealed() async throws {
         try choice.set(.nothing)
-        let stage = FileStage(folder.file("added"))
-        let delivery = try await deliver(Array(#"{"aps":{"alert":"Hi","badge":2}}"#.utf8)) {
-            $0.unsealed = .shown(stages: [stage])
+        let delivery = try await show(Array(#"{"aps":{"alert":"Hi","badge":2}}"#.utf8)) {
+            $0.unsealed = .shown(stages: [fileStage("added")])
         }
         #expect(delivery.content.title.literal == "Own")
-        #expect(delivery.content.body.isEmpty)
+        #expect(delivery.content.body.isEmpty && delivery.content.attachments.isEmpty)
         #expect(delivery.content.badge == 2)
-        #expect(delivery.content.attachments.isEmpty)
         #expect(delivery.isUnsealed)
     }
 
@@ -139,28 +117,26 @@ import Testing
         arguments: [(NotificationPreview.everything, "New message"), (.titleOnly, "Own"), (.nothing, "Own")])
     func outerAlert(preview: NotificationPreview, title: String) async throws {
         try choice.set(preview)
-        let delivery = try await deliver(TestPush(key: "other p256").sealed())
+        let delivery = try await show(TestPush(key: "other p256").sealed())
         #expect(delivery.content.title.literal == title)
         #expect(delivery.failure == .unknownKey)
     }
 
-    @Test("a choice that is written while a push is restored applies to the next push")
+    @Test("a choice that is written after a push was restored applies to the next push")
     func nextPush() async throws {
         try choice.set(.nothing)
-        #expect(try await deliver().content.title.literal == "Own")
+        #expect(try await show().content.title.literal == "Own")
         try choice.set(.everything)
-        #expect(try await deliver().content.title.literal == "Zoë")
+        #expect(try await show().content.body.literal == "Hi")
     }
 
     @Test("a session that ends during a stage shows only what the recipient chose")
     func atTheDeadline() async throws {
         try choice.set(.titleOnly)
-        let stage = HeldStage(.cancellable)
-        var configuration = try ExtensionConfiguration.test()
-        (configuration.preview, configuration.stages) = (choice, [stage])
-        let json = #"{"aps":{"alert":\#(Self.alert)}}"#
-        let session = try TestSession(payload: TestPush(json: json).sealed(), configuration: configuration)
-        session.releaseKeyring()
+        let stage = HeldStage()
+        let session = try TestSession(TestPush(json: #"{"aps":{"alert":\#(Self.alert)}}"#).sealed()) {
+            ($0.preview, $0.stages) = (choice, [stage])
+        }
         session.start()
         await stage.begun.wait()
         session.expire()

@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
@@ -9,55 +10,33 @@ import Testing
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
     ) throws -> TestSession {
-        var configuration = try ExtensionConfiguration.test()
-        configuration.stages = stages
-        configuration.attachments = attachments
-        let session = try TestSession(payload: payload ?? TestPush().sealed(), configuration: configuration)
-        session.releaseKeyring()
-        return session
+        try TestSession(payload) { ($0.stages, $0.attachments) = (stages, attachments) }
     }
+
+    private static let (a, b) = (TestStage.suffix(" a"), TestStage.suffix(" b"))
 
     @Test("attachments and stages run in order, each on the content of the previous one")
     func inOrder() async throws {
-        let session = try Self.session(
-            [SuffixStage(suffix: " b"), SuffixStage(suffix: " c")], attachments: SuffixStage(suffix: " a"))
-        session.start()
-        let deliveries = await session.finish()
+        let deliveries = try await Self.session([Self.b, TestStage.suffix(" c")], attachments: Self.a).run()
         #expect(deliveries.map(\.content.title.literal) == ["Zoë a b c"])
         #expect(deliveries.map(\.failure) == [nil])
         #expect(deliveries.allSatisfy { $0.isRestored && $0.stageFailures.isEmpty })
     }
 
-    struct Failing: Sendable, CustomStringConvertible {
-        let stage: any ContentStage
-        let ending: StageFailure.Ending
-        var description: String { "\(stage.name) \(ending)" }
-    }
-
-    private static let failing = [
-        Failing(stage: ThrowingStage(error: ThrowingStage.Failure()), ending: .failed),
-        Failing(stage: ThrowingStage(error: CancellationError()), ending: .failed),
-        Failing(stage: EmptyingStage(), ending: .emptied),
+    private static let failing: [(TestStage, StageFailure.Ending)] = [
+        (.throwing(TestStage.Failure()), .failed), (.throwing(CancellationError()), .failed), (.emptying, .emptied),
     ]
 
-    @Test("a failing stage is skipped and the other stages run", arguments: failing)
-    func oneFails(_ failing: Failing) async throws {
-        let session = try Self.session([SuffixStage(suffix: " a"), failing.stage, SuffixStage(suffix: " b")])
-        session.start()
-        let deliveries = await session.finish()
+    @Test("a failing stage is skipped, and of the attachments makes the push attachmentFailed", arguments: failing)
+    func fails(_ stage: TestStage, _ ending: StageFailure.Ending) async throws {
+        let deliveries = try await Self.session([Self.a, stage, Self.b]).run()
         #expect(deliveries.map(\.content.title.literal) == ["Zoë a b"])
         #expect(deliveries.map(\.failure) == [nil])
-        #expect(deliveries.first?.stageFailures == [StageFailure(stage: failing.stage.name, ending: failing.ending)])
-    }
-
-    @Test("a failing attachment stage makes the push attachmentFailed and the other stages run", arguments: failing)
-    func attachmentsFail(_ failing: Failing) async throws {
-        let session = try Self.session([SuffixStage(suffix: " b")], attachments: failing.stage)
-        session.start()
-        let deliveries = await session.finish()
-        #expect(deliveries.map(\.content.title.literal) == ["Zoë b"])
-        #expect(deliveries.map(\.failure) == [.attachmentFailed])
-        #expect(deliveries.map(\.isRestored) == [true])
+        #expect(deliveries.first?.stageFailures == [StageFailure(stage: stage.name, ending: ending)])
+        let attachments = try await Self.session([Self.b], attachments: stage).run()
+        #expect(attachments.map(\.content.title.literal) == ["Zoë b"])
+        #expect(attachments.map(\.failure) == [.attachmentFailed])
+        #expect(attachments.map(\.isRestored) == [true])
     }
 
     @Test(
@@ -65,7 +44,7 @@ import Testing
         arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
     func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
         let held = HeldStage(manner)
-        let session = try Self.session([SuffixStage(suffix: " a"), held, SuffixStage(suffix: " b")])
+        let session = try Self.session([Self.a, held, Self.b])
         session.start()
         await held.begun.wait()
         #expect(session.deliveries.isEmpty)
@@ -96,7 +75,7 @@ import Testing
         arguments: HeldStage.Manner.allCases)
     func ownTimeLimit(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner, timeLimit: .seconds(3))
-        let session = try Self.session([held, SuffixStage(suffix: " b")])
+        let session = try Self.session([held, Self.b])
         session.start()
         await held.begun.wait()
         session.timer.fire(.seconds(3))
@@ -110,7 +89,7 @@ import Testing
 
     @Test("the time limit of a completed stage is cancelled")
     func timeLimitIsGivenUp() async throws {
-        let held = HeldStage(.cancellable, timeLimit: .seconds(3))
+        let held = HeldStage(timeLimit: .seconds(3))
         let session = try Self.session([held])
         session.start()
         await held.begun.wait()
@@ -127,9 +106,7 @@ import Testing
         let stuck = try held.map { try Self.session([$0]) }
         for session in stuck { session.start() }
         for stage in held { await stage.begun.wait() }
-        let session = try Self.session([SuffixStage(suffix: " a")])
-        session.start()
-        #expect(await session.finish().map(\.content.title.literal) == ["Zoë a"])
+        #expect(try await Self.session([Self.a]).run().map(\.content.title.literal) == ["Zoë a"])
         for (session, stage) in zip(stuck, held) {
             stage.release()
             #expect(await session.finish().map(\.content.title.literal) == ["Zoë late"])
@@ -138,19 +115,29 @@ import Testing
 
     @Test("a stage that starts 500 child tasks uses one thread")
     func childTasks() async throws {
-        let stage = CrowdedStage()
-        let session = try Self.session([stage])
-        session.start()
-        #expect(await session.finish().map(\.content.title.literal) == ["Zoë 500"])
-        #expect(stage.mostAtOnce == 1)
+        let crowd = Locked((count: 0, most: 0))
+        let stage = TestStage { content in
+            let numbers = await withTaskGroup(of: UInt64.self) { group in
+                for seed in 0..<500 as Range<UInt64> {
+                    group.addTask {
+                        crowd.withLock { ($0.count, $0.most) = ($0.count + 1, max($0.most, $0.count + 1)) }
+                        defer { crowd.withLock { $0.count -= 1 } }
+                        var generator = SplitMix64(seed: seed)
+                        return (0..<2_000).reduce(0 as UInt64) { sum, _ in sum &+ generator.next() }
+                    }
+                }
+                return await group.reduce(into: [UInt64]()) { $0.append($1) }
+            }
+            content.title.literal = (content.title.literal ?? "") + " \(numbers.count)"
+        }
+        #expect(try await Self.session([stage]).run().map(\.content.title.literal) == ["Zoë 500"])
+        #expect(crowd.withLock { $0.most } == 1)
     }
 
     @Test("no stage runs for a push that wasn't restored")
     func noStageForAPlaceholder() async throws {
-        let stage = SuffixStage(suffix: " a")
-        let session = try Self.session([stage], attachments: stage, payload: TestPush(key: "other p256").sealed())
-        session.start()
-        let deliveries = await session.finish()
+        let payload = try TestPush(key: "other p256").sealed()
+        let deliveries = try await Self.session([Self.a], attachments: Self.a, payload: payload).run()
         #expect(deliveries.map(\.failure) == [.unknownKey])
         #expect(deliveries.map(\.content.title.literal) == ["New message"])
     }
@@ -162,19 +149,16 @@ import Testing
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, transport) = (HeldStage(.ignoresCancellation), RecordingTransport())
-        var configuration = try ExtensionConfiguration.test()
-        configuration.receipts = try ReceiptPosting(
-            to: "https://example.com", transport: transport, timer: ManualTimer())
-        var payload = try TestPush().sealed()
-        switch step {
-        case .attachments: configuration.attachments = held
-        case .offload:
-            configuration.offload = OffloadFetcher(transport: StuckTransport(asked: held.begun))
-            payload = try OffloadTests.push().payload
-        case .own: configuration.stages = [held]
+        let payload = try TestPush.offloading(Sealer.offload(Array(TestPush.json.utf8)))
+        let session = try TestSession(step == .offload ? payload : nil) { configuration in
+            configuration.receipts = try ReceiptPosting(
+                to: "https://example.com", transport: transport, timer: ManualTimer())
+            switch step {
+            case .attachments: configuration.attachments = held
+            case .offload: configuration.offload = OffloadFetcher(transport: StuckTransport(asked: held.begun))
+            case .own: configuration.stages = [held]
+            }
         }
-        let session = try TestSession(payload: payload, configuration: configuration)
-        session.releaseKeyring()
         session.start()
         await held.begun.wait()
         end.apply(to: session)

@@ -6,9 +6,13 @@ func expectFailure(
     _ expected: FailureClass, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ result: () throws -> Result<OpenedPush, FailureClass>
 ) throws {
-    switch try result() {
-    case .success: Issue.record(comment ?? "opened", sourceLocation: location)
-    case .failure(let failure): #expect(failure == expected, comment, sourceLocation: location)
+    #expect(try result().failure == expected, comment, sourceLocation: location)
+}
+
+extension Result {
+    /// The failure; nil for a success.
+    var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
     }
 }
 
@@ -18,12 +22,12 @@ extension [UInt8] {
     /// Returns the text with the first `old` replaced. It traps if the text doesn't contain `old`.
     func replacing(_ old: String, with new: String) -> [UInt8] {
         guard let range = text.firstRange(of: old) else { preconditionFailure("no \(old) in \(text)") }
-        return Array(text.replacingCharacters(in: range, with: new).utf8)
+        return Array(text.replacingSubrange(range, with: new).utf8)
     }
 }
 
 extension String {
-    fileprivate func replacingCharacters(in range: Range<Index>, with new: String) -> String {
+    fileprivate func replacingSubrange(_ range: Range<Index>, with new: String) -> String {
         self[..<range.lowerBound] + new + self[range.upperBound...]
     }
 }

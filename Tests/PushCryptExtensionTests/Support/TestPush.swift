@@ -13,15 +13,28 @@ struct TestPush {
     var signer: String?
     var json = Self.json
     var options = Sealer.Options()
+    var attachments: [AttachmentReference] = []
+    var offload: OffloadReference?
+    var isSelfTest = false
+    var time = Self.now
 
-    /// Seals the payload with a `Sealer` at ``now``.
-    func sealed() throws -> [UInt8] {
+    /// Seals the payload with a `Sealer`.
+    func seal(to recipient: Recipient? = nil) throws -> SealedPush {
         let sealer = try Sealer(
             topic: Self.topic, signer: signer.map { try .key(TestKeys.sender($0)) }, options: options,
-            clock: { Self.now })
-        let push = try sealer.seal(
-            Array(json.utf8), to: TestKeys.recipient(key), placeholder: .literal(title: "New message", body: nil))
-        return Array(push.json)
+            clock: { [time] in time })
+        return try sealer.seal(
+            Array(json.utf8), to: recipient ?? TestKeys.recipient(key),
+            placeholder: .literal(title: "New message", body: nil), attachments: attachments, offload: offload,
+            isSelfTest: isSelfTest)
+    }
+
+    func sealed() throws -> [UInt8] { try seal().bytes }
+
+    /// Seals a push with the body "short" to a key, whose offloaded payload is the blob.
+    static func offloading(_ blob: SealedBlob, key: String = "p256") throws -> [UInt8] {
+        let reference = try OffloadReference(url: "https://example.com/9", blob: blob.reference)
+        return try TestPush(key: key, json: #"{"aps":{"alert":"short"}}"#, offload: reference).sealed()
     }
 
     /// Encrypts the text unchanged, without adding a header, as everyone with the public key can.
@@ -33,13 +46,6 @@ struct TestPush {
         let frame = OuterFrame(
             placeholder: Array(#"{"title":"New message"}"#.utf8), exposed: [], kid: recipient.kid, skid: signer?.kid)
         return frame.payload(sealed: sealed)
-    }
-
-    /// A message with the header members, without padding.
-    static func message(
-        id: String = "\"AAECAwQFBgcICQoLDA0ODw\"", iat: String = "1800000000", exp: String = "1800000060"
-    ) -> TestPush {
-        TestPush(json: #"{"aps":{"alert":"x"},"pushcrypt":{"id":\#(id),"iat":\#(iat),"exp":\#(exp)}}"#)
     }
 
     /// Opens a payload with the named key.

@@ -3,32 +3,34 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// Adds a suffix to the title.
-struct SuffixStage: ContentStage {
-    let suffix: String
-    var timeLimit: Duration?
-    var name: String { "suffix \(suffix)" }
-
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        var content = content
-        content.title.literal = (content.title.literal ?? "") + suffix
-        return content
-    }
-}
-
-struct ThrowingStage: ContentStage {
+/// A stage of any kind that changes the content as the test says.
+struct TestStage: ContentStage, UnsealedStage, FinalStage {
     struct Failure: Error {}
 
-    let error: any Error
+    var name = "test"
+    var timeLimit: Duration?
+    let change: @Sendable (inout NotificationContent) async throws -> Void
 
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        throw error
+    static func suffix(_ suffix: String, timeLimit: Duration? = nil) -> TestStage {
+        TestStage(name: "suffix", timeLimit: timeLimit) { $0.title.literal = ($0.title.literal ?? "") + suffix }
     }
-}
 
-struct EmptyingStage: ContentStage {
+    static func throwing(_ error: any Error) -> TestStage { TestStage(name: "throwing") { _ in throw error } }
+
+    static let emptying = TestStage(name: "emptying") { $0 = NotificationContent() }
+
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        NotificationContent()
+        try await process(unsealed: content)
+    }
+
+    func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        try await process(unsealed: content)
+    }
+
+    func process(unsealed content: NotificationContent) async throws -> NotificationContent {
+        var content = content
+        try await change(&content)
+        return content
     }
 }
 
@@ -45,17 +47,16 @@ final class HeldStage: ContentStage {
 
     let begun = Signal()
     let ended = Signal()
+    let name = "held"
     let timeLimit: Duration?
     private let manner: Manner
     private let gate = DispatchSemaphore(value: 0)
     private let held = Signal()
 
-    init(_ manner: Manner, timeLimit: Duration? = nil) {
+    init(_ manner: Manner = .cancellable, timeLimit: Duration? = nil) {
         self.manner = manner
         self.timeLimit = timeLimit
     }
-
-    var name: String { "held" }
 
     func release() {
         gate.signal()
@@ -71,7 +72,7 @@ final class HeldStage: ContentStage {
         case .blocking: block()
         }
         try Task.checkCancellation()
-        return try await SuffixStage(suffix: " late").process(content, of: push)
+        return try await TestStage.suffix(" late").process(content, of: push)
     }
 
     private func block() { gate.wait() }
@@ -82,53 +83,20 @@ final class RecordingReporter: DeliveryReporter {
     /// Given when a report was received.
     let reported = Signal()
     private let heard = Locked<[DeliveryReport]>([])
-    private let log: Locked<[String]>?
-    private let name: String
-
-    init(_ name: String = "", log: Locked<[String]>? = nil) {
-        self.name = name
-        self.log = log
-    }
 
     var reports: [DeliveryReport] { heard.withLock { $0 } }
 
     func report(_ report: DeliveryReport) {
         heard.withLock { $0.append(report) }
-        log?.withLock { [name] in $0.append(name) }
         reported.give()
     }
 }
 
-/// Starts 500 child tasks that each work for a moment, and adds their number to the title.
-final class CrowdedStage: ContentStage {
-    private struct Crowd {
-        var count = 0
-        var most = 0
-    }
+/// A screen from which notifications are removed.
+final class RecordingScreen: DeliveredNotifications {
+    private let names = Locked<[String]>([])
 
-    private let crowd = Locked(Crowd())
+    var removed: [String] { names.withLock { $0 } }
 
-    /// The maximum number of tasks that worked at the same time.
-    var mostAtOnce: Int { crowd.withLock { $0.most } }
-
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        let numbers = await withTaskGroup(of: UInt64.self) { group in
-            for seed in 0..<500 { group.addTask { [self] in work(UInt64(seed)) } }
-            return await group.reduce(into: [UInt64]()) { $0.append($1) }
-        }
-        var content = content
-        content.title.literal = (content.title.literal ?? "") + " \(numbers.count)"
-        return content
-    }
-
-    private func work(_ seed: UInt64) -> UInt64 {
-        crowd.withLock { crowd in
-            crowd.count += 1
-            crowd.most = max(crowd.most, crowd.count)
-        }
-        var generator = SplitMix64(seed: seed)
-        let sum = (0..<2_000).reduce(0 as UInt64) { sum, _ in sum &+ generator.next() }
-        crowd.withLock { $0.count -= 1 }
-        return sum
-    }
+    func remove(_ requestIDs: [String]) { names.withLock { $0 += requestIDs } }
 }
