@@ -33,15 +33,15 @@ import Testing
         let id = [UInt8](repeating: id, count: 16)
         // Two sets may be in one folder.
         let pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(set: id), topic: TestPush.topic)
-        let lives = Dictionary(uniqueKeysWithValues: keys.map { ($0, TestSenderSet.always) })
-        if accepting { try pins.accept(TestSenderSet(keys: lives, id: id).document(), at: TestPush.now) }
+        if accepting {
+            try pins.accept(TestSenderSet(keys: keys.map { ($0, .always) }, id: id).document(), at: TestPush.now)
+        }
         return pins
     }
 
     private func unsigned(_ keys: [String], _ name: String) throws -> UnsignedSenderPins {
         let pins = UnsignedSenderPins(folder: "\(folder.path)/pins-\(keys.count)\(name)", sender: name)
-        let lives = Dictionary(uniqueKeysWithValues: keys.map { ($0, TestSenderSet.always) })
-        try pins.pinFirst(json: TestSenderSet(keys: lives).unsigned())
+        try pins.pinFirst(json: TestSenderSet(keys: keys.map { ($0, .always) }).unsigned())
         return pins
     }
 
@@ -165,7 +165,7 @@ import Testing
     func oneFolder() throws {
         let (first, second) = (try signed(["sender"], 1), try signed(["other sender"], 2))
         let id = [UInt8](repeating: 2, count: 16)
-        let revoking = TestSenderSet(keys: ["other sender": .revoked(at: TestPush.now)], sequence: 5, id: id)
+        let revoking = TestSenderSet(keys: [("other sender", .revoked(at: TestPush.now))], sequence: 5, id: id)
         #expect(try second.accept(revoking.document(), at: TestPush.now))
         #expect(try first.version()?.sequence == 1 && second.version()?.sequence == 5)
         let trust = SenderTrust.pinned(first, second)

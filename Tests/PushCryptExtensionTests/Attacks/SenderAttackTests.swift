@@ -8,6 +8,8 @@ import Testing
 /// The attacker has a key that was good once: a former employee with a sender key that was rotated out, a thief with a
 /// revoked key, a server that serves an old list of trusted senders. The phone's pins are files, as in an app.
 @Suite("Attacks with keys that were good once") struct SenderAttackTests {
+    private typealias Set = TestSenderSet
+
     private let folder: TemporaryFolder
     private let pins: UnsignedSenderPins
     private let phone: AttackedPhone
@@ -17,14 +19,6 @@ import Testing
         pins = UnsignedSenderPins(folder: folder.path + "/pins")
         phone = try AttackedPhone(.init(key: "p256", isSigned: true))
     }
-
-    /// A published set of sender keys.
-    private static func published(_ keys: [(String, KeyLifecycle)], _ sequence: Int64) throws -> [UInt8] {
-        let entries = try keys.map { Keyset.Entry(try TestKeys.keyset($0).entries[0].record, $1) }
-        return try Keyset(entries, sequence: sequence).publicKeyset(keepingPSK: false).jwkSet(withHistory: false)
-    }
-
-    private static let always = KeyLifecycle(activatesAt: UnixTime(0))
 
     /// A push that the named sender key signed, shown by an app that uses the pins.
     private func show(signedBy sender: String, at time: UnixTime = TestPush.now) async throws
@@ -36,7 +30,7 @@ import Testing
 
     @Test("a stranger signs a push: unknownKey, the app's own text")
     func stranger() async throws {
-        try pins.pinFirst(json: Self.published([("sender", Self.always)], 1))
+        try pins.pinFirst(json: Set().unsigned())
         expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
         expectSecretShown(try await show(signedBy: "sender"))
     }
@@ -45,17 +39,17 @@ import Testing
     func rotatedOut() async throws {
         let rotated = KeyLifecycle(
             activatesAt: UnixTime(0), retiresAt: TestPush.now - 100, expiresAt: TestPush.now)
-        try pins.pinFirst(json: Self.published([("other sender", rotated), ("sender", Self.always)], 2))
+        try pins.pinFirst(json: Set(keys: [("other sender", rotated), ("sender", .always)], sequence: 2).unsigned())
         expectOwnTextShown(try await show(signedBy: "other sender"), .keyExpired)
         expectSecretShown(try await show(signedBy: "sender"))
-        try pins.update(json: Self.published([("sender", Self.always)], 3))
+        try pins.update(json: Set(sequence: 3).unsigned())
         expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
     }
 
     @Test("a revoked sender signs a push: keyRevoked at any time of the phone's clock")
     func revokedSender() async throws {
-        let revoked = KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now + 1_000)
-        try pins.pinFirst(json: Self.published([("other sender", revoked), ("sender", Self.always)], 2))
+        let revoked = Set(keys: [("other sender", .revoked(at: TestPush.now + 1_000)), ("sender", .always)])
+        try pins.pinFirst(json: revoked.unsigned())
         for delay: Int64 in [-86_400 * 365 * 20, -1, 0, 999, 1_000, 86_400 * 365 * 20] {
             expectOwnTextShown(try await show(signedBy: "other sender", at: TestPush.now + delay), .keyRevoked)
         }
@@ -64,32 +58,30 @@ import Testing
 
     @Test("a later set lists a revoked sender as valid again: keyRevoked, also after forget and a new first set")
     func revokedSenderIsListedAgain() async throws {
-        let revoked = KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now)
-        try pins.pinFirst(json: Self.published([("other sender", revoked), ("sender", Self.always)], 2))
-        try pins.update(json: Self.published([("other sender", Self.always), ("sender", Self.always)], 3))
+        let revoked = Set(keys: [("other sender", .revoked(at: TestPush.now)), ("sender", .always)], sequence: 2)
+        try pins.pinFirst(json: revoked.unsigned())
+        try pins.update(json: Set(keys: Set.both, sequence: 3).unsigned())
         expectOwnTextShown(try await show(signedBy: "other sender"), .keyRevoked)
         try pins.forget()
-        try pins.pinFirst(json: Self.published([("other sender", Self.always)], 9))
+        try pins.pinFirst(json: Set(keys: Set.other, sequence: 9).unsigned())
         expectOwnTextShown(try await show(signedBy: "other sender"), .keyRevoked)
     }
 
     @Test("a server rolls the list of trusted senders back: rolledBack, and the removed sender stays unknown")
     func rolledBackList() async throws {
-        let old = try Self.published([("other sender", Self.always), ("sender", Self.always)], 4)
+        let old = try Set(keys: Set.both, sequence: 4).unsigned()
         try pins.pinFirst(json: old)
-        try pins.update(json: Self.published([("sender", Self.always)], 5))
+        try pins.update(json: Set(sequence: 5).unsigned())
         expectDeviceKeyError(.rolledBack) { try pins.update(json: old) }
         #expect(try !pins.pinFirst(json: old))
-        expectDeviceKeyError(.conflict) {
-            try pins.update(json: Self.published([("other sender", Self.always), ("sender", Self.always)], 5))
-        }
+        expectDeviceKeyError(.conflict) { try pins.update(json: Set(keys: Set.both, sequence: 5).unsigned()) }
         #expect(try pins.sequence() == 5)
         expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
     }
 
     @Test("an attacker deletes or damages the pins: every push is refused, and none counts as unsigned")
     func damagedPins() async throws {
-        try pins.pinFirst(json: Self.published([("sender", Self.always)], 1))
+        try pins.pinFirst(json: Set().unsigned())
         let file = folder.file("pins/senders.json")
         let good = try Data(contentsOf: file)
         let unsigned = try TestPush(json: AttackedPhone.secret).sealed()
@@ -107,14 +99,13 @@ import Testing
     @Test("a push is sealed to a revoked key of the phone: keyRevoked, and the sender library refuses to seal to it")
     func revokedRecipient() async throws {
         let phone = try AttackedPhone(.init(key: "p256", isSigned: false))
-        let revoked = try TestKeys.keyset(
-            "p256", KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now - 1))
+        let revoked = try TestKeys.keyset("p256", .revoked(at: TestPush.now - 1))
         expectOwnTextShown(try await phone.show(phone.push(), keys: revoked), .keyRevoked)
         let error = #expect(throws: KeyError.self) {
             try revoked.publicKeyset(keepingPSK: true).recipient(at: TestPush.now)
         }
         #expect(error?.code == .noKeySeals)
-        let sender = try TestKeys.keyset("sender", KeyLifecycle(activatesAt: UnixTime(0), revokedAt: TestPush.now - 1))
+        let sender = try TestKeys.keyset("sender", .revoked(at: TestPush.now - 1))
         let signing = #expect(throws: KeyError.self) { try sender.senderKey(at: TestPush.now) }
         #expect(signing?.code == .noKeySeals)
     }

@@ -49,10 +49,10 @@ import Testing
     @Test("a thief of a push-signing key signs a set that lists another key: notSigned, and that key stays unknown")
     func thiefOfASenderKey() async throws {
         try accept(Set())
-        let both = Set(keys: ["sender": Set.always, "other sender": Set.always], sequence: 2)
+        let both = Set(keys: Set.both, sequence: 2)
         let thief = try TestPublisher(sender: "sender")
         // The signer refuses to sign with a key of the set, so the thief lists only the other key.
-        try expectRefused(.notSigned, Set(keys: ["other sender": Set.always], sequence: 2).document(by: thief))
+        try expectRefused(.notSigned, Set(keys: Set.other, sequence: 2).document(by: thief))
         let error = #expect(throws: KeyError.self) { try both.document(by: thief) }
         #expect(error?.code == .wrongKind)
         expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
@@ -98,7 +98,7 @@ import Testing
 
     @Test("a server rolls the set back: rolledBack, and a removed sender stays unknown")
     func rolledBack() async throws {
-        let old = Set(keys: ["sender": Set.always, "other sender": Set.always], sequence: 4)
+        let old = Set(keys: Set.both, sequence: 4)
         try accept(old)
         try accept(Set(sequence: 5))
         try expectRefused(.rolledBack, old.document())
@@ -109,7 +109,7 @@ import Testing
     @Test("two sets have the same seq: conflict, and the first one stays")
     func sameSequence() async throws {
         try accept(Set(sequence: 5))
-        try expectRefused(.conflict, Set(keys: ["other sender": Set.always], sequence: 5).document())
+        try expectRefused(.conflict, Set(keys: Set.other, sequence: 5).document())
         try expectRefused(.conflict, Set(sequence: 5, validForDays: 61).document())
         // The same payload with another publisher's signature is the same set.
         #expect(try !pins().accept(Set(sequence: 5).document(by: .next), at: TestPush.now))
@@ -136,14 +136,14 @@ import Testing
         guard case .publisher(let key, _) = TestPublisher.first.record.material else { return }
         let asSender = try KeyRecord(.sender(publicKey: key, privateKey: nil), backend: DefaultBackend.shared)
         let document = try SignedSenderSet.sign(
-            Keyset([Keyset.Entry(asSender, Set.always)]), publication, by: [TestPublisher.next.record])
+            Keyset([Keyset.Entry(asSender, .always)]), publication, by: [TestPublisher.next.record])
         try expectRefused(.unsuitable, document)
     }
 
     @Test("an app update with a higher epoch outlives a stolen publisher key, even after a set with seq 2^53 - 1")
     func stolenPublisher() async throws {
         let last = UnixTime.protocolRange.upperBound
-        try accept(Set(keys: ["sender": .revoked(at: UnixTime(1)), "other sender": Set.always], sequence: last))
+        try accept(Set(keys: [("sender", .revoked(at: UnixTime(1))), ("other sender", .always)], sequence: last))
         try expectRefused(.rolledBack, Set(sequence: 7).document(by: .next))
         expectOwnTextShown(try await show(signedBy: "sender"), .keyRevoked)
         let updated = try pins(.test([.next], epoch: 2))
@@ -160,11 +160,11 @@ import Testing
 
     @Test("an app update that only removes a stolen publisher: its set opens nothing, and the next publisher's does")
     func removedPublisher() async throws {
-        try accept(Set(keys: ["other sender": Set.always], sequence: 3))
+        try accept(Set(keys: Set.other, sequence: 3))
         let updated = try pins(.test([.next]))
         expectOwnTextShown(try await show(signedBy: "other sender", updated), .unknownKey)
         // The next publisher may sign the same set, or a later one.
-        let same = Set(keys: ["other sender": Set.always], sequence: 3)
+        let same = Set(keys: Set.other, sequence: 3)
         #expect(try updated.accept(same.document(by: .next), at: TestPush.now))
         expectSecretShown(try await show(signedBy: "other sender", updated))
         expectDeviceKeyError(.rolledBack) {
@@ -175,12 +175,12 @@ import Testing
 
     @Test(
         "a revoked key is dropped and listed again, with no revokedAt or a later one: keyRevoked at any clock",
-        arguments: [TestSenderSet.always, .revoked(at: TestPush.now + 365 * 86_400)])
+        arguments: [KeyLifecycle.always, .revoked(at: TestPush.now + 365 * 86_400)])
     func relisted(_ lifecycle: KeyLifecycle) async throws {
-        try accept(Set(keys: ["sender": .revoked(at: TestPush.now), "other sender": Set.always], sequence: 2))
-        try accept(Set(keys: ["other sender": Set.always], sequence: 3))
+        try accept(Set(keys: [("sender", .revoked(at: TestPush.now)), ("other sender", .always)], sequence: 2))
+        try accept(Set(keys: Set.other, sequence: 3))
         expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
-        try accept(Set(keys: ["sender": lifecycle, "other sender": Set.always], sequence: 4))
+        try accept(Set(keys: [("sender", lifecycle), ("other sender", .always)], sequence: 4))
         for delay in [-3_650 * Set.day, -1, 0, 59 * Set.day] {
             expectOwnTextShown(try await show(signedBy: "sender", at: TestPush.now + delay), .keyRevoked)
         }
@@ -189,10 +189,10 @@ import Testing
 
     @Test("the clock is before a revokedAt: keyRevoked from the moment that the set was accepted")
     func revokedLater() async throws {
-        try accept(Set(keys: ["sender": Set.always, "other sender": Set.always]))
+        try accept(Set(keys: Set.both))
         expectSecretShown(try await show(signedBy: "sender"))
         let revoking = Set(
-            keys: ["sender": .revoked(at: TestPush.now + 1_000), "other sender": Set.always], sequence: 2)
+            keys: [("sender", .revoked(at: TestPush.now + 1_000)), ("other sender", .always)], sequence: 2)
         try accept(revoking, at: TestPush.now - 3_650 * Set.day)
         for delay in [-3_650 * Set.day, 0, 999, 1_000] {
             expectOwnTextShown(try await show(signedBy: "sender", at: TestPush.now + delay), .keyRevoked)
@@ -201,7 +201,7 @@ import Testing
 
     @Test("the user signs out and in again: the app can't forget the set, so an old one is rolledBack")
     func signedOutAndIn() async throws {
-        try accept(Set(keys: ["sender": .revoked(at: TestPush.now)], sequence: 5))
+        try accept(Set(keys: [("sender", .revoked(at: TestPush.now))], sequence: 5))
         try UnsignedSenderPins(folder: path).forget()
         try DeviceIdentity(storage: FileKeyring(folder: path)).eraseAll()
         #expect(try !pins().discardDamaged())
@@ -216,7 +216,7 @@ import Testing
         let early = TestPush.now - 5 * Set.day
         try accept(
             Set(
-                keys: ["sender": Set.always, "other sender": ended(TestPush.now - 700)],
+                keys: [("sender", .always), ("other sender", ended(TestPush.now - 700))],
                 issuedAt: TestPush.now - 6 * Set.day), at: early)
         // A new phone has no other clock: the key is good, only the push is from its future.
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .notYetValid)
@@ -225,7 +225,7 @@ import Testing
         expectSecretShown(try await show(signedBy: "sender", at: TestPush.now + Set.day))
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .keyExpired)
         // The set's own time needs no message.
-        try accept(Set(keys: ["sender": ended(TestPush.now)], sequence: 2), at: early)
+        try accept(Set(keys: [("sender", ended(TestPush.now))], sequence: 2), at: early)
         let newPhone = try AttackedPhone(.init(key: "p256", isSigned: true))
         let payload = try TestPush(signer: "sender", json: AttackedPhone.secret).sealed()
         expectOwnTextShown(try await newPhone.show(payload, at: early, senders: .pinned(pins())), .keyExpired)
@@ -241,7 +241,7 @@ import Testing
             (#""document": ""#, #""document": "A"#), ("}", ""),
         ])
     func changedState(_ old: String, _ new: String) async throws {
-        try accept(Set(keys: ["sender": Set.always, "other sender": .revoked(at: UnixTime(1))], sequence: 5))
+        try accept(Set(keys: [("sender", .always), ("other sender", .revoked(at: UnixTime(1)))], sequence: 5))
         expectSecretShown(try await show(signedBy: "sender"))
         let file = folder.file("pins/\(TestSenderSet.file)")
         let stored = try String(contentsOf: file, encoding: .utf8)

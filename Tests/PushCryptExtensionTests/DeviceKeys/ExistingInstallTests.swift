@@ -61,7 +61,7 @@ import Testing
     @Test("a sender key that version 0 knew as revoked stays revoked, also if a later set lists it as valid")
     func revocation() throws {
         let later = TestSenderSet(
-            keys: ["sender": TestSenderSet.always, "other sender": TestSenderSet.always], sequence: 3)
+            keys: TestSenderSet.both, sequence: 3)
         for senders in try trusts() {
             #expect(throws: FailureClass.keyRevoked) { try result(of: "revoked-sender-push", senders).get() }
         }

@@ -7,29 +7,32 @@ import Testing
 
 @Suite("FileKeyring") struct FileKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
+    private let place: TestKeyring
+
+    init() throws { place = try TestKeyring() }
 
     @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
     func opens(_ suite: Suite, withPSK: Bool) throws {
-        let place = try TestKeyring()
         let record = try place.register(.init(suite: suite, withPSK: withPSK))
-        let payload = try TestPush.sealed(to: record)
-        let push = try TestPush.open(payload, with: place.keyring).get()
-        #expect(push.payload == Array(TestPush.json.utf8))
+        let push = try TestPush.open(TestPush.sealed(to: record), with: place.keyring).get()
+        #expect(push.payload.text == TestPush.json)
         #expect(String(decoding: Array(record.jwk.bytes), as: UTF8.self).contains("\"psk\"") == withPSK)
     }
 
-    @Test("keys are found by id, and missing keys or a missing folder throw unknownKey") func matrix() throws {
-        let place = try TestKeyring()
+    @Test("keys are found by id in files of mode 0600, and missing keys or a missing folder throw unknownKey")
+    func matrix() throws {
         expectNoKey(.unknownKey, Self.other, in: place.keyring)
         #expect(try place.keyring.keyIDs() == [])
-        let record = try place.register()
-        _ = try place.keyring.key(record.kid, at: TestKeyring.now)
+        let kid = try place.register().kid
+        _ = try place.keyring.key(kid, at: TestKeyring.now)
         expectNoKey(.unknownKey, Self.other, in: place.keyring)
-        #expect(try place.keyring.keyIDs() == [record.kid])
+        #expect(try place.keyring.keyIDs() == [kid])
+        #expect(try place.names() == ["\(kid).jwks.json"])
+        #expect(try place.folder.mode(of: TestKeyring.name) == 0o700)
+        #expect(try place.folder.mode(of: place.file(kid)) == 0o600)
     }
 
     @Test("a key opens according to the times of its lifecycle") func lifecycle() throws {
-        let place = try TestKeyring()
         let (kid, now) = (try place.register().kid, TestKeyring.now)
         try place.keyring.update(kid, to: KeyLifecycle(expiresAt: now + 10), at: now)
         _ = try place.keyring.key(kid, at: now + 9)
@@ -48,7 +51,6 @@ import Testing
         "a stored key of suite 3 opens where the system has the suite; elsewhere it is unsupportedSuite and kept, and makeIfNeeded makes another pair"
     )
     func unsupportedSuite() throws {
-        let place = try TestKeyring()
         let backend = try #require(Backends.supporting(.xWing).last).backend
         let record = try KeyRecord.generate(.recipient, type: .xWing, psk: false, backend: backend)
         let lifecycle = KeyLifecycle(createdAt: TestKeyring.now, activatesAt: TestKeyring.now)
@@ -71,7 +73,6 @@ import Testing
 
     @Test("a damaged key file throws damaged and is kept", arguments: ["", "{", "{}", "[]", "\u{0}", "another"])
     func damaged(_ text: String) throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         let whole = try place.text(kid)
         let written = text == "another" ? whole.replacingOccurrences(of: kid.description, with: "AAAAAAAAAAA") : text
@@ -84,7 +85,6 @@ import Testing
     }
 
     @Test("a key file truncated at any length throws damaged") func cutOff() throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         let whole = try place.text(kid)
         for count in stride(from: 0, to: whole.utf8.count - 2, by: 7) {
@@ -94,30 +94,22 @@ import Testing
     }
 
     @Test("a key stored under another key's name is unknownKey") func exchanged() throws {
-        let (place, second) = (try TestKeyring(), try TestKeyring())
+        let second = try TestKeyring()
         let (kid, otherKid) = (try place.register().kid, try second.register().kid)
         try place.write(try second.text(otherKid), as: kid)
         expectNoKey(.unknownKey, kid, in: place.keyring)
     }
 
-    @Test("a key file that other users can access is refused", arguments: [0o640, 0o604, 0o620, 0o602, 0o666])
-    func looseFile(_ mode: Int) throws {
-        let place = try TestKeyring()
+    @Test(
+        "a key file that other users can access, or a folder that they can write in, is refused",
+        arguments: [0o640, 0o604, 0o620, 0o602, 0o666].map { ($0, false) } + [0o770, 0o702, 0o777].map { ($0, true) })
+    func loose(_ mode: Int, isFolder: Bool) throws {
         let kid = try place.register().kid
-        try place.folder.setMode(mode, of: place.file(kid))
+        let name = isFolder ? TestKeyring.name : place.file(kid)
+        try place.folder.setMode(mode, of: name)
         expectNoKey(.internalError, kid, in: place.keyring)
         expectDeviceKeyError(.insecure) { try place.identity().makeIfNeeded() }
-        try place.folder.setMode(0o600, of: place.file(kid))
-        _ = try place.keyring.key(kid, at: TestKeyring.now)
-    }
-
-    @Test("a folder that other users can write in is refused", arguments: [0o770, 0o702, 0o777])
-    func looseFolder(_ mode: Int) throws {
-        let place = try TestKeyring()
-        let kid = try place.register().kid
-        try place.folder.setMode(mode, of: TestKeyring.name)
-        expectNoKey(.internalError, kid, in: place.keyring)
-        try place.folder.setMode(0o755, of: TestKeyring.name)
+        try place.folder.setMode(isFolder ? 0o755 : 0o600, of: name)
         _ = try place.keyring.key(kid, at: TestKeyring.now)
     }
 
@@ -125,7 +117,6 @@ import Testing
         "a file or folder of another user is refused, even by root",
         .enabled(if: geteuid() == 0, "only root can give files away"), arguments: [true, false])
     func owner(isFolder: Bool) throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         let path = isFolder ? place.path : place.folder.path + "/" + place.file(kid)
         try #require(unsafe chown(path, 65_534, 65_534) == 0)
@@ -138,7 +129,6 @@ import Testing
     }
 
     @Test("symbolic links in place of the file or the folder are refused") func links() throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         let (file, moved) = (place.folder.file(place.file(kid)), place.folder.file("moved"))
         try FileManager.default.moveItem(at: file, to: moved)
@@ -149,18 +139,8 @@ import Testing
         expectNoKey(.internalError, kid, in: FileKeyring(folder: place.folder.path + "/linked"))
     }
 
-    @Test("key files have mode 0600 and no other files are left") func modes() throws {
-        let place = try TestKeyring()
-        let kid = try place.register().kid
-        #expect(try place.folder.mode(of: TestKeyring.name) == 0o700)
-        #expect(try place.folder.mode(of: place.file(kid)) == 0o600)
-        #expect(try place.names() == ["\(kid).jwks.json"])
-    }
-
-    @Test("adding another key with the same id throws conflict, and the stored key stays unchanged") func conflict()
-        throws
-    {
-        let place = try TestKeyring()
+    @Test("adding another key with the same id throws conflict, and the stored key stays unchanged")
+    func conflict() throws {
         let key = try place.keyring.load(place.register().kid)
         try place.keyring.add(key)
         let before = try place.text(key.kid)
@@ -173,7 +153,6 @@ import Testing
     }
 
     @Test("a removed key is gone, and removing it again does nothing") func removed() throws {
-        let place = try TestKeyring()
         try place.keyring.remove(Self.other)
         let kid = try place.register().kid
         try place.keyring.remove(kid)
@@ -184,7 +163,6 @@ import Testing
     }
 
     @Test("the next change removes unfinished files of a crash") func leftovers() throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         try Data("{".utf8).write(to: place.folder.file("\(place.file(kid)).new-AAAAAAAAAAAA"))
         #expect(try place.keyring.keyIDs() == [kid])

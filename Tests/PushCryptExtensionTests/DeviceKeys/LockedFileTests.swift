@@ -8,43 +8,43 @@ import Testing
 /// without root's permissions.
 @Suite("key files before the first unlock", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct LockedFileTests {
+    private let place: TestKeyring
+
+    init() throws { place = try TestKeyring() }
+
     @Test("an unreadable key throws keyLocked and not unknownKey") func classes() throws {
-        let place = try TestKeyring()
         let (kid, lockedKid) = (try place.register().kid, try place.identity().rotate().kid)
         try place.folder.setMode(0o000, of: place.file(lockedKid))
         try place.giveAway(kid)
-        #expect(try read(place, kid) == "found")
-        #expect(try read(place, lockedKid) == "keyLocked")
-        #expect(try read(place, KeyID("AAAAAAAAAAA")!) == "unknownKey")
+        #expect(try read(kid) == "found")
+        #expect(try read(lockedKid) == "keyLocked")
+        #expect(try read(KeyID("AAAAAAAAAAA")!) == "unknownKey")
     }
 
     @Test("a folder that can't be entered throws locked") func folder() throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         try place.giveAway(kid)
         try place.folder.setMode(0o000, of: TestKeyring.name)
-        #expect(try read(place, kid) == "keyLocked")
-        #expect(try make(place) == "locked")
+        #expect(try read(kid) == "keyLocked")
+        #expect(try make() == "locked")
         try place.folder.setMode(0o700, of: TestKeyring.name)
     }
 
     @Test("no new key is made while a key can't be read") func neverMakes() throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         try place.giveAwayFolder()
         try place.folder.setMode(0o000, of: place.file(kid))
         let before = try place.names()
-        #expect(try make(place) == "locked")
+        #expect(try make() == "locked")
         #expect(try place.names() == before)
         // After the unlock the same pair is returned.
         try place.folder.setMode(0o600, of: place.file(kid))
         try place.giveAway(kid)
-        #expect(try make(place) == kid.description)
+        #expect(try make() == kid.description)
         #expect(try place.names() == before)
     }
 
     @Test("unreadable pinned senders throw keyLocked") func pins() throws {
-        let place = try TestKeyring()
         let kid = try place.register().kid
         try place.giveAway(kid)
         #expect(try ask(["pins", place.path]) == "unknownKey")
@@ -53,11 +53,8 @@ struct LockedFileTests {
         #expect(try ask(["pins", place.path]) == "keyLocked")
     }
 
-    private func read(_ place: TestKeyring, _ kid: KeyID) throws -> String? {
-        try ask(["read", place.path, kid.description])
-    }
-
-    private func make(_ place: TestKeyring) throws -> String? { try ask(["make", place.path]) }
+    private func read(_ kid: KeyID) throws -> String? { try ask(["read", place.path, kid.description]) }
+    private func make() throws -> String? { try ask(["make", place.path]) }
 
     private func ask(_ question: [String]) throws -> String? {
         try ExtensionCommand.output(["keyring"] + question, prefix: Unprivileged.prefix)?.first

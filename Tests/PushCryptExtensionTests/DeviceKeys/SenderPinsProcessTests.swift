@@ -19,8 +19,8 @@ import Testing
         try Data(SenderSetPins.test().json).write(to: folder.file("pins.json"))
         // Every second set revokes the other sender's key.
         for sequence in 1...Self.setCount {
-            let other = sequence % 2 == 0 ? KeyLifecycle.revoked(at: TestPush.now) : TestSenderSet.always
-            let set = TestSenderSet(keys: ["sender": TestSenderSet.always, "other sender": other], sequence: sequence)
+            let other = sequence % 2 == 0 ? KeyLifecycle.revoked(at: TestPush.now) : .always
+            let set = TestSenderSet(keys: [("sender", .always), ("other sender", other)], sequence: sequence)
             try Data(set.document()).write(to: folder.file("\(sequence).json"))
         }
     }

@@ -11,13 +11,24 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        pins = try SenderPins(folder: folder.path + "/keys", publishers: .test(), topic: TestPush.topic)
+        pins = try Self.pins(folder)
     }
 
-    private func result(of payload: [UInt8]) throws -> Result<OpenedPush, FailureClass> {
+    private static func pins(_ folder: TemporaryFolder, epoch: Int64 = 1) throws -> SenderPins {
+        try SenderPins(folder: folder.path + "/keys", publishers: .test(epoch: epoch), topic: TestPush.topic)
+    }
+
+    /// Why a push of the sender isn't opened; nil if it is.
+    private func failure(of signer: String?) throws -> FailureClass? {
         let keyring = KeysetKeyring(try TestKeys.keyset("p256"))
         return try Opener(topic: TestPush.topic, keyring: keyring, senders: .pinned(pins))
-            .open(payload, at: TestPush.now)
+            .open(TestPush(signer: signer).sealed(), at: TestPush.now).failure
+    }
+
+    /// Changes the stored state.
+    private func edit(_ change: (String) throws -> String) throws {
+        let file = folder.file("keys/\(TestSenderSet.file)")
+        try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
     }
 
     @Test("before the first set no sender is trusted, and there is no version") func none() throws {
@@ -30,12 +41,12 @@ import Testing
     func accepted() throws {
         #expect(try pins.accept(TestSenderSet().document(), at: TestPush.now))
         #expect(try !pins.accept(TestSenderSet().document(), at: TestPush.now))
-        _ = try result(of: TestPush(signer: "sender").sealed()).get()
-        try expectFailure(.unknownKey) { try result(of: TestPush(signer: "other sender").sealed()) }
-        try expectFailure(.undecryptable) { try result(of: TestPush().sealed()) }
-        let second = TestSenderSet(keys: ["other sender": TestSenderSet.always], sequence: 2)
+        #expect(try failure(of: "sender") == nil)
+        #expect(try failure(of: "other sender") == .unknownKey)
+        #expect(try failure(of: nil) == .undecryptable)
+        let second = TestSenderSet(keys: TestSenderSet.other, sequence: 2)
         #expect(try pins.accept(second.document(by: .next), at: TestPush.now))
-        _ = try result(of: TestPush(signer: "other sender").sealed()).get()
+        #expect(try failure(of: "other sender") == nil)
         #expect(try folder.names(in: "keys") == [TestSenderSet.file])
         #expect(try folder.mode(of: "keys/\(TestSenderSet.file)") == 0o600)
     }
@@ -43,14 +54,9 @@ import Testing
     @Test("an app update with a higher epoch accepts its set although the stored one of the earlier epoch was damaged")
     func damagedBeforeTheUpdate() throws {
         try pins.accept(TestSenderSet().document(), at: TestPush.now)
-        let file = folder.file("keys/\(TestSenderSet.file)")
-        var text = try String(contentsOf: file, encoding: .utf8)
-        let document = try #require(text.range(of: "\"document\": \""))
-        text.replaceSubrange(document.upperBound..., with: "AAAA\"}\n")
-        try Data(text.utf8).write(to: file)
+        try edit { $0.replacing(/"document": "[^"]*"/, with: #""document": "AAAA""#) }
         #expect(throws: DeviceKeyError.self) { try pins.version() }
-        let updated = try SenderPins(
-            folder: folder.path + "/keys", publishers: .test(epoch: 2), topic: TestPush.topic)
+        let updated = try Self.pins(folder, epoch: 2)
         #expect(try updated.version() == nil)
         #expect(try updated.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now))
     }
@@ -59,25 +65,19 @@ import Testing
         "a state whose epoch was raised without its document is damaged for every bundle, and discarded",
         arguments: [1, 2, 3] as [Int64])
     func raisedEpoch(pinned: Int64) throws {
-        let path = folder.path + "/keys"
-        let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
-        try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
-        let file = folder.file("keys/\(TestSenderSet.file)")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        try Data(text.replacing("\"epoch\": 2", with: "\"epoch\": 9").utf8).write(to: file)
-        let pins = try SenderPins(folder: path, publishers: .test(epoch: pinned), topic: TestPush.topic)
+        try Self.pins(folder, epoch: 2).accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
+        try edit { $0.replacing("\"epoch\": 2", with: "\"epoch\": 9") }
+        let pins = try Self.pins(folder, epoch: pinned)
+        let document = try TestSenderSet(epoch: pinned).document()
         expectDeviceKeyError(.damaged) { try pins.version() }
-        expectDeviceKeyError(.damaged) {
-            try pins.accept(TestSenderSet(epoch: pinned).document(), at: TestPush.now)
-        }
+        expectDeviceKeyError(.damaged) { try pins.accept(document, at: TestPush.now) }
         #expect(try pins.discardDamaged())
-        #expect(try pins.accept(TestSenderSet(epoch: pinned).document(), at: TestPush.now))
+        #expect(try pins.accept(document, at: TestPush.now))
     }
 
     @Test("a version of the app with a lower epoch accepts no set and trusts no sender: rolledBack, unknownKey")
     func lowerEpoch() throws {
-        let path = folder.path + "/keys"
-        let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
+        let second = try Self.pins(folder, epoch: 2)
         try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
         #expect(try pins.version() == nil)
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
@@ -103,9 +103,8 @@ import Testing
         let read = try SenderPins(
             folder: folder.path + "/keys", publishers: SenderSetPins(json: json), topic: TestPush.topic)
         #expect(try read.accept(TestSenderSet().document(), at: TestPush.now))
-        let sender = Data(ReferenceVectors.shared.publicJWK("sender"))
-        let text =
-            #"{"publishers":[\#(String(decoding: sender, as: UTF8.self))],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":1}"#
+        let sender = ReferenceVectors.shared.publicJWK("sender").text
+        let text = #"{"publishers":[\#(sender)],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":1}"#
         let wrong = #expect(throws: KeyError.self) { try SenderSetPins(json: Array(text.utf8)) }
         #expect(wrong?.code == .wrongKind)
         let topic = #expect(throws: KeyError.self) {
@@ -118,16 +117,14 @@ import Testing
     func largestState() throws {
         try pins.accept(TestSenderSet().document(), at: TestPush.now)
         var random = SplitMix64(seed: 3)
-        let file = folder.file("keys/\(TestSenderSet.file)")
         let thumbprints = (0..<4_096).map { _ in "\"\(Base64URL.encode(random.bytes(32)))\"" }
-        let stored = try String(contentsOf: file, encoding: .utf8)
-        try Data(stored.replacing("[]", with: "[\(thumbprints.joined(separator: ", "))]").utf8).write(to: file)
+        try edit { $0.replacing("[]", with: "[\(thumbprints.joined(separator: ", "))]") }
         let next = try TestSenderSet(sequence: 2).document()
         let padded = next + [UInt8](repeating: UInt8(ascii: " "), count: 262_144 - next.count)
         #expect(try pins.accept(padded, at: TestPush.now))
         #expect(try pins.version()?.sequence == 2)
-        _ = try result(of: TestPush(signer: "sender").sealed()).get()
-        let third = TestSenderSet(keys: ["sender": .revoked(at: UnixTime(1))], sequence: 3)
+        #expect(try failure(of: "sender") == nil)
+        let third = TestSenderSet(keys: [("sender", .revoked(at: UnixTime(1)))], sequence: 3)
         expectDeviceKeyError(.unsuitable) { try pins.accept(third.document(), at: TestPush.now) }
         #expect(try pins.version()?.sequence == 2)
     }

@@ -2,7 +2,6 @@ import Foundation
 import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptSender
 import PushCryptTestSupport
 import Testing
 
@@ -32,6 +31,14 @@ final class TestKeyring: Sendable {
         return try #require(try identity.current())
     }
 
+    /// Makes a pair that follows the current one, and confirms its registration.
+    @discardableResult
+    func rotate(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
+        let record = try identity(options, at: time).rotate()
+        try identity(options, at: time).confirmRegistered(record.kid)
+        return record
+    }
+
     func names() throws -> [String] {
         FileManager.default.fileExists(atPath: path) ? try folder.names(in: Self.name) : []
     }
@@ -51,11 +58,7 @@ final class TestKeyring: Sendable {
 extension TestPush {
     /// Seals a push at ``now`` to the record, as a backend does.
     static func sealed(to record: RegistrationRecord) throws -> [UInt8] {
-        let sealer = try Sealer(topic: topic, clock: { now })
-        let push = try sealer.seal(
-            Array(json.utf8), to: Recipient(jwk: Array(record.jwk.bytes)),
-            placeholder: .literal(title: "New message", body: nil))
-        return Array(push.json)
+        try TestPush().seal(to: Recipient(jwk: Array(record.jwk.bytes))).bytes
     }
 
     static func open(
@@ -81,10 +84,5 @@ func expectNoKey(
     _ expected: FailureClass, _ kid: KeyID, in keyring: any RecipientKeyring, at time: UnixTime = TestPush.now,
     location: SourceLocation = #_sourceLocation
 ) {
-    do throws(FailureClass) {
-        _ = try keyring.key(kid, at: time)
-        Issue.record("found", sourceLocation: location)
-    } catch {
-        #expect(error == expected, sourceLocation: location)
-    }
+    #expect(throws: expected, sourceLocation: location) { try keyring.key(kid, at: time) }
 }

@@ -9,29 +9,23 @@ import Testing
     /// Computed by Python's hashlib.
     private static let name = "QYQ7oTAS2VrGRAnrYya3TfXBxZtdgvHP3H5T1cmMwdw"
 
-    @Test("the receipt of a restored push has push_id and no key")
-    func opened() throws {
-        let receipt = try Receipt(.sample(nil, Self.message, pushID: "order-\"7\"", kid: Self.kid))
-        #expect(
-            receipt.json.text
-                == #"{"id":"\#(Self.name)","push":"order-\"7\"","outcome":"opened","time":1800000000}"#)
-    }
-
-    @Test("the receipt of a push without push_id has the message's name")
-    func messageID() throws {
-        let receipt = try Receipt(.sample(nil, Self.message))
-        #expect(
-            receipt.json.text
-                == #"{"id":"\#(Self.name)","push":"\#(Self.name)","outcome":"opened","time":1800000000}"#)
-    }
-
-    @Test("the receipt of a push that failed after opening has another id and the key")
-    func failed() throws {
-        let receipt = try Receipt(.sample(.timedOut, Self.message, pushID: "7", kid: Self.kid))
-        #expect(
-            receipt.json.text
-                == #"{"id":"\#(Self.name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA"}"#
-        )
+    @Test(
+        "a receipt has the push_id or else the message's name, and after a failure another id and the key",
+        arguments: [
+            (
+                DeliveryReport.sample(nil, message, pushID: "order-\"7\"", kid: kid),
+                #"{"id":"\#(name)","push":"order-\"7\"","outcome":"opened","time":1800000000}"#
+            ),
+            (
+                .sample(nil, message), #"{"id":"\#(name)","push":"\#(name)","outcome":"opened","time":1800000000}"#
+            ),
+            (
+                .sample(.timedOut, message, pushID: "7", kid: kid),
+                #"{"id":"\#(name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA"}"#
+            ),
+        ])
+    func written(_ report: DeliveryReport, _ json: String) throws {
+        #expect(try Receipt(report).json.text == json)
     }
 
     @Test("receipts of pushes that couldn't be opened have random ids and no push")
@@ -57,17 +51,14 @@ import Testing
         #expect(!receipt.json.text.contains(Self.message))
         #expect(receipt.pushID == ReceiptName(messageID: Self.message)?.description)
     }
-}
 
-/// Whether a form has the fields of the receipt.
-@Suite struct FormFieldsTests {
     @Test("the form of a receipt has its members as fields, with other characters than letters and digits escaped")
     func fields() throws {
         let json = #"{"id":"A-b_c.*","push":"a b&c=d+e%f\"Ää\u0000~/😀","outcome":"opened","time":1800000000}"#
-        let form = String(decoding: FormFields.encode(Array(json.utf8)), as: UTF8.self)
         // As Python's urlencode writes it, except for "*" and "~", which the URL Standard treats differently.
         #expect(
-            form == "id=A-b_c.*&push=a+b%26c%3Dd%2Be%25f%22%C3%84%C3%A4%00%7E%2F%F0%9F%98%80&outcome=opened"
+            FormFields.encode(Array(json.utf8)).text
+                == "id=A-b_c.*&push=a+b%26c%3Dd%2Be%25f%22%C3%84%C3%A4%00%7E%2F%F0%9F%98%80&outcome=opened"
                 + "&time=1800000000")
     }
 

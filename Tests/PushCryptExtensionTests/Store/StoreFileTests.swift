@@ -25,46 +25,41 @@ import Testing
         try folder.fill()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["pushcrypt.sqlite", "pushcrypt.sqlite-journal"])
-        for name in [".", "pushcrypt.sqlite", "pushcrypt.sqlite-journal"] {
+        for name in [""] + names {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)
             let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue
-            #expect(mode == (name == "." ? 0o700 : 0o600), "\(name)")
+            #expect(mode == (name.isEmpty ? 0o700 : 0o600), "\(name)")
         }
     }
 
     @Test("an open store uses the folder that currently has its path")
     func exchanged() throws {
         let store = folder.store()
-        #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try store.claim("a"))
         let other = try folder.copy()
-        #expect(try folder.store().claim("b", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try folder.store().claim("b"))
         try FileManager.default.removeItem(atPath: folder.path)
-        #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try store.claim("a"))
         try FileManager.default.removeItem(atPath: folder.path)
         try FileManager.default.copyItem(atPath: other.path, toPath: folder.path)
-        #expect(try !store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
-        #expect(try store.claim("b", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try !store.claim("a"))
+        #expect(try store.claim("b"))
         #expect(try store.statistics().rebuildCount == 0)
     }
 
     @Test("between two calls the store has no lock, and another store doesn't wait")
     func idle() throws {
-        let (store, other) = (folder.store { $0.busyTimeout = .zero }, folder.store { $0.busyTimeout = .zero })
-        for number in 0..<10 {
-            #expect(try store.claim("a\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now))
-            #expect(try other.claim("b\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now))
-        }
+        let stores = (0..<2).map { _ in folder.store { $0.busyTimeout = .zero } }
+        for number in 0..<20 { #expect(try stores[number % 2].claim("\(number)")) }
     }
 
     @Test("concurrent calls of one store grant each message once")
     func threads() throws {
-        let store = folder.store()
-        let granted = Counter()
+        let (store, grantedCount) = (folder.store(), Locked(0))
         DispatchQueue.concurrentPerform(iterations: 60) { number in
-            let id = "\(number % 20)"
-            if (try? store.claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now)) == true { granted.add() }
+            if (try? store.claim("\(number % 20)")) == true { grantedCount.withLock { $0 += 1 } }
         }
-        #expect(granted.value == 20)
+        #expect(grantedCount.withLock { $0 } == 20)
     }
 
     @Test("a store of a later version throws newerVersion and isn't changed")
@@ -73,9 +68,7 @@ import Testing
         try folder.script("PRAGMA application_id = 0x50430004; PRAGMA user_version = 4")
         let before = try Data(contentsOf: folder.file)
         let store = folder.store()
-        #expect(
-            storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == .newerVersion
-        )
+        #expect(storeErrorCode { _ = try store.claim("a") } == .newerVersion)
         #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
         #expect(try Data(contentsOf: folder.file) == before)
         // The version of an open store may also change.
@@ -85,11 +78,4 @@ import Testing
             "PRAGMA application_id = 0x50430004; PRAGMA user_version = 4; ALTER TABLE counter RENAME TO c")
         #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
     }
-}
-
-/// A number that threads share.
-final class Counter: Sendable {
-    private let number = Locked(0)
-    var value: Int { number.withLock { $0 } }
-    func add() { number.withLock { $0 += 1 } }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
@@ -54,7 +55,7 @@ struct StoreKillTests {
         let folder = try StoreFolder()
         let store = folder.store()
         for number in 0..<600 {
-            _ = try store.claim(Self.spread(number), issuedAt: StoreFolder.now, at: StoreFolder.now)
+            _ = try store.claim(Self.spread(number))
             try store.markSeen(Self.spread(number))
         }
         let script = "ulimit -c 0; ulimit -f \(page * 8); exec \"$EXTENSION\" store-hammer '\(folder.path)' \(page)"
@@ -76,7 +77,7 @@ struct StoreKillTests {
 
     /// Claims the message at a time when the claims of the child processes have lapsed.
     private func claim(_ id: String, _ store: SharedStore) throws -> Bool {
-        try store.claim(id, issuedAt: StoreFolder.now, at: StoreFolder.now + 1_000_000)
+        try store.claim(id, at: StoreFolder.now + 1_000_000)
     }
 
     private static func ids(_ word: String, _ lines: [String]) -> [String] {
@@ -95,48 +96,50 @@ struct StoreKillTests {
 
 @Suite("SharedStore used by several processes")
 struct StoreCrowdTests {
+    private func expectEachGrantedOnce(_ folder: StoreFolder, processes: Int, messages: Int) throws {
+        let crowd = try (0..<processes).map { _ in
+            try ExtensionProcess.start("store-claim", folder.path, "\(messages)")
+        }
+        let granted = crowd.map { $0.remainingLines() }
+        for process in crowd { #expect(try process.process.wait() == .exit(0)) }
+        #expect(granted.joined().compactMap(Int.init).sorted() == Array(0..<messages))
+    }
+
     @Test("several processes are granted each message once", arguments: [2, 4])
     func claims(_ count: Int) throws {
         let folder = try StoreFolder()
-        let crowd = try (0..<count).map { _ in try ExtensionProcess.start("store-claim", folder.path, "300") }
-        let granted = crowd.map { $0.remainingLines() }
-        for process in crowd { #expect(try process.process.wait() == .exit(0)) }
-        #expect(granted.joined().compactMap(Int.init).sorted() == Array(0..<300))
+        try expectEachGrantedOnce(folder, processes: count, messages: 300)
         #expect(try folder.integrity() == ["ok"])
+    }
+
+    private func damagedFolder() throws -> StoreFolder {
+        let folder = try StoreFolder()
+        try folder.fill()
+        try Data(repeating: 7, count: 50_000).write(to: folder.file)
+        return folder
     }
 
     @Test(
         "a damaged store is rebuilt once if eight threads find the damage",
         arguments: LongTests.value(0..<20, short: 0..<5))
     func rebuildByThreads(_ round: Int) throws {
-        let folder = try StoreFolder()
-        try folder.fill()
-        try Data(repeating: 7, count: 50_000).write(to: folder.file)
-        let granted = Counter()
+        let (folder, grantedCount) = (try damagedFolder(), Locked(0))
         DispatchQueue.concurrentPerform(iterations: 8) { number in
             let store = folder.store { $0.busyTimeout = .seconds(60) }
-            let isGranted = try? store.claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now)
-            if isGranted == true { granted.add() }
+            if (try? store.claim("\(number)")) == true { grantedCount.withLock { $0 += 1 } }
         }
-        #expect(granted.value == 8)
+        #expect(grantedCount.withLock { $0 } == 8)
         let store = folder.store()
         #expect(try store.statistics().rebuildCount == 1)
-        for number in 0..<8 {
-            #expect(try !store.claim("\(number)", issuedAt: StoreFolder.now, at: StoreFolder.now))
-        }
+        for number in 0..<8 { #expect(try !store.claim("\(number)")) }
     }
 
     @Test(
         "a damaged store is rebuilt once if four processes find the damage",
         arguments: LongTests.value(0..<5, short: 0..<2))
     func rebuild(_ round: Int) throws {
-        let folder = try StoreFolder()
-        try folder.fill()
-        try Data(repeating: 7, count: 50_000).write(to: folder.file)
-        let crowd = try (0..<4).map { _ in try ExtensionProcess.start("store-claim", folder.path, "20") }
-        let granted = crowd.map { $0.remainingLines() }
-        for process in crowd { #expect(try process.process.wait() == .exit(0)) }
-        #expect(granted.joined().compactMap(Int.init).sorted() == Array(0..<20))
+        let folder = try damagedFolder()
+        try expectEachGrantedOnce(folder, processes: 4, messages: 20)
         #expect(try folder.store().statistics().rebuildCount == 1)
     }
 }

@@ -13,7 +13,7 @@ import Testing
     }
 
     private func expect(_ code: StoreError.Code, _ store: SharedStore) {
-        #expect(storeErrorCode { _ = try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now) } == code)
+        #expect(storeErrorCode { _ = try store.claim("a") } == code)
         #expect(storeErrorCode { try store.markSeen("a") } == code)
         #expect(storeErrorCode { _ = try store.statistics() } == code)
         // A report can't throw, so it is dropped.
@@ -30,29 +30,25 @@ import Testing
         expect(.busy, store)
         holder.process.kill()
         #expect(try holder.process.wait() == .signal(SIGKILL))
-        #expect(try store.claim("a", issuedAt: StoreFolder.now, at: StoreFolder.now))
+        #expect(try store.claim("a"))
         #expect(try store.statistics().rebuildCount == 0)
     }
 
     @Test("a store whose parent folder is missing throws unavailable and works when it exists")
     func noFolder() throws {
-        let path = folder.path + "/below"
-        let store = SharedStore(folder: path, role: .extension)
+        let store = SharedStore(folder: folder.path + "/below", role: .extension)
         expect(.unavailable, store)
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
         #expect(try store.replayState() == ReplayState())
     }
 
-    @Test("a file in place of the folder throws unavailable")
-    func file() throws {
+    @Test("a file in place of the folder, or a folder in place of the store's file, throws unavailable")
+    func exchanged() throws {
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path))
         expect(.unavailable, folder.store())
-    }
-
-    @Test("a folder in place of the store's file throws unavailable")
-    func fileIsFolder() throws {
-        try FileManager.default.createDirectory(atPath: folder.file.path, withIntermediateDirectories: true)
-        expect(.unavailable, folder.store())
+        let other = try StoreFolder()
+        try FileManager.default.createDirectory(atPath: other.file.path, withIntermediateDirectories: true)
+        expect(.unavailable, other.store())
     }
 
     @Test(
@@ -63,7 +59,7 @@ import Testing
         try folder.fill()
         try folder.open(mode: 0o555, file: 0o644)
         #expect(try ExtensionProcess.shell(script).lines.first?.hasPrefix("unavailable: ") == true)
-        try folder.remove()
+        try FileManager.default.removeItem(atPath: folder.path)
         try folder.open(mode: 0o555)
         #expect(try ExtensionProcess.shell(script).lines.first?.hasPrefix("unavailable: ") == true)
         try folder.open(mode: 0o777)
@@ -90,76 +86,48 @@ import Testing
         if pages == 0 { #expect(!output.lines.dropLast().contains("true")) }
     }
 
-    @Test(
-        "a store on a full disk remembers new messages while its files have room",
-        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
-    func fullWithRoom() throws {
-        let output = try ExtensionProcess.shell(
-            FullDisk.script(
-                """
-                "$EXTENSION" store-try disk/store a
-                fill 0
-                "$EXTENSION" store-try disk/store b
-                "$EXTENSION" store-try disk/store b
-                """))
-        #expect(output.lines == ["true", "true", "false"])
+    /// Commands on a full disk, and what they print. `TRY` tries to claim a message in a process of its own, and `SHOW` shows
+    /// several messages in one process.
+    struct FullCase: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let script: String
+        let lines: String
     }
 
-    /// Without its journal the store can write nothing, not even the later iat of a repeat, but the repeat is refused.
-    @Test(
-        "a store on a full disk still refuses messages that were shown",
-        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
-    func fullAndRepeated() throws {
-        let output = try ExtensionProcess.shell(
-            FullDisk.script(
-                """
-                "$EXTENSION" store-try disk/store a
-                rm disk/store/pushcrypt.sqlite-journal
-                fill 0
-                "$EXTENSION" store-try disk/store a
-                "$EXTENSION" store-try disk/store a 1
-                "$EXTENSION" store-try disk/store b
-                make_room
-                "$EXTENSION" store-try disk/store a 1
-                """))
-        #expect(
-            output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 } == ["true", "false", "false", "full", "false"])
-    }
-
-    /// What the process remembers is written after the message was looked for in the file.
-    @Test(
-        "a process that remembers receipts and releases on a full disk still refuses messages that the file knows",
-        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
-    func fullAndRemembering() throws {
-        let output = try ExtensionProcess.shell(
-            FullDisk.script(
-                """
-                "$EXTENSION" store-try disk/store a
-                fill 0
-                "$EXTENSION" store-show disk/store b a release:c a c
-                """))
-        #expect(output.lines == ["true", "true", "false", "true", "false", "true"])
-    }
-
-    @Test(
-        "a damaged store on a full disk is counted when it is rebuilt",
-        .enabled(if: FullDisk.isAvailable, FullDisk.missing))
-    func fullAndDamaged() throws {
-        let output = try ExtensionProcess.shell(
-            FullDisk.script(
-                """
-                "$EXTENSION" store-try disk/store a
-                printf damaged >disk/store/pushcrypt.sqlite
-                fill 0
-                "$EXTENSION" store-try disk/store a
-                "$EXTENSION" store-try disk/store a
-                make_room
-                "$EXTENSION" store-try disk/store a
-                "$EXTENSION" store-try disk/store a
+    private static let fullCases = [
+        FullCase(
+            testDescription: "while its files have room, new messages are remembered",
+            script: "TRY a; fill 0; TRY b; TRY b", lines: "true true false"),
+        // Without its journal the store can write nothing, not even the later iat of a repeat, but the repeat is refused.
+        FullCase(
+            testDescription: "messages that were shown are refused",
+            script: "TRY a; rm disk/store/pushcrypt.sqlite-journal; fill 0; TRY a; TRY a 1; TRY b; make_room; TRY a 1",
+            lines: "true false false full false"),
+        // What the process remembers is written after the message was looked for in the file.
+        FullCase(
+            testDescription: "a process that remembers receipts and releases refuses messages that the file knows",
+            script: "TRY a; fill 0; SHOW b a release:c a c", lines: "true true false true false true"),
+        FullCase(
+            testDescription: "a process shows no message twice",
+            script: "TRY a; fill 0; SHOW b a c b a c; make_room; SHOW a d a",
+            lines: "true true false true false false false false true false"),
+        FullCase(
+            testDescription: "a damaged store is counted when it is rebuilt",
+            script: """
+                TRY a; printf damaged >disk/store/pushcrypt.sqlite; fill 0; TRY a; TRY a; make_room; TRY a; TRY a
                 cat disk/store/pushcrypt.rebuilt && echo
-                """))
-        #expect(
-            output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 } == ["true", "full", "full", "true", "false", "+"])
+                """, lines: "true full full true false +"),
+    ]
+
+    @Test(
+        "on a full disk a store refuses what it knows", .enabled(if: FullDisk.isAvailable, FullDisk.missing),
+        arguments: fullCases)
+    func full(_ test: FullCase) throws {
+        let script = test.script.replacing("TRY", with: "\"$EXTENSION\" store-try disk/store")
+            .replacing("SHOW", with: "\"$EXTENSION\" store-show disk/store")
+        let output = try ExtensionProcess.shell(FullDisk.script(script))
+        let lines = output.lines.map { $0.hasPrefix("full: ") ? "full" : $0 }
+        #expect(lines.joined(separator: " ") == test.lines)
     }
 }
 
@@ -171,12 +139,8 @@ extension StoreFolder {
             try files.createDirectory(atPath: path, withIntermediateDirectories: false)
         }
         let parent = (path as NSString).deletingLastPathComponent
-        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: parent)
-        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-        if let file { try files.setAttributes([.posixPermissions: file], ofItemAtPath: self.file.path) }
-    }
-
-    fileprivate func remove() throws {
-        try FileManager.default.removeItem(atPath: path)
+        for (path, mode) in [(parent, 0o755), (path, mode), (self.file.path, file)] as [(String, Int?)] {
+            if let mode { try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
+        }
     }
 }

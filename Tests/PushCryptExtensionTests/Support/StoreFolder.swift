@@ -67,7 +67,9 @@ struct StoreFolder {
 
 extension SharedStore {
     /// Claims a message that expires after 30 days, in the file only.
-    func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
+    func claim(
+        _ id: String, issuedAt: UnixTime = StoreFolder.now, at time: UnixTime = StoreFolder.now
+    ) throws -> Bool {
         let message = MessageStamp(
             name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
         return try claimInFile(message, at: time.seconds).refusal == nil
@@ -75,7 +77,7 @@ extension SharedStore {
 
     /// Claims a message as a session does.
     func claim(
-        _ id: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+        _ id: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime = StoreFolder.now
     ) throws -> Result<MessageClaim, FailureClass> {
         let message = MessageStamp(name: id, issuedAt: issuedAt, expiresAt: expiresAt)
         let isReserved = reserve(message, at: time)

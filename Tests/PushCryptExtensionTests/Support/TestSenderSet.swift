@@ -35,11 +35,12 @@ struct TestSenderSet {
     static let id = [UInt8](repeating: 7, count: 16)
     /// The file in which `SenderPins` keeps the set.
     static let file = "sender-set-BwcHBwcHBwcHBwcHBwcHBw.json"
-    static let always = KeyLifecycle(activatesAt: UnixTime(0))
     static let day: Int64 = 86_400
+    static let both: [(String, KeyLifecycle)] = [("sender", .always), ("other sender", .always)]
+    static let other = [both[1]]
 
     /// The keys by their names in the vectors.
-    var keys = ["sender": always]
+    var keys = [both[0]]
     var sequence: Int64 = 1
     var epoch: Int64 = 1
     var id = Self.id
@@ -77,5 +78,7 @@ extension SenderSetPins {
 }
 
 extension KeyLifecycle {
+    static let always = KeyLifecycle(activatesAt: UnixTime(0))
+
     static func revoked(at time: UnixTime) -> KeyLifecycle { KeyLifecycle(activatesAt: UnixTime(0), revokedAt: time) }
 }

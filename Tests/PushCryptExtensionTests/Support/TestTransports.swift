@@ -65,9 +65,7 @@ final class RecordingTransport: HTTPTransport {
     var pushes: [String] { bodies.compactMap { $0.firstMatch(of: /"push":"([^"]*)"/).map { String($0.1) } } }
 
     /// Sets the next responses, nil for a success; all later ones are successes.
-    func answer(_ answers: TransferError.Code?...) {
-        state.withLock { $0.answers = answers }
-    }
+    func answer(_ answers: [TransferError.Code?]) { state.withLock { $0.answers = answers } }
 
     func open() {
         let waiting = state.withLock { state in
