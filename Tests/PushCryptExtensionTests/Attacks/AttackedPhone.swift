@@ -1,6 +1,5 @@
 import PushCryptCore
 import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
 import Testing
@@ -37,14 +36,8 @@ struct AttackedPhone {
     }
 
     /// The payload that the backend sends to this phone.
-    func push(_ json: String = secret, topic: String = TestPush.topic, options: Sealer.Options = .init()) throws
-        -> [UInt8]
-    {
-        let signer = try profile.isSigned ? TestKeys.sender("sender") : nil
-        let sealer = try Sealer(topic: topic, signer: signer.map(Signer.key), options: options, clock: { TestPush.now })
-        let placeholder = Placeholder.literal(title: "New message", body: nil)
-        return Array(
-            try sealer.seal(Array(json.utf8), to: TestKeys.recipient(profile.key), placeholder: placeholder).json)
+    func push(_ json: String = secret, options: Sealer.Options = .init()) throws -> [UInt8] {
+        try TestPush(key: profile.key, signer: profile.isSigned ? "sender" : nil, json: json, options: options).sealed()
     }
 
     /// Runs the extension for one payload. Each call opens the store again, as a new process does.

@@ -53,30 +53,23 @@ import Testing
         "a server reorders, cuts or exchanges the blob of an offloaded payload: attachmentFailed, the short sealed alert",
         arguments: Attack.allCases)
     func offload(attack: Attack) async throws {
-        let phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
         let blob = try Self.offloaded("a")
-        let push = try Sealer(topic: TestPush.topic, clock: { TestPush.now }).seal(
-            Array(#"{"aps":{"alert":"short"}}"#.utf8), to: TestKeys.recipient("x25519"), placeholder: .standard,
-            offload: OffloadReference(url: "https://example.com/9", blob: blob.reference))
+        let push = try TestPush.offloading(blob, key: "x25519")
         let body = attack.apply(to: blob.bytes, other: try Self.offloaded("b").bytes)
         #expect(body != blob.bytes)
-        let delivery = try await phone.show(Array(push.json)) {
-            $0.offload = OffloadFetcher(transport: OneBody(bytes: body))
+        for (body, isWhole) in [(body, false), (blob.bytes, true)] {
+            let phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
+            let delivery = try await phone.show(push) { $0.offload = OffloadFetcher(transport: OneBody(bytes: body)) }
+            #expect(delivery.failure == (isWhole ? nil : .attachmentFailed) && delivery.isRestored)
+            #expect(delivery.content.body.literal == (isWhole ? "whole a" : "short"))
+            #expect(delivery.stageFailures.map(\.stage) == (isWhole ? [] : ["offload"]))
         }
-        #expect(delivery.failure == .attachmentFailed && delivery.isRestored)
-        #expect(delivery.content.body.literal == "short")
-        #expect(delivery.stageFailures.map(\.stage) == ["offload"])
-        let whole = try await AttackedPhone(phone.profile).show(Array(push.json)) {
-            $0.offload = OffloadFetcher(transport: OneBody(bytes: blob.bytes))
-        }
-        #expect(whole.failure == nil && whole.content.body.literal == "whole a")
     }
 
     @Test(
         "a server reorders, cuts or exchanges the blob of an attachment: attachmentFailed, the text without a file",
         arguments: Attack.allCases)
     func attachment(attack: Attack) async throws {
-        let phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
         let folder = try TemporaryFolder()
         let png = [UInt8](hex: "89504E470D0A1A0A0000000D49484452")
         let blobs = try [0, 1].map { seed in
@@ -84,14 +77,11 @@ import Testing
         }
         let reference = try AttachmentReference(
             url: "https://example.com/a", blob: blobs[0].reference, type: "image/png", id: nil)
-        let push = try Sealer(topic: TestPush.topic, clock: { TestPush.now }).seal(
-            Array(AttackedPhone.secret.utf8), to: TestKeys.recipient("x25519"), placeholder: .standard,
-            attachments: [reference])
-        for (body, isWhole) in [
-            (attack.apply(to: blobs[0].bytes, other: blobs[1].bytes), false), (blobs[0].bytes, true),
-        ] {
-            let again = try AttackedPhone(phone.profile)
-            let delivery = try await again.show(Array(push.json)) {
+        let push = try TestPush(key: "x25519", json: AttackedPhone.secret, attachments: [reference]).sealed()
+        let body = attack.apply(to: blobs[0].bytes, other: blobs[1].bytes)
+        for (body, isWhole) in [(body, false), (blobs[0].bytes, true)] {
+            let phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
+            let delivery = try await phone.show(push) {
                 $0.attachments = AttachmentStage(
                     configuration: .init(folder: folder.path + "/files"), transport: OneBody(bytes: body),
                     timer: ManualTimer())

@@ -14,16 +14,13 @@ import Testing
         phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
     }
 
-    /// An outer payload around any bytes, which everyone with the public key can make.
-    private func sealed(_ message: [UInt8]) throws -> [UInt8] {
-        let recipient = try TestKeys.recipient("x25519")
-        let sealed = try Envelope.seal(message, to: recipient, signer: nil, topic: try Topic(TestPush.topic))
-        return OuterFrame(placeholder: Array(#""x""#.utf8), exposed: [], kid: recipient.kid, skid: nil)
-            .payload(sealed: sealed)
-    }
-
     private static let message = Array(
         #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060}}"#.utf8)
+
+    /// An outer payload around any bytes, which everyone with the public key can make.
+    private func sealed(_ message: [UInt8]) throws -> [UInt8] {
+        try TestPush(key: "x25519").sealedAsMessage(message)
+    }
 
     @Test("a hostile text as the outer payload: malformed, the app's own text", arguments: HostileText.allCases)
     func outerPayload(hostile: HostileText) async throws {
@@ -79,11 +76,7 @@ import Testing
     /// Shows a push whose offloaded payload is this text.
     private func offloading(_ text: [UInt8]) async throws -> DeliverySession.Delivery {
         let blob = try SealedBlob(text, for: .payload)
-        let reference = try OffloadReference(url: "https://example.com/9", blob: blob.reference)
-        let push = try Sealer(topic: TestPush.topic, clock: { TestPush.now }).seal(
-            Array(#"{"aps":{"alert":"short"}}"#.utf8), to: TestKeys.recipient("x25519"), placeholder: .standard,
-            offload: reference)
-        return try await phone.show(Array(push.json)) {
+        return try await phone.show(TestPush.offloading(blob, key: "x25519")) {
             $0.offload = OffloadFetcher(transport: OneBody(bytes: blob.bytes))
         }
     }
@@ -122,34 +115,22 @@ import Testing
         #expect(error?.code == .malformed)
     }
 
-    @Test("a hostile text as the payload to seal: invalidPayload, nothing is sealed", arguments: HostileText.allCases)
-    func payloadToSeal(hostile: HostileText) throws {
+    /// Expects a payload that a user of the backend's API writes not to be sealed.
+    private func expectNotSealed(_ text: [UInt8]) throws {
         let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
-        let text = hostile.text(from: Array(#"{"aps":{"alert":"x"}}"#.utf8))
         let error = #expect(throws: SenderError.self) {
             try sealer.seal(text, to: TestKeys.recipient("x25519"), placeholder: .standard)
         }
         #expect(error?.code == .invalidPayload)
+    }
+
+    @Test("a hostile text as the payload to seal: invalidPayload, nothing is sealed", arguments: HostileText.allCases)
+    func payloadToSeal(hostile: HostileText) throws {
+        try expectNotSealed(hostile.text(from: Array(#"{"aps":{"alert":"x"}}"#.utf8)))
     }
 
     @Test("a number of 10 MB in the payload to seal: invalidPayload, nothing is sealed")
     func longNumberToSeal() throws {
-        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
-        let text = HostileText.withLongNumber(Array(#"{"aps":{"alert":"x"}}"#.utf8))
-        let error = #expect(throws: SenderError.self) {
-            try sealer.seal(text, to: TestKeys.recipient("x25519"), placeholder: .standard)
-        }
-        #expect(error?.code == .invalidPayload)
+        try expectNotSealed(HostileText.withLongNumber(Array(#"{"aps":{"alert":"x"}}"#.utf8)))
     }
-}
-
-/// A server that returns one body.
-struct OneBody: HTTPTransport {
-    let bytes: [UInt8]
-
-    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
-        try receive(bytes)
-    }
-
-    func post(_ post: HTTPPost) async throws {}
 }

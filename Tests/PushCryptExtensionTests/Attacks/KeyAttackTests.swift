@@ -13,14 +13,23 @@ import Testing
         let code: KeyError.Code
 
         init(_ description: String, _ jwk: [UInt8], _ code: KeyError.Code) {
-            self.description = description
-            self.jwk = jwk
-            self.code = code
+            (self.description, self.jwk, self.code) = (description, jwk, code)
         }
 
         init(_ what: String, _ key: String, _ old: String, _ new: String, _ code: KeyError.Code) {
             self.init("\(key): \(what)", ReferenceVectors.shared.publicJWK(key).replacing(old, with: new), code)
         }
+
+        /// A private JWK with the `d` of the other key of its kind.
+        init(otherD key: String) {
+            let (d, other) = (KeyAttackTests.member("d", key), KeyAttackTests.member("d", "other \(key)"))
+            let jwk = ReferenceVectors.shared.jwk(key).replacing(#""d":"\#(d)""#, with: #""d":"\#(other)""#)
+            self.init("\(key): the d of another key", jwk, .invalidKey)
+        }
+    }
+
+    private static func member(_ name: String, _ key: String) -> String {
+        ReferenceVectors.shared.keys[key]?[name] ?? ""
     }
 
     static let forgeries: [Forgery] = privateParts + curves + algorithms + identities + points
@@ -49,22 +58,13 @@ import Testing
         Forgery("the kid of another key", "x25519", "_20Z-S_-56M", "QzfU0rOQVPk", .kidMismatch),
         Forgery("two kids", "p256", #""kty":"#, #""kid":"sVDwTtXScNM","kty":"#, .malformed),
         Forgery("two kty", "x25519", #""x":"#, #""kty":"oct","x":"#, .malformed),
-        Forgery(
-            "the d of another key",
-            ReferenceVectors.shared.jwk("p256").replacing(
-                #""d":"\#(ReferenceVectors.shared.keys["p256"]?["d"] ?? "")""#,
-                with: #""d":"\#(ReferenceVectors.shared.keys["other p256"]?["d"] ?? "")""#), .invalidKey),
-        Forgery(
-            "the d of another key",
-            ReferenceVectors.shared.jwk("x25519").replacing(
-                #""d":"\#(ReferenceVectors.shared.keys["x25519"]?["d"] ?? "")""#,
-                with: #""d":"\#(ReferenceVectors.shared.keys["other x25519"]?["d"] ?? "")""#), .invalidKey),
+        Forgery(otherD: "p256"), Forgery(otherD: "x25519"),
         Forgery("a sender's key to seal to", ReferenceVectors.shared.publicJWK("sender"), .wrongKind),
     ]
 
     /// The kid is the right one of the bad point.
     private static let points = [
-        Forgery("a P-256 point off the curve", p256(y: ReferenceVectors.shared.keys["p256"]?["x"] ?? ""), .invalidKey),
+        Forgery("a P-256 point off the curve", p256(y: member("x", "p256")), .invalidKey),
         Forgery("the X25519 point 0", x25519([UInt8](repeating: 0, count: 32)), .invalidKey),
         Forgery("the X25519 point 1", x25519([1] + [UInt8](repeating: 0, count: 31)), .invalidKey),
         Forgery(
@@ -75,8 +75,7 @@ import Testing
     ]
 
     private static func p256(y: String) -> [UInt8] {
-        let x = ReferenceVectors.shared.keys["p256"]?["x"] ?? ""
-        return jwk(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#, alg: "HPKE-7")
+        jwk(#"{"crv":"P-256","kty":"EC","x":"\#(member("x", "p256"))","y":"\#(y)"}"#, alg: "HPKE-7")
     }
 
     private static func x25519(_ x: [UInt8]) -> [UInt8] {
@@ -122,11 +121,7 @@ import Testing
         Forgery("alg none", "sender", #""alg":"Ed25519""#, #""alg":"none""#, .unsupportedKey),
         Forgery("alg HS256", "sender", #""alg":"Ed25519""#, #""alg":"HS256""#, .unsupportedKey),
         Forgery("the kid of another sender", "sender", "QG8-uR3dGvs", "ycNJpgJHrzI", .kidMismatch),
-        Forgery(
-            "the d of another sender",
-            ReferenceVectors.shared.jwk("sender").replacing(
-                #""d":"\#(ReferenceVectors.shared.keys["sender"]?["d"] ?? "")""#,
-                with: #""d":"\#(ReferenceVectors.shared.keys["other sender"]?["d"] ?? "")""#), .invalidKey),
+        Forgery(otherD: "sender"),
         Forgery("a recipient's key", ReferenceVectors.shared.publicJWK("x25519"), .wrongKind),
         Forgery("a shared key", ReferenceVectors.shared.publicJWK("shared"), .wrongKind),
         // A point of order 1: everyone could sign for it.

@@ -8,54 +8,75 @@ import Testing
 @Suite("Attacks of a relay") struct RelayAttackTests {
     typealias Profile = AttackedPhone.Profile
 
-    @Test("a relay changes the title of the placeholder: the sealed alert is shown", arguments: Profile.all)
-    func changesTitle(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let payload = try phone.push().with("title", "Your bank: call 0190")
-        expectSecretShown(try await phone.show(payload))
-    }
+    /// A change that a relay makes to a payload, and why the phone then shows the app's own text; nil if it shows the sealed
+    /// alert.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let failure: FailureClass?
+        let hasSound: Bool
+        let options: Sealer.Options
+        let change: @Sendable ([UInt8]) throws -> [UInt8]
 
-    @Test(
-        "a relay adds category, badge, sound, thread and members of its own: the sealed alert is shown without them",
-        arguments: Profile.all)
-    func changesCategory(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let payload = try phone.push().replacing(
-            #""mutable-content":1"#,
-            with:
-                #""mutable-content":1,"category":"PAY","badge":99,"sound":"siren","thread-id":"t","interruption-level":"critical""#
-        ).replacing(#"{"aps""#, with: #"{"url":"https://evil.example","aps""#)
-        expectSecretShown(try await phone.show(payload))
-    }
-
-    @Test(
-        "a relay changes the category that the sender exposed: the sealed category is shown", arguments: Profile.all)
-    func changesExposedCategory(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let payload = try phone.push(options: .init(exposed: ["category"])).with("category", "PAY")
-        expectSecretShown(try await phone.show(payload))
-    }
-
-    @Test(
-        "a relay adds members to a push that it broke: the app's own text is shown with the default sound only",
-        arguments: Profile.all)
-    func decoratesABrokenPush(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let payload = try phone.push().withTamperedTag().replacing(
-            #""mutable-content":1"#,
-            with: #""mutable-content":1,"category":"PAY","badge":99,"sound":"siren","target-content-id":"w""#)
-        expectOwnTextShown(try await phone.show(payload), .undecryptable, hasSound: true)
-    }
-
-    @Test("a relay changes the kid to an unknown one: unknownKey, the app's own text", arguments: Profile.all)
-    func changesKid(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let payload = try phone.push()
-        for kid in ["AAAAAAAAAAA", try TestKeys.id("other p256").rawText, try TestKeys.id("sender").rawText] {
-            expectOwnTextShown(try await phone.show(payload.with("kid", kid)), .unknownKey)
+        init(
+            _ name: String, _ failure: FailureClass?, hasSound: Bool = false, _ options: Sealer.Options = .init(),
+            _ change: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+        ) {
+            (testDescription, self.failure, self.hasSound) = (name, failure, hasSound)
+            (self.options, self.change) = (options, change)
         }
-        for kid in ["", "AAAAAAAAAAB", "AAAAAAAAAAAA", "AAAAAAAAAA="] {
-            expectOwnTextShown(try await phone.show(payload.with("kid", kid)), .malformed)
+
+        static func version(_ version: String, _ failure: FailureClass) -> Change {
+            Change("version \(version)", failure) { $0.replacing(#""v":1"#, with: #""v":\#(version)"#) }
+        }
+
+        static func kid(_ kid: String, _ failure: FailureClass) -> Change {
+            Change("kid \(kid)", failure) { try $0.with("kid", kid) }
+        }
+    }
+
+    private static let decoration =
+        #""mutable-content":1,"category":"PAY","badge":99,"sound":"siren","thread-id":"t","#
+        + #""interruption-level":"critical","target-content-id":"w""#
+
+    private static let changes =
+        [
+            Change("the title of the placeholder", nil) { try $0.with("title", "Your bank: call 0190") },
+            Change("the category that the sender exposed", nil, .init(exposed: ["category"])) {
+                try $0.with("category", "PAY")
+            },
+            Change("category, badge, sound, thread and members of its own", nil) {
+                $0.replacing(#""mutable-content":1"#, with: decoration)
+                    .replacing(#"{"aps""#, with: #"{"url":"https://evil.example","aps""#)
+            },
+            // The app's own text has the default sound.
+            Change("members of its own in a push that it broke", .undecryptable, hasSound: true) {
+                try $0.withTamperedTag().replacing(#""mutable-content":1"#, with: decoration)
+            },
+            Change("one byte of sealed", .undecryptable) { try $0.withTamperedTag() },
+            .kid("AAAAAAAAAAA", .unknownKey), .kid("", .malformed), .kid("AAAAAAAAAAB", .malformed),
+            .kid("AAAAAAAAAAAA", .malformed), .kid("AAAAAAAAAA=", .malformed),
+            Change("the kid of another device", .unknownKey) { try $0.with("kid", TestKeys.id("other p256").rawText) },
+            Change("the kid of a sender", .unknownKey) { try $0.with("kid", TestKeys.id("sender").rawText) },
+            .version("0", .unsupportedVersion), .version("2", .unsupportedVersion),
+            .version("9007199254740991", .unsupportedVersion),
+        ]
+        + ["\"1\"", "1.0", "1e0", "true", "null", "-1", "[1]", "9007199254740992"].map { .version($0, .malformed) }
+        + ["0", "2", "true", "null", "\"1\""].map { value in
+            Change("mutable content \(value)", .malformed) {
+                $0.replacing(#""mutable-content":1"#, with: #""mutable-content":\#(value)"#)
+            }
+        }
+
+    @Test(
+        "a relay changes a payload: the sealed alert is shown, or the app's own text and nothing of the payload",
+        arguments: changes, Profile.all)
+    func changes(_ change: Change, profile: Profile) async throws {
+        let phone = try AttackedPhone(profile)
+        let delivery = try await phone.show(change.change(phone.push(options: change.options)))
+        if let failure = change.failure {
+            expectOwnTextShown(delivery, failure, hasSound: change.hasSound)
+        } else {
+            expectSecretShown(delivery)
         }
     }
 
@@ -79,15 +100,16 @@ import Testing
     }
 
     @Test(
-        "a relay adds a skid to an unsigned push: unknownKey, or undecryptable where that sender is pinned",
+        "a relay sends an unsigned push, or adds a skid to it: undecryptable where senders are pinned, else unknownKey",
         arguments: Profile.unsigned)
     func addsSkid(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
-        let payload = try phone.push().replacing(
-            "\"}}", with: #"","skid":"\#(try TestKeys.id("sender").rawText)"}}"#)
+        let pinning = try AttackedPhone(Profile(key: profile.key, isSigned: true))
+        let unsigned = try phone.push()
+        let payload = unsigned.replacing("\"}}", with: #"","skid":"\#(try TestKeys.id("sender").rawText)"}}"#)
         expectOwnTextShown(try await phone.show(payload), .unknownKey)
-        let pinned = try AttackedPhone(Profile(key: profile.key, isSigned: true))
-        expectOwnTextShown(try await pinned.show(payload), .undecryptable)
+        expectOwnTextShown(try await pinning.show(payload), .undecryptable)
+        expectOwnTextShown(try await pinning.show(unsigned), .undecryptable)
     }
 
     @Test(
@@ -99,60 +121,14 @@ import Testing
         let header = ["p256": 65, "p256 psk": 65, "x25519": 32, "x25519 psk": 32][profile.key] ?? 16
         let cut = try payload.changingSealed { $0.removeSubrange(header..<(header + 64)) }
         let forms = try [payload.withoutSKID(), cut, cut.withoutSKID()]
-        for form in forms {
-            expectOwnTextShown(try await phone.show(form), .undecryptable)
-        }
+        for form in forms { expectOwnTextShown(try await phone.show(form), .undecryptable) }
         // An app that accepts unsigned pushes doesn't show the signed one as unsigned.
         let lax = try AttackedPhone(Profile(key: profile.key, isSigned: false))
-        for form in [forms[0], forms[2]] {
-            expectOwnTextShown(try await lax.show(form), .undecryptable)
-        }
+        for form in [forms[0], forms[2]] { expectOwnTextShown(try await lax.show(form), .undecryptable) }
     }
 
     @Test(
-        "a relay sends an unsigned push to an app that pins senders: undecryptable, the app's own text",
-        arguments: Profile.signed)
-    func sendsUnsigned(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let unsigned = try AttackedPhone(Profile(key: profile.key, isSigned: false)).push()
-        expectOwnTextShown(try await phone.show(unsigned), .undecryptable)
-    }
-
-    @Test("a relay changes the version: unsupportedVersion, or malformed for no integer", arguments: Profile.all)
-    func changesVersion(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let payload = try phone.push()
-        for version in ["0", "2", "9007199254740991"] {
-            let changed = payload.replacing(#""v":1"#, with: #""v":\#(version)"#)
-            expectOwnTextShown(try await phone.show(changed), .unsupportedVersion)
-        }
-        for version in ["\"1\"", "1.0", "1e0", "true", "null", "-1", "[1]", "9007199254740992"] {
-            let changed = payload.replacing(#""v":1"#, with: #""v":\#(version)"#)
-            expectOwnTextShown(try await phone.show(changed), .malformed)
-        }
-    }
-
-    @Test("a relay changes one byte of sealed: undecryptable, the app's own text", arguments: Profile.all)
-    func changesSealed(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        expectOwnTextShown(try await phone.show(phone.push().withTamperedTag()), .undecryptable)
-    }
-
-    @Test(
-        "a relay moves the sealed field into the push of another device: undecryptable on that device",
-        arguments: [
-            ("p256", "other p256"), ("x25519", "other x25519"), ("shared", "other shared"), ("device", "other device"),
-        ],
-        [false, true])
-    func movesToAnotherDevice(keys: (String, String), isSigned: Bool) async throws {
-        let first = try AttackedPhone(Profile(key: keys.0, isSigned: isSigned))
-        let second = try AttackedPhone(Profile(key: keys.1, isSigned: isSigned))
-        let moved = try second.push().with("sealed", first.push().member("sealed"))
-        expectOwnTextShown(try await second.show(moved), .undecryptable)
-    }
-
-    @Test(
-        "a relay swaps the payloads of two recipients: each shows the app's own text and nothing of the other's push",
+        "a relay swaps the payloads of two recipients, or their sealed fields: each shows the app's own text",
         arguments: [
             ("p256", "other p256", FailureClass.unknownKey), ("x25519", "other x25519", .unknownKey),
             ("p256", "x25519", .unknownKey), ("shared", "other shared", .unknownKey),
@@ -164,6 +140,8 @@ import Testing
         let second = try AttackedPhone(Profile(key: swap.1, isSigned: isSigned))
         expectOwnTextShown(try await first.show(second.push()), swap.2)
         expectOwnTextShown(try await second.show(first.push()), swap.2)
+        let moved = try second.push().with("sealed", first.push().member("sealed"))
+        expectOwnTextShown(try await second.show(moved), .undecryptable)
     }
 
     @Test("a relay sends a push to another app with the same key: undecryptable there", arguments: Profile.all)
@@ -196,27 +174,16 @@ import Testing
     }
 
     @Test(
-        "a relay sends an unsealed push to an app that requires sealed ones: notSealed, the app's own text",
-        arguments: Profile.all)
-    func sendsUnsealed(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let alert =
-            #""aps":{"alert":{"title":"Zoë","body":"Call 0190"},"mutable-content":1,"category":"PAY","badge":9}"#
-        let bare = Array(#"{\#(alert),"url":"https://evil.example"}"#.utf8)
-        expectOwnTextShown(try await phone.show(bare), .notSealed)
-        for member in ["null", "{}", "[]", #""opened""#, #"{"status":"opened"}"#, #"{"id":"AAECAwQFBgcICQoLDA0ODw"}"#] {
-            let mimic = Array(#"{\#(alert),"pushcrypt":\#(member)}"#.utf8)
-            expectOwnTextShown(try await phone.show(mimic), .malformed, "\(member)")
-        }
-    }
-
-    @Test(
-        "a relay sends an unsealed push without mutable content in a sealed one's form: malformed, the app's own text",
-        arguments: ["0", "2", "true", "null", "\"1\""])
-    func changesMutableContent(value: String) async throws {
-        let phone = try AttackedPhone(Profile(key: "p256", isSigned: false))
-        let payload = try phone.push().replacing(#""mutable-content":1"#, with: #""mutable-content":\#(value)"#)
-        expectOwnTextShown(try await phone.show(payload), .malformed)
+        "a relay sends an unsealed push to an app that requires sealed ones: notSealed or malformed, the app's own text",
+        arguments: [
+            "null", "{}", "[]", #""opened""#, #"{"status":"opened"}"#, #"{"id":"AAECAwQFBgcICQoLDA0ODw"}"#, nil,
+        ],
+        Profile.all)
+    func sendsUnsealed(member: String?, profile: Profile) async throws {
+        let aps = #""aps":{"alert":{"title":"Zoë","body":"Call 0190"},"mutable-content":1,"category":"PAY","badge":9}"#
+        let rest = member.map { #""pushcrypt":\#($0)"# } ?? #""url":"https://evil.example""#
+        let delivery = try await AttackedPhone(profile).show(Array("{\(aps),\(rest)}".utf8))
+        expectOwnTextShown(delivery, member == nil ? .notSealed : .malformed)
     }
 
     @Test(

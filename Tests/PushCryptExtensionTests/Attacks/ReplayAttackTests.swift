@@ -49,13 +49,14 @@ import Testing
         expectOwnTextShown(try await phone.show(payload, at: TestPush.now + TestPush.window), .expired)
     }
 
-    @Test("a relay replays a push that the app chose to show passively: its text is shown without sound")
+    @Test("a relay replays a push that the app chose to show passively: its text is shown without sound and stages")
     func replaysToAPassiveApp() async throws {
         let phone = try AttackedPhone(Profile(key: "p256", isSigned: false))
         let payload = try phone.push(#"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#)
         #expect(try await phone.show(payload).failure == nil)
-        let again = try await phone.show(payload) { $0.replays = .passive }
+        let again = try await phone.show(payload) { ($0.replays, $0.stages) = (.passive, [TestStage.suffix("!")]) }
         #expect(again.failure == .replayed && again.isRestored)
+        #expect(again.content.body.literal == "x" && again.content.title.literal == nil)
         #expect(again.content.sound == nil && again.content.interruptionLevel == "passive")
     }
 }

@@ -37,12 +37,12 @@ struct TestPush {
         return try TestPush(key: key, json: #"{"aps":{"alert":"short"}}"#, offload: reference).sealed()
     }
 
-    /// Encrypts the text unchanged, without adding a header, as everyone with the public key can.
-    func sealedAsMessage() throws -> [UInt8] {
+    /// Encrypts a message, the text by default, unchanged and without adding a header, as everyone with the public key can.
+    func sealedAsMessage(_ message: [UInt8]? = nil) throws -> [UInt8] {
         let recipient = try TestKeys.recipient(key)
         let signer = try signer.map(TestKeys.sender)
         let sealed = try Envelope.seal(
-            Array(json.utf8), to: recipient, signer: signer, topic: try Topic(Self.topic))
+            message ?? Array(json.utf8), to: recipient, signer: signer, topic: try Topic(Self.topic))
         let frame = OuterFrame(
             placeholder: Array(#"{"title":"New message"}"#.utf8), exposed: [], kid: recipient.kid, skid: signer?.kid)
         return frame.payload(sealed: sealed)
