@@ -12,9 +12,7 @@ import Testing
 
     private let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     /// A folder whose process has the id 7. The process 8 is running, and all others have ended.
     private func files(at bootAge: Int64 = bootAge) -> AttachmentFolder {
@@ -43,15 +41,13 @@ import Testing
         #expect(try remains("\(process)-100000-\(Self.uuid).part", dated: date))
     }
 
-    @Test("after an hour a file is removed even if its process is running", arguments: [7, 8])
-    func hour(process: Int) throws {
-        #expect(try !remains("\(process)-96399-\(Self.uuid).part"))
-        #expect(try remains("\(process)-96400-\(Self.uuid).part"))
-    }
-
-    @Test("a file from before the device's last start is removed", arguments: [7, 8])
-    func earlierBoot(process: Int) throws {
-        #expect(try !remains("\(process)-100001-\(Self.uuid).part"))
+    @Test("a file of a running process is removed after an hour, and if it is from before the device's last start")
+    func age() throws {
+        for process in [7, 8] {
+            for (age, isLeft) in [(96399, false), (96400, true), (100_001, false)] {
+                #expect(try remains("\(process)-\(age)-\(Self.uuid).part") == isLeft)
+            }
+        }
     }
 
     @Test(
@@ -63,11 +59,6 @@ import Testing
         ])
     func notOurs(name: String) throws {
         #expect(try remains(name))
-    }
-
-    @Test("removing leftovers from a missing folder does nothing")
-    func noFolder() {
-        AttachmentFolder(path: "/nowhere/at/all").removeLeftovers()
     }
 
     @Test("a published file of this process is kept for an hour and then removed")
@@ -89,6 +80,8 @@ import Testing
         #expect(files.isRunning(1))
         #expect(!files.isRunning(.max))
         #expect(BootSession.ageInSeconds > 0)
+        // A missing folder has no leftovers.
+        AttachmentFolder(path: "/nowhere/at/all").removeLeftovers()
         _ = try files.makePartFile()
         files.removeLeftovers()
         #expect(try folder.names().count == 1)

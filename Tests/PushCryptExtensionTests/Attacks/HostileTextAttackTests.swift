@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 import PushCryptTestSupport
@@ -10,9 +9,7 @@ import Testing
 @Suite("Attacks with hostile JSON") struct HostileTextAttackTests {
     private let phone: AttackedPhone
 
-    init() throws {
-        phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
-    }
+    init() throws { phone = try AttackedPhone(.init(key: "x25519", isSigned: false)) }
 
     private static let message = Array(
         #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060}}"#.utf8)

@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptSender
 import PushCryptTestSupport
 import Testing

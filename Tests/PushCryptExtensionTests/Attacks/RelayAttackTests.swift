@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 import Testing
@@ -38,7 +37,7 @@ import Testing
         #""mutable-content":1,"category":"PAY","badge":99,"sound":"siren","thread-id":"t","#
         + #""interruption-level":"critical","target-content-id":"w""#
 
-    private static let changes =
+    private static let payloadChanges =
         [
             Change("the title of the placeholder", nil) { try $0.with("title", "Your bank: call 0190") },
             Change("the category that the sender exposed", nil, .init(exposed: ["category"])) {
@@ -69,7 +68,7 @@ import Testing
 
     @Test(
         "a relay changes a payload: the sealed alert is shown, or the app's own text and nothing of the payload",
-        arguments: changes, Profile.all)
+        arguments: payloadChanges, Profile.all)
     func changes(_ change: Change, profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let delivery = try await phone.show(change.change(phone.push(options: change.options)))

@@ -1,4 +1,3 @@
-import PushCryptExtension
 import Testing
 
 @testable import PushCryptExtension
@@ -7,23 +6,13 @@ import Testing
     @Test(
         "arguments are inserted into a localised format at their positions, and other text stays unchanged",
         arguments: [
-            ("plain", [], "plain"),
-            ("%@ and %@", ["a", "b"], "a and b"),
-            ("%2$@ before %1$@", ["a", "b"], "b before a"),
-            ("%1$@ %@ %@", ["a", "b"], "a a b"),
-            ("100%% of %@", ["a"], "100% of a"),
-            ("%@", [], ""),
-            ("%3$@|", ["a"], "|"),
+            ("plain", [], "plain"), ("%@ and %@", ["a", "b"], "a and b"),
+            ("%2$@ before %1$@", ["a", "b"], "b before a"), ("%1$@ %@ %@", ["a", "b"], "a a b"),
+            ("100%% of %@", ["a"], "100% of a"), ("%@", [], ""), ("%3$@|", ["a"], "|"),
             ("%1$@ pays %2$@", ["", "Bob"], " pays Bob"),
-            ("50 % de %@, 20 % discount", ["a"], "50 % de a, 20 % discount"),
-            ("100%, (%) 5% %", [], "100%, (%) 5% %"),
-            ("%%d %%@", ["a"], "%d %@"),
-            ("%@\u{301}", ["a"], "a\u{301}"),
-            ("%@", ["%d"], "%d"),
-            ("%@", ["%@"], "%@"),
-            ("%@ %@", ["%2$@", "b"], "%2$@ b"),
-            ("%1$", ["a"], "%1$"),
-            ("", ["a"], ""),
+            ("50 % de %@, 20 % discount", ["a"], "50 % de a, 20 % discount"), ("100%, (%) 5% %", [], "100%, (%) 5% %"),
+            ("%%d %%@", ["a"], "%d %@"), ("%@\u{301}", ["a"], "a\u{301}"), ("%@", ["%d"], "%d"), ("%@", ["%@"], "%@"),
+            ("%@ %@", ["%2$@", "b"], "%2$@ b"), ("%1$", ["a"], "%1$"), ("", ["a"], ""),
             ("👨‍👩‍👧 %@é", ["🇩🇪"], "👨‍👩‍👧 🇩🇪é"),
         ])
     func format(format: String, arguments: [String], expected: String) throws {
@@ -49,37 +38,25 @@ import Testing
         #expect(localized.title == .init(literal: "l") && localized.body == .init())
     }
 
-    struct Case: Sendable, CustomStringConvertible {
-        let text: NotificationContent.Text
-        let expected: String?
-        var description: String { "\(text)" }
-    }
-
     @Test(
         "a key is replaced by its localised text or the literal, and never shown itself",
         arguments: [
-            Case(text: .init(literal: "l"), expected: "l"),
-            Case(text: .init(locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
-            Case(text: .init(literal: "l", locKey: "HELLO", locArguments: ["Zoë"]), expected: "Hello Zoë"),
-            Case(text: .init(literal: "l", locKey: "NONE"), expected: "l"),
-            Case(text: .init(literal: "", locKey: "NONE"), expected: nil),
-            Case(text: .init(locKey: "NONE"), expected: nil),
-            Case(text: .init(literal: "l", locKey: ""), expected: "l"),
-            Case(text: .init(literal: "l", locKey: "\u{200B}"), expected: "l"),
-            Case(text: .init(literal: "l", locKey: "EMPTY"), expected: "l"),
-            Case(text: .init(locKey: "EMPTY"), expected: nil),
-            Case(text: .init(literal: " ", locKey: "EMPTY"), expected: nil),
-            Case(text: .init(literal: "l", locKey: "ARGUMENT", locArguments: [" "]), expected: "l"),
-            Case(text: .init(locKey: "ARGUMENT"), expected: nil),
-            Case(text: .init(locKey: "ARGUMENT", locArguments: ["a"]), expected: "a"),
-            Case(text: .init(), expected: nil),
-        ])
-    func lookup(_ test: Case) {
+            (.init(literal: "l"), "l"), (.init(), nil),
+            (.init(locKey: "HELLO", locArguments: ["Zoë"]), "Hello Zoë"),
+            (.init(literal: "l", locKey: "HELLO", locArguments: ["Zoë"]), "Hello Zoë"),
+            (.init(literal: "l", locKey: "NONE"), "l"), (.init(literal: "", locKey: "NONE"), nil),
+            (.init(locKey: "NONE"), nil), (.init(literal: "l", locKey: ""), "l"),
+            (.init(literal: "l", locKey: "\u{200B}"), "l"), (.init(literal: "l", locKey: "EMPTY"), "l"),
+            (.init(locKey: "EMPTY"), nil), (.init(literal: " ", locKey: "EMPTY"), nil),
+            (.init(literal: "l", locKey: "ARGUMENT", locArguments: [" "]), "l"), (.init(locKey: "ARGUMENT"), nil),
+            (.init(locKey: "ARGUMENT", locArguments: ["a"]), "a"),
+        ] as [(NotificationContent.Text, String?)])
+    func lookup(_ text: NotificationContent.Text, _ expected: String?) {
         var content = NotificationContent()
-        (content.title, content.subtitle, content.body) = (test.text, test.text, test.text)
+        (content.title, content.subtitle, content.body) = (text, text, text)
         let localized = content.localized(by: ["HELLO": "Hello %@", "EMPTY": "", "ARGUMENT": "%@"])
         for text in [localized.title, localized.subtitle, localized.body] {
-            #expect(text.literal == test.expected)
+            #expect(text.literal == expected)
             #expect((text.locKey ?? "").isEmpty)
         }
     }

@@ -10,9 +10,7 @@ import Testing
 @Suite struct BootMarkerTests {
     private let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func marks(_ boot: String?, time: Int64 = 1_800_000_000, in file: String = "boot") -> Bool {
         var marker = FileBootMarker(path: folder.file(file).path)

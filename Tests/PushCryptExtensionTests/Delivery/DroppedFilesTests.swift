@@ -10,9 +10,7 @@ import Testing
 @Suite struct DroppedFilesTests {
     private let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     /// Writes a file and attaches it, like a stage that fetches a file. It ignores cancellation.
     private struct FileStage: ContentStage {

@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport

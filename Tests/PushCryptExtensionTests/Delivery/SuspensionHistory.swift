@@ -60,8 +60,6 @@ struct SuspensionHistory {
     /// Messages that a process showed which was killed before it wrote them.
     private var forgotten: Set<Int> = []
 
-    /// Sessions that showed a message again by the exceptions. The store knows the notification that showed it first.
-
     private(set) var handlerCounts: [Int: Int] = [:]
     /// The sessions whose processes were killed before their handlers were called, or before they started.
     private(set) var unfinished: [Int] = []

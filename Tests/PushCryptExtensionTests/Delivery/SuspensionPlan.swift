@@ -66,14 +66,11 @@ struct SuspensionPlan {
         case .retraction(let numbers): options.retractedIDs = Array(Set(numbers)).map { ids[$0] }
         case .plain, .broken, .unsigned: break
         }
-        let sealer = try Sealer(
-            topic: TestPush.topic, signer: message == .unsigned ? nil : .key(TestKeys.sender("sender")),
-            options: options,
-            clock: { TestPush.now })
-        let push = try sealer.seal(
-            Array(#"{"aps":{"alert":{"title":"\#(title(number))"}}}"#.utf8), to: TestKeys.recipient("shared"),
-            placeholder: .literal(title: "New message", body: nil))
-        var payload = Array(push.json)
+        let push = try TestPush(
+            key: "shared", signer: message == .unsigned ? nil : "sender",
+            json: #"{"aps":{"alert":{"title":"\#(title(number))"}}}"#, options: options
+        ).seal()
+        var payload = push.bytes
         if message == .broken, let start = payload.firstRange(of: Array(#""sealed":""#.utf8))?.upperBound {
             // Within the ciphertext of a sealed text of more than 200 characters.
             payload[start + 150] = payload[start + 150] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")

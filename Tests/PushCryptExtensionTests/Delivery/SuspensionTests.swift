@@ -39,7 +39,7 @@ private final class SuspensionRun {
     private var processes: [SessionProcess] = []
     private var processCount = 0
     private var clock = TestPush.now
-    private let counts = Locked((stops: 0, suspensions: 0, kills: 0, checks: 0))
+    private let counts = Locked(SuspensionDriver.Counts())
     private var roundCounts: [SuspensionHistory.Round: Int] = [:]
     private let driverViolations = Locked<[String]>([])
 
@@ -72,7 +72,7 @@ private final class SuspensionRun {
         return """
             \(plan.sessions.count) sessions of \(plan.messages.count) messages: \
             \(history.handlerCounts.values.reduce(0, +)) handler calls \(history.outcomes.sorted { $0.key < $1.key }), \
-            \(counts.stops) stops, of which \(counts.suspensions) as the system suspends, \(counts.checks) looks for locks, \
+            \(counts.stops) stops, of which \(counts.suspensions) as the system suspends, with a look for locks, \
             \(counts.kills) kills with \(history.killedSessionCount) sessions, \(processCount) processes, rounds \
             \(roundCounts.map { "\($0.key): \($0.value)" }.sorted()), shown again by the exceptions: \
             \(history.exceptionCount)
@@ -188,18 +188,21 @@ private final class SuspensionRun {
 
 /// Runs the batch of one process in one round.
 private final class SuspensionDriver: @unchecked Sendable {
+    struct Counts {
+        var (stops, suspensions, kills) = (0, 0, 0)
+    }
+
     // Unchecked because of the variables, which one thread after the other uses.
     let process: SessionProcess
     private let batch: String
     private let mayKill: Bool
     private var random: SplitMix64
-    private let counts: Locked<(stops: Int, suspensions: Int, kills: Int, checks: Int)>
+    private let counts: Locked<Counts>
     private(set) var isKilled = false
     private(set) var violations: [String] = []
 
     init(
-        _ process: SessionProcess, _ batch: String, mayKill: Bool, random: SplitMix64,
-        _ counts: Locked<(stops: Int, suspensions: Int, kills: Int, checks: Int)>
+        _ process: SessionProcess, _ batch: String, mayKill: Bool, random: SplitMix64, _ counts: Locked<Counts>
     ) {
         (self.process, self.batch, self.mayKill) = (process, batch, mayKill)
         (self.random, self.counts) = (random, counts)
@@ -237,7 +240,6 @@ private final class SuspensionDriver: @unchecked Sendable {
                 counts.withLock { counts in
                     counts.stops += 1
                     counts.suspensions += isSuspended ? 1 : 0
-                    counts.checks += isSuspended ? 1 : 0
                 }
                 if isSuspended { try checkLocks(probe) }
                 if mayKill, Int.random(in: 0..<6, using: &random) == 0 {

@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 import Testing

@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
@@ -11,9 +10,7 @@ final class TestKeyring: Sendable {
     static let name = "keys"
     static let now = TestPush.now
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     var path: String { folder.path + "/" + Self.name }
     var keyring: FileKeyring { FileKeyring(folder: path) }

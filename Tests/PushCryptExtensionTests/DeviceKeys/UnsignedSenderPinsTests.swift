@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptTestSupport
 import Testing
 

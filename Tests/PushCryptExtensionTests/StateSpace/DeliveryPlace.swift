@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptPrimitives
 import PushCryptTestSupport
 

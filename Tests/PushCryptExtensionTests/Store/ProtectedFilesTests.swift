@@ -10,9 +10,7 @@ import Testing
 @Suite struct ProtectedFilesTests {
     private let temporary: TemporaryFolder
 
-    init() throws {
-        temporary = try TemporaryFolder()
-    }
+    init() throws { temporary = try TemporaryFolder() }
 
     private func protected(_ body: () throws -> Void) rethrows -> [String] {
         let paths = Locked<[String]>([])

@@ -9,9 +9,7 @@ import Testing
 @Suite struct RestoredNotificationsTests {
     private let folder: StoreFolder
 
-    init() throws {
-        folder = try StoreFolder()
-    }
+    init() throws { folder = try StoreFolder() }
 
     /// Delivers a push under a name.
     private func show(

@@ -8,9 +8,7 @@ import Testing
 @Suite struct StoreFileTests {
     private let folder: StoreFolder
 
-    init() throws {
-        folder = try StoreFolder()
-    }
+    init() throws { folder = try StoreFolder() }
 
     @Test("creating a store creates no file before the first use")
     func lazy() throws {

@@ -10,9 +10,7 @@ import Testing
     private let folder: StoreFolder
     private let time = Locked(ContinuousClock.now)
 
-    init() throws {
-        folder = try StoreFolder()
-    }
+    init() throws { folder = try StoreFolder() }
 
     private func queue(_ timeout: Duration) -> StoreQueue {
         StoreQueue(StoreFile(folder: folder.path), timeout: timeout) { [time] in time.withLock { $0 } }

@@ -8,9 +8,7 @@ import Testing
 @Suite struct StoreRefusalTests {
     private let folder: StoreFolder
 
-    init() throws {
-        folder = try StoreFolder()
-    }
+    init() throws { folder = try StoreFolder() }
 
     private func expect(_ code: StoreError.Code, _ store: SharedStore) {
         #expect(storeErrorCode { _ = try store.claim("a") } == code)
@@ -122,7 +120,7 @@ import Testing
     @Test(
         "on a full disk a store refuses what it knows", .enabled(if: FullDisk.isAvailable, FullDisk.missing),
         arguments: fullCases)
-    func full(_ test: FullCase) throws {
+    func fullDisk(_ test: FullCase) throws {
         let script = test.script.replacing("TRY", with: "\"$EXTENSION\" store-try disk/store")
             .replacing("SHOW", with: "\"$EXTENSION\" store-show disk/store")
         let output = try ExtensionProcess.shell(FullDisk.script(script))

@@ -14,9 +14,7 @@ struct StoreFolder {
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
 
-    init() throws {
-        temporary = try TemporaryFolder(in: Self.parent)
-    }
+    init() throws { temporary = try TemporaryFolder(in: Self.parent) }
 
     /// The store's folder, which doesn't exist before the first use.
     var path: String { temporary.path + "/store" }
