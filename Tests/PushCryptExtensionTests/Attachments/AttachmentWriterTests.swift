@@ -21,9 +21,7 @@ import Testing
 
     private func names() throws -> [String] { try folder.names(in: "attachments") }
 
-    @Test(
-        "an attachment in pieces of any size is written completely and named by its type",
-        arguments: [1, 3, 15, 16, 17, 1000])
+    @Test("an attachment in pieces of any size is written and named by its type", arguments: [1, 3, 15, 16, 17, 1000])
     func writes(pieceByteCount: Int) throws {
         let body = Self.png + [UInt8](repeating: 0x55, count: 984)
         let sink = try sink(declared: "image/png")
@@ -44,9 +42,7 @@ import Testing
         #expect(try names().count == 1)
     }
 
-    @Test(
-        "a file of the wrong type is refused when its 16th byte is received",
-        arguments: [nil, "image/jpeg", "video/mp4"])
+    @Test("a file of the wrong type is refused at its 16th byte", arguments: [nil, "image/jpeg", "video/mp4"])
     func wrongType(declared: String?) throws {
         let sink = try sink(declared: declared)
         let head = declared == nil ? Array("<!DOCTYPE html><".utf8) : Self.png

@@ -48,9 +48,7 @@ import Testing
             Array(#"{"aps":{"alert":"whole \#(letter)"},"x":"\#(String(repeating: letter, count: 180_000))"}"#.utf8))
     }
 
-    @Test(
-        "a server reorders, cuts or exchanges the blob of an offloaded payload: attachmentFailed, the short sealed alert",
-        arguments: Attack.allCases)
+    @Test("a server changes an offloaded blob: attachmentFailed, the short sealed alert", arguments: Attack.allCases)
     func offload(attack: Attack) async throws {
         let blob = try Self.offloaded("a")
         let push = try TestPush.offloading(blob, key: "x25519")
@@ -66,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "a server reorders, cuts or exchanges the blob of an attachment: attachmentFailed, the text without a file",
+        "a server changes an attachment's blob: attachmentFailed, the text without a file",
         arguments: Attack.allCases)
     func attachment(attack: Attack) async throws {
         let folder = try TemporaryFolder()

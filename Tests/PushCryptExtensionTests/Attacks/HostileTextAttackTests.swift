@@ -50,9 +50,7 @@ import Testing
         expectOwnTextShown(try await phone.show(payload), .malformed)
     }
 
-    @Test(
-        "a hostile text as the offloaded payload: attachmentFailed, the short sealed alert",
-        arguments: HostileText.allCases)
+    @Test("a hostile text as the offloaded payload: the short sealed alert", arguments: HostileText.allCases)
     func offloadedPayload(hostile: HostileText) async throws {
         let whole = Array(#"{"aps":{"alert":"whole"}}"#.utf8)
         #expect(try await offloading(whole).content.body.literal == "whole")
@@ -87,9 +85,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a number of 1 MB, in a long run 10 MB, in a registered JWK is ignored as an unknown member, and refused as a coordinate"
-    )
+    @Test("a number of 1 MB (10 MB in the long form) in a JWK is ignored as an unknown member, refused as a coordinate")
     func longNumberInRegistration() throws {
         let byteCount = LongTests.value(HostileText.numberByteCount, short: 1_000_000)
         let jwk = ReferenceVectors.shared.publicJWK("x25519")
@@ -100,8 +96,7 @@ import Testing
         #expect(error?.code == .malformed)
     }
 
-    @Test(
-        "a hostile text as the list of trusted senders: unsuitable, nothing is pinned", arguments: HostileText.allCases)
+    @Test("a hostile text as the list of senders: unsuitable, nothing is pinned", arguments: HostileText.allCases)
     func trustedSenders(hostile: HostileText) throws {
         let folder = try TemporaryFolder()
         let pins = UnsignedSenderPins(folder: folder.path + "/pins")

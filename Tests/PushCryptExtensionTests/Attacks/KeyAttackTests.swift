@@ -98,9 +98,7 @@ import Testing
         #expect(inSet?.code == forgery.code)
     }
 
-    @Test(
-        "a JWK set has one kid twice: duplicateKey, or kidMismatch if the keys differ",
-        arguments: ["p256", "x25519", "shared"])
+    @Test("a JWK set has one kid twice: duplicateKey, or kidMismatch", arguments: ["p256", "x25519", "shared"])
     func duplicateKid(key: String) throws {
         let jwk = ReferenceVectors.shared.publicJWK(key)
         let kid = try TestKeys.id(key).rawText
@@ -131,8 +129,7 @@ import Testing
                 alg: "Ed25519"), .invalidKey),
     ]
 
-    @Test(
-        "a server lists a forged sender key: unsuitable, nothing is pinned and no push opens", arguments: forgedSenders)
+    @Test("a server lists a forged sender key: unsuitable, and no push opens", arguments: forgedSenders)
     func sender(forgery: Forgery) async throws {
         let folder = try TemporaryFolder()
         let pins = UnsignedSenderPins(folder: folder.path + "/pins")

@@ -67,9 +67,7 @@ import Testing
         try (other ?? store).claimInFile(MessageStamp(push, requestID: requestID), at: TestPush.now.seconds)
     }
 
-    @Test(
-        "a sender retracts another's message, shown or on its way: nothing is removed or held back",
-        arguments: Pins.ofTwoSenders)
+    @Test("a sender retracts another's message: nothing is removed or held back", arguments: Pins.ofTwoSenders)
     func retraction(_ pins: Pins) throws {
         let trust = try trust(pins)
         let shown = try opened(trust, by: "sender")
@@ -85,9 +83,7 @@ import Testing
         #expect(own.refusal == nil && own.dueRequestIDs == ["A", "C"])
     }
 
-    @Test(
-        "a sender uses another's campaign id first: the other's push is claimed all the same",
-        arguments: Pins.ofTwoSenders)
+    @Test("a sender uses another's campaign id first: the other's push is claimed", arguments: Pins.ofTwoSenders)
     func campaign(_ pins: Pins) throws {
         let trust = try trust(pins)
         let first = try opened(trust, by: "other sender", .init(campaign: "alert-43"))
@@ -114,9 +110,7 @@ import Testing
         #expect(!store.reserve(MessageStamp(message, requestID: "A"), at: TestPush.now))
     }
 
-    @Test(
-        "another key of the same set retracts a message, as after a rotation, and its campaign id counts as used",
-        arguments: Pins.ofOneSender)
+    @Test("another key of the same set retracts a message and uses up its id", arguments: Pins.ofOneSender)
     func rotation(_ pins: Pins) throws {
         let trust = try trust(pins)
         let message = try opened(trust, by: "sender", .init(campaign: "x"))

@@ -67,7 +67,7 @@ import Testing
         }
 
     @Test(
-        "a relay changes a payload: the sealed alert is shown, or the app's own text and nothing of the payload",
+        "a relay changes a payload: the sealed alert or the app's own text is shown",
         arguments: payloadChanges, Profile.all)
     func changes(_ change: Change, profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
@@ -87,9 +87,7 @@ import Testing
         expectOwnTextShown(try await phone.show(payload, keys: keys), .undecryptable)
     }
 
-    @Test(
-        "a relay changes the skid: unknownKey for a stranger, undecryptable for another pinned sender",
-        arguments: Profile.signed)
+    @Test("a relay changes the skid: unknownKey, or undecryptable for a pinned sender", arguments: Profile.signed)
     func changesSkid(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let payload = try phone.push().with("skid", TestKeys.id("other sender").rawText)
@@ -98,9 +96,7 @@ import Testing
         expectOwnTextShown(try await phone.show(payload, senders: .pinned(both)), .undecryptable)
     }
 
-    @Test(
-        "a relay sends an unsigned push, or adds a skid to it: undecryptable where senders are pinned, else unknownKey",
-        arguments: Profile.unsigned)
+    @Test("a relay sends an unsigned push, or adds a skid: undecryptable or unknownKey", arguments: Profile.unsigned)
     func addsSkid(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let pinning = try AttackedPhone(Profile(key: profile.key, isSigned: true))
@@ -111,9 +107,7 @@ import Testing
         expectOwnTextShown(try await pinning.show(unsigned), .undecryptable)
     }
 
-    @Test(
-        "a relay strips the signature: undecryptable, also without its skid, its 64 bytes or both",
-        arguments: Profile.signed)
+    @Test("a relay strips skid, signature or both: undecryptable", arguments: Profile.signed)
     func stripsSignature(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let payload = try phone.push()
@@ -163,8 +157,7 @@ import Testing
         expectSecretShown(try await phone.show(payload, at: TestPush.now + 3_599))
     }
 
-    @Test(
-        "a push from the future is shown 10 minutes early at most: notYetValid before that", arguments: Profile.all)
+    @Test("a push from the future is shown 10 minutes early at most: notYetValid before that", arguments: Profile.all)
     func movesToAnEarlierTime(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let payload = try phone.push()
@@ -185,9 +178,7 @@ import Testing
         expectOwnTextShown(delivery, member == nil ? .notSealed : .malformed)
     }
 
-    @Test(
-        "with the fallback outerAlert a relay's title is shown for a broken push, and nothing else of it",
-        arguments: Profile.all)
+    @Test("with the fallback outerAlert only a relay's text is shown for a broken push", arguments: Profile.all)
     func outerAlertIsTheChoiceOfTheApp(profile: Profile) async throws {
         let phone = try AttackedPhone(profile)
         let payload = try phone.push().withTamperedTag().with("title", "Written by the relay")
@@ -201,4 +192,59 @@ import Testing
 extension KeyID {
     /// The 11 characters.
     var rawText: String { "\(self)" }
+}
+
+/// The attacker is a relay that recorded pushes. It sends them again, unchanged or in another outer payload, to an app with
+/// a `store`. `docs/security.md` says what happens without one.
+@Suite("Attacks by replay") struct ReplayAttackTests {
+    typealias Profile = AttackedPhone.Profile
+
+    @Test("a relay replays a push: replayed, the app's own text", arguments: Profile.all)
+    func replays(profile: Profile) async throws {
+        let phone = try AttackedPhone(profile)
+        let payload = try phone.push()
+        expectSecretShown(try await phone.show(payload))
+        for delay: Int64 in [0, 61, 86_400, 29 * 86_400] {
+            expectOwnTextShown(try await phone.show(payload, at: TestPush.now + delay), .replayed)
+        }
+        // A new push with the same content is no replay.
+        expectSecretShown(try await phone.show(phone.push()))
+    }
+
+    @Test("a relay replays the sealed field in another outer payload: replayed", arguments: Profile.all)
+    func replaysInAnotherFrame(profile: Profile) async throws {
+        let phone = try AttackedPhone(profile)
+        let payload = try phone.push()
+        expectSecretShown(try await phone.show(payload))
+        let forms = try [
+            payload.with("title", "Another placeholder"), Array(" ".utf8) + payload,
+            payload.replacing(#"{"aps""#, with: #"{"n":1,"aps""#),
+            payload.replacing(#""v":1"#, with: #""more":true,"v": 1"#),
+            phone.push(#"{"aps":{"alert":"another"}}"#).with("sealed", payload.member("sealed")),
+        ]
+        for form in forms {
+            expectOwnTextShown(try await phone.show(form), .replayed)
+        }
+    }
+
+    @Test("a relay replays a push while the phone's clock is wrong: it is never shown", arguments: Profile.all)
+    func replaysWithAnotherClock(profile: Profile) async throws {
+        let phone = try AttackedPhone(profile)
+        let payload = try phone.push()
+        expectSecretShown(try await phone.show(payload))
+        expectOwnTextShown(try await phone.show(payload, at: TestPush.now - 86_400), .replayed)
+        expectOwnTextShown(try await phone.show(payload, at: TestPush.now - 86_400 * 365), .notYetValid)
+        expectOwnTextShown(try await phone.show(payload, at: TestPush.now + TestPush.window), .expired)
+    }
+
+    @Test("a relay replays a push that the app chose to show passively: its text is shown without sound and stages")
+    func replaysToAPassiveApp() async throws {
+        let phone = try AttackedPhone(Profile(key: "p256", isSigned: false))
+        let payload = try phone.push(#"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#)
+        #expect(try await phone.show(payload).failure == nil)
+        let again = try await phone.show(payload) { ($0.replays, $0.stages) = (.passive, [TestStage.suffix("!")]) }
+        #expect(again.failure == .replayed && again.isRestored)
+        #expect(again.content.body.literal == "x" && again.content.title.literal == nil)
+        #expect(again.content.sound == nil && again.content.interruptionLevel == "passive")
+    }
 }

@@ -42,8 +42,7 @@ import Testing
         }
     }
 
-    @Test(
-        "everything is shown before the recipient chose, and after the choice of everything", arguments: [true, false])
+    @Test("everything is shown before the recipient chose, and after that choice", arguments: [true, false])
     func everything(isChosen: Bool) async throws {
         if isChosen { try choice.set(.everything) }
         #expect(choice.current == .everything)
@@ -70,17 +69,7 @@ import Testing
         #expect(delivery.failure == nil)
     }
 
-    @Test("a push without a title shows the app's own text with titleOnly")
-    func noTitle() async throws {
-        try choice.set(.titleOnly)
-        let content = try await show(alert: #""Hi""#).content
-        #expect(content.title.literal == "Own")
-        #expect(content.body.isEmpty)
-    }
-
-    @Test(
-        "hidden attachments aren't fetched, and the file of a stage is removed",
-        arguments: [NotificationPreview.titleOnly, .nothing])
+    @Test("hidden attachments aren't fetched and leave no file", arguments: [NotificationPreview.titleOnly, .nothing])
     func attachments(preview: NotificationPreview) async throws {
         try choice.set(preview)
         let (fetched, added) = (Locked(0), Locked(0))
@@ -100,26 +89,26 @@ import Testing
         #expect(PreviewChoice(path: folder.file(".").path).current == .nothing)
     }
 
-    @Test("an accepted unsealed push is hidden too")
-    func unsealed() async throws {
-        try choice.set(.nothing)
-        let delivery = try await show(Array(#"{"aps":{"alert":"Hi","badge":2}}"#.utf8)) {
+    @Test(
+        "a push without a title, an unsealed one and one that isn't restored show the app's own text unless all is shown",
+        arguments: [
+            (NotificationPreview.everything, ["finished", "Bu", "New message"]), (.titleOnly, ["Own", "Own", "Own"]),
+            (.nothing, ["Own", "Own", "Own"]),
+        ])
+    func withoutTitle(preview: NotificationPreview, titles: [String]) async throws {
+        try choice.set(preview)
+        let untitled = try await show(alert: #""Hi""#)
+        let unsealed = try await show(Array(#"{"aps":{"alert":{"title":"Bu"},"badge":2}}"#.utf8)) {
             $0.unsealed = .shown(stages: [fileStage("added")])
         }
-        #expect(delivery.content.title.literal == "Own")
-        #expect(delivery.content.body.isEmpty && delivery.content.attachments.isEmpty)
-        #expect(delivery.content.badge == 2)
-        #expect(delivery.isUnsealed)
-    }
-
-    @Test(
-        "the outer alert of a push that isn't restored is shown only with everything",
-        arguments: [(NotificationPreview.everything, "New message"), (.titleOnly, "Own"), (.nothing, "Own")])
-    func outerAlert(preview: NotificationPreview, title: String) async throws {
-        try choice.set(preview)
-        let delivery = try await show(TestPush(key: "other p256").sealed())
-        #expect(delivery.content.title.literal == title)
-        #expect(delivery.failure == .unknownKey)
+        let foreign = try await show(TestPush(key: "other p256").sealed())
+        #expect([untitled, unsealed, foreign].map { $0.content.title.literal } == titles)
+        #expect(unsealed.isUnsealed && unsealed.content.badge == 2)
+        #expect(foreign.failure == .unknownKey)
+        guard preview != .everything else { return }
+        for content in [untitled.content, unsealed.content] {
+            #expect(content.body.isEmpty && content.attachments.isEmpty)
+        }
     }
 
     @Test("a choice that is written after a push was restored applies to the next push")

@@ -43,9 +43,7 @@ import Testing
         #expect(screen.removed == ["A"])
     }
 
-    @Test(
-        "a message that comes after its retraction shows no text, and is removed or suppressed",
-        arguments: [false, true])
+    @Test("a message after its retraction shows no text, and is removed or suppressed", arguments: [false, true])
     func late(_ isEntitled: Bool) async throws {
         let late = try push()
         _ = try await show(try push(Sealer.Options(retractedIDs: [late.id])).payload, "R")
@@ -88,9 +86,7 @@ import Testing
         #expect(screen.removed == ["A"])
     }
 
-    @Test(
-        "a quiet push is suppressed with the entitlement, and passive without sound otherwise",
-        arguments: [false, true])
+    @Test("a quiet push is suppressed if the app is entitled, and passive otherwise", arguments: [false, true])
     func quiet(_ isEntitled: Bool) async throws {
         let delivery = try await show(try push(Sealer.Options(isQuiet: true)).payload, "Q", isEntitled: isEntitled)
         #expect(delivery.isSuppressed == isEntitled && delivery.isRestored && delivery.failure == nil)

@@ -108,9 +108,7 @@ import Testing
         #expect(try await self.session(payload).run().map(\.failure) == [.replayed])
     }
 
-    @Test(
-        "a store that stands still delays opening by 150 ms only, and the message is shown once",
-        arguments: ["highestIssuedAt", "claim"])
+    @Test("a store that stands still delays opening by 150 ms only", arguments: ["highestIssuedAt", "claim"])
     func stuckStore(_ call: String) async throws {
         let (begun, gate) = hold(call)
         let timer = ManualTimer()

@@ -37,9 +37,7 @@ import Testing
 
     enum End: CaseIterable { case beforeStart, whileOpening, afterClaim }
 
-    @Test(
-        "a session that ends before its content is shown leaves no claim, and the message is shown when it is received again",
-        arguments: End.allCases)
+    @Test("a session that ends before its content is shown leaves no claim", arguments: End.allCases)
     func ended(_ end: End) async throws {
         let payload = try TestPush().sealed()
         let watched = WatchedStore(store)
@@ -145,8 +143,7 @@ import Testing
 
     /// If every call waited, the sessions would time out. The deadline of a minute allows for a busy machine. The long form
     /// waits for the default of 2 seconds.
-    @Test(
-        "30 concurrent pushes are restored while another process holds the store", arguments: ["folder", "database"])
+    @Test("30 concurrent pushes are restored while a process holds the store", arguments: ["folder", "database"])
     func crowd(_ lock: String) async throws {
         try folder.fill()
         let holder = try ExtensionProcess.start("store-hold", folder.path, lock)

@@ -5,7 +5,8 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Stages change restored content in order, and a failed stage doesn't revert the results of others.
+/// Stages change restored content in order, and a failed stage doesn't revert the results of others. `BlobAttackTests` have
+/// servers that change an offloaded payload.
 @Suite struct StageTests {
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
@@ -70,9 +71,7 @@ import Testing
         #expect(await session.finish().count == 1)
     }
 
-    @Test(
-        "after its own time limit a stuck stage is skipped and the next stage runs",
-        arguments: HeldStage.Manner.allCases)
+    @Test("after its own time limit a stuck stage is skipped", arguments: HeldStage.Manner.allCases)
     func ownTimeLimit(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner, timeLimit: .seconds(3))
         let session = try Self.session([held, Self.b])
@@ -145,7 +144,7 @@ import Testing
     enum CutStep: CaseIterable { case attachments, offload, own }
 
     @Test(
-        "a restored push has one receipt, even if the time runs out in any of its steps",
+        "a push has one receipt if the time runs out in any step",
         arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, transport) = (HeldStage(.ignoresCancellation), RecordingTransport())
@@ -169,5 +168,24 @@ import Testing
         let outcome = step == .own ? "opened" : "attachmentFailed"
         #expect(try #require(await transport.next()).contains(#""outcome":"\#(outcome)""#))
         #expect(transport.bodies.count == 1)
+    }
+
+    @Test("an offloaded payload is fetched for the stages, or the short alert is shown", arguments: [true, false, nil])
+    func offload(isThere: Bool?) async throws {
+        let json = #"{"aps":{"alert":{"title":"Zoë","body":"the whole of it"}},"push_id":9}"#
+        let blob = try Sealer.offload(Array(json.utf8))
+        let reporter = RecordingReporter()
+        let delivery = try await deliver(TestPush.offloading(blob), reporter: reporter) { configuration in
+            configuration.offload = isThere.map { OffloadFetcher(transport: OneBody(bytes: $0 ? blob.bytes : nil)) }
+            configuration.stages = [TestStage.suffix("!")]
+        }
+        let isWhole = isThere == true
+        #expect(delivery.isRestored && delivery.failure == (isWhole ? nil : .attachmentFailed))
+        #expect(delivery.content.title.literal == (isWhole ? "Zoë!" : "!"))
+        #expect(delivery.content.body.literal == (isWhole ? "the whole of it" : "short"))
+        #expect(delivery.stageFailures.map(\.stage) == (isThere == false ? ["offload"] : []))
+        guard isWhole else { return }
+        #expect(delivery.content.userInfo.text == json)
+        #expect(reporter.reports.map(\.pushID) == ["9"])
     }
 }

@@ -67,9 +67,7 @@ import Testing
         [nil, [:], ["OTHER": "Other"]]
         + ["", "%@", " %@\n", "\u{200B}", "%1$@\u{2060}%2$@"].map { ["MSG": $0] }
 
-    @Test(
-        "without visible text for a key the literal text beside it is shown, else the app's own or the standard text",
-        arguments: keyed, tables)
+    @Test("without text for a key the literal, own or standard text is shown", arguments: keyed, tables)
     func key(_ keyed: Keyed, _ strings: [String: String]?) async throws {
         let delivery = try await Self.show(keyed.payload(), own: keyed.own) { configuration in
             (configuration.strings, configuration.unsealed) = (strings, .shown)

@@ -1,5 +1,6 @@
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSender
 import Testing
 
 @Suite("DeviceIdentity") struct DeviceIdentityTests {
@@ -32,9 +33,7 @@ import Testing
         #expect(!"\(record)".contains("psk"))
     }
 
-    @Test(
-        "rotate changes a device over to X-Wing where the system has it: both pairs open, and elsewhere no pair is made"
-    )
+    @Test("rotate changes a device over to X-Wing where the system has it, and elsewhere makes no pair")
     func changeOver() throws {
         let old = try place.register()
         let options = DeviceIdentity.Options(suite: .xWing)
@@ -90,9 +89,7 @@ import Testing
         #expect(try place.identity(at: later).current()?.kid == new.kid)
     }
 
-    @Test(
-        "after the confirmation the old pair opens for the overlap, at least 30 days, and is then pruned",
-        arguments: [0, 1, 30, 60])
+    @Test("a confirmed pair's predecessor opens for the overlap of at least 30 days", arguments: [0, 1, 30, 60])
     func overlap(days: Int64) throws {
         let options = DeviceIdentity.Options(overlapInSeconds: days * Self.day)
         let old = try place.register(options)
@@ -173,5 +170,55 @@ import Testing
         }
         #expect(kids.count == 1)
         #expect(try place.keyring.keyIDs().count == 1)
+    }
+}
+
+@Suite("adopted device keys") struct AdoptedKeyTests {
+    private let place: TestKeyring
+
+    init() throws { place = try TestKeyring() }
+
+    private static func keyset(_ device: String, _ lifecycle: KeyLifecycle = .always) throws -> [UInt8] {
+        try TestKeys.keyset("shared", lifecycle).device(DeviceID(device)).jwkSet(withHistory: false)
+    }
+
+    @Test("an adopted device key is stored and opens pushes") func opens() throws {
+        try place.identity().adopt(jwk: ReferenceVectors.shared.jwk("device"))
+        _ = try TestPush.open(TestPush(key: "device").sealed(), with: place.keyring).get()
+        #expect(try place.identity().current() == nil)
+    }
+
+    @Test(
+        "adopting any other kind of key, or JSON without a key, is refused",
+        arguments: ["shared", "p256", "p256 psk", "sender"].map { ReferenceVectors.shared.jwk($0).text }
+            + ["", "{}", "[1]"])
+    func refused(_ jwk: String) throws {
+        expectDeviceKeyError(.unsuitable) { try place.identity().adopt(jwk: Array(jwk.utf8)) }
+        #expect(try place.names() == [])
+    }
+
+    @Test("another device's key of the same master throws conflict") func conflict() throws {
+        try place.identity().adopt(jwk: Self.keyset("phone-1"))
+        let before = try place.text(TestKeys.id("shared"))
+        expectDeviceKeyError(.conflict) { try place.identity().adopt(jwk: Self.keyset("phone-2")) }
+        #expect(try place.text(TestKeys.id("shared")) == before)
+    }
+
+    @Test("a later set of the backend replaces the lifecycle of an adopted key") func lifecycle() throws {
+        let (kid, now) = (try TestKeys.id("shared"), TestKeyring.now)
+        try place.identity().adopt(jwk: Self.keyset("phone-1"))
+        let ended = KeyLifecycle(activatesAt: UnixTime(0), expiresAt: now + 100)
+        try place.identity().adopt(jwk: Self.keyset("phone-1", ended))
+        _ = try place.keyring.key(kid, at: now + 99)
+        expectNoKey(.keyExpired, kid, in: place.keyring, at: now + 100)
+        #expect(try place.identity(at: now + 99).prune() == [])
+        #expect(try place.identity(at: now + 100).prune() == [kid])
+    }
+
+    @Test("rotating the device's pair doesn't change an adopted key") func rotation() throws {
+        try place.identity().adopt(jwk: ReferenceVectors.shared.jwk("device"))
+        try place.register()
+        try place.rotate()
+        #expect(try place.keyring.load(TestKeys.id("device")).lifecycle.expiresAt == nil)
     }
 }

@@ -46,9 +46,7 @@ import Testing
         #expect(try place.keyring.load(kid).lifecycle.revokedAt == now)
     }
 
-    @Test(
-        "a stored key of suite 3 opens where the system has the suite; elsewhere it is unsupportedSuite and kept, and makeIfNeeded makes another pair"
-    )
+    @Test("a stored key of suite 3 opens where the system has it; elsewhere it is kept, and another pair is made")
     func unsupportedSuite() throws {
         let backend = try #require(Backends.supporting(.xWing).last).backend
         let record = try KeyRecord.generate(.recipient, type: .xWing, psk: false, backend: backend)

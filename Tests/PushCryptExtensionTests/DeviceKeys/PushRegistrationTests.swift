@@ -143,8 +143,7 @@ extension PushRegistration {
         for app in [app, try phone.registration()] { #expect(try await !app.register(event.token)) }
     }
 
-    @Test(
-        "another account without a sign-out erases the keys of the first and uploads another, also in the next process")
+    @Test("another account without a sign-out erases the keys of the first and uploads another")
     func otherAccount() async throws {
         try await phone.registration().register()
         let push = try TestPush.sealed(to: #require(try phone.identity.current()))
@@ -155,9 +154,7 @@ extension PushRegistration {
         #expect(try TestPush.open(push, with: phone.keyring).failure == .unknownKey)
     }
 
-    @Test(
-        "a sign-out that fails because the keys are locked is completed by completeSignOut, and by the next registration",
-        arguments: [true, false])
+    @Test("a sign-out that fails because the keys are locked is completed later", arguments: [true, false])
     func failedSignOut(completes: Bool) async throws {
         try await phone.registration().register()
         phone.isLocked.withLock { $0 = true }

@@ -108,8 +108,7 @@ import Testing
         #expect(whole.isSelfTest)
     }
 
-    @Test(
-        "an offloaded payload with a badge is malformed if the push adds to the badge", arguments: ["7", "0", "null"])
+    @Test("an offloaded payload with a badge is malformed if the push adds to it", arguments: ["7", "0", "null"])
     func twoBadges(badge: String) throws {
         let (plaintext, offload) = try Self.offloaded(#"{"aps":{"alert":"all","badge":\#(badge)}}"#)
         let short = TestPush(signer: "sender", json: #"{"aps":{"alert":"short"}}"#, offload: offload)

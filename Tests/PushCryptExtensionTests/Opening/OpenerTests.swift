@@ -10,8 +10,7 @@ import Testing
         try Opener(topic: TestPush.topic, keyring: KeysetKeyring(keyset), senders: senders).open(payload, at: time)
     }
 
-    @Test(
-        "each positive vector opens with the expected payload, id and times", arguments: ReferenceVectors.shared.opened)
+    @Test("each positive vector opens with its payload, id and times", arguments: ReferenceVectors.shared.opened)
     func opened(vector: ReferenceVectors.Opened) throws {
         let push = try TestPush.open(
             Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, at: UnixTime(vector.at)
@@ -60,9 +59,7 @@ import Testing
 
     /// A recipient's key with a future revocation still opens. A sender's revoked key never verifies, at any time of the
     /// device's clock.
-    @Test(
-        "a recipient's and a sender's key are used according to their lifecycle, a revoked sender's never",
-        arguments: lifecycles)
+    @Test("a key is used according to its lifecycle, and a revoked sender's never", arguments: lifecycles)
     func lifecycle(lifecycle: KeyLifecycle, failure: FailureClass?) throws {
         let recipient = try Self.open(TestPush().sealed(), TestKeys.keyset("p256", lifecycle))
         #expect(recipient.failure == failure)
@@ -71,9 +68,7 @@ import Testing
         #expect(sender.failure == (lifecycle.revokedAt == nil ? failure : .keyRevoked))
     }
 
-    @Test(
-        "the recipient's key is checked before the sender's key and before a missing signature",
-        arguments: ["sender", nil])
+    @Test("the recipient's key is checked before the sender's and a missing signature", arguments: ["sender", nil])
     func order(signer: String?) throws {
         let keyset = try TestKeys.keyset("p256", KeyLifecycle(revokedAt: UnixTime(0)))
         let senders = try TestKeys.trusted(["other sender"])

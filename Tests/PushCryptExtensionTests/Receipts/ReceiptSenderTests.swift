@@ -139,9 +139,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a receipt that the system posts in the background stays in the store until it is removed",
-        arguments: [true, false])
+    @Test("a receipt that the system posts in the background stays in the store", arguments: [true, false])
     func inBackground(takes: Bool) async throws {
         let (taken, ended) = (Locked<[String]>([]), Signal())
         let posting = try ReceiptPosting(

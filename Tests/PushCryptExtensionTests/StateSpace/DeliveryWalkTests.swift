@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(
-        "a push is delivered exactly once and recorded before, and no lock is held when the process may be suspended",
+        "a push is recorded, delivered once, and no lock is held when the process may be suspended",
         arguments: scenarios)
     func delivery(
         _ scenario: DeliveryScenario, short: Interleavings.Extent, long: Interleavings.Extent

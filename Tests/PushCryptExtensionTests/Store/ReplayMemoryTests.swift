@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// PROTOCOL section 5, "Replay".
+/// PROTOCOL section 5, "Replay". ``ReplayModelTests`` compare both roles and the highest times with a model.
 @Suite struct ReplayMemoryTests {
     private let folder: StoreFolder
     private let store: SharedStore
@@ -67,9 +67,7 @@ import Testing
         #expect(try !claim("b", 0, at: time))
     }
 
-    @Test(
-        "message times at the limits of Int64 are refused, and such clock times are clamped",
-        arguments: [Int64.min, Int64.max])
+    @Test("message times at the limits of Int64 are refused, clock times clamped", arguments: [Int64.min, Int64.max])
     func bounds(_ time: Int64) throws {
         let (least, most) = (UnixTime(0), UnixTime(UnixTime.protocolRange.upperBound))
         func answer(
@@ -86,28 +84,6 @@ import Testing
         #expect(try answer("f", now, now + Self.window, at: now) == nil)
     }
 
-    @Test("the app and the extension each show a message once")
-    func roles() throws {
-        let app = folder.store(.app)
-        #expect(try claim("a", 7))
-        try store.markSeen("a")
-        #expect(try app.replayState().latest == nil)
-        #expect(try claim("a", 7, app))
-        try app.markSeen("a")
-        #expect(try !claim("a", 7, app) && !claim("a", 7))
-    }
-
-    @Test("L is the highest granted iat and doesn't decrease")
-    func highest() throws {
-        #expect(try store.replayState().latest == nil)
-        for (number, (issuedAt, highest)) in [(10, 10), (5, 10), (10, 10), (11, 11)].enumerated() {
-            #expect(try claim("\(number)", Int64(issuedAt)))
-            #expect(try store.replayState().latest == (now + Int64(highest)).seconds)
-        }
-        #expect(try !claim("3", 99))
-        #expect(try folder.store().replayState().latest == (now + 11).seconds)
-    }
-
     @Test("a message is remembered until H is more than a window and 10 minutes later")
     func window() throws {
         let store = folder.store()
@@ -120,9 +96,7 @@ import Testing
     }
 
     /// A campaign message that was sealed again has the same id and a later iat, and is remembered by the later iat.
-    @Test(
-        "a refused repeat with a later iat extends the time for which the message is remembered",
-        arguments: [false, true])
+    @Test("a refused repeat with a later iat extends the memory of the message", arguments: [false, true])
     func resealed(_ wasSeen: Bool) throws {
         let store = folder.store()
         #expect(try claim("a", 0, at: 0, store))

@@ -119,9 +119,7 @@ struct StoreCrowdTests {
         return folder
     }
 
-    @Test(
-        "a damaged store is rebuilt once if eight threads find the damage",
-        arguments: LongTests.value(0..<20, short: 0..<5))
+    @Test("a damaged store is rebuilt once if eight threads find it", arguments: LongTests.value(0..<20, short: 0..<5))
     func rebuildByThreads(_ round: Int) throws {
         let (folder, grantedCount) = (try damagedFolder(), Locked(0))
         DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -134,9 +132,7 @@ struct StoreCrowdTests {
         for number in 0..<8 { #expect(try !store.claim("\(number)")) }
     }
 
-    @Test(
-        "a damaged store is rebuilt once if four processes find the damage",
-        arguments: LongTests.value(0..<5, short: 0..<2))
+    @Test("a damaged store is rebuilt once if four processes find it", arguments: LongTests.value(0..<5, short: 0..<2))
     func rebuild(_ round: Int) throws {
         let folder = try damagedFolder()
         try expectEachGrantedOnce(folder, processes: 4, messages: 20)

@@ -18,8 +18,7 @@ import Testing
         store.count(.sample())
     }
 
-    @Test(
-        "a store locked by another process throws busy and works again afterwards", arguments: ["folder", "database"])
+    @Test("a store locked by another process throws busy and works afterwards", arguments: ["folder", "database"])
     func busy(_ what: String) throws {
         try folder.fill()
         let store = folder.store { $0.busyTimeout = .milliseconds(20) }
