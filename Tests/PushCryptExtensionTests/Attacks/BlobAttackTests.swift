@@ -63,9 +63,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a server changes an attachment's blob: attachmentFailed, the text without a file",
-        arguments: Attack.allCases)
+    @Test("a server changes an attachment's blob: attachmentFailed, the text alone", arguments: Attack.allCases)
     func attachment(attack: Attack) async throws {
         let folder = try TemporaryFolder()
         let png = [UInt8](hex: "89504E470D0A1A0A0000000D49484452")

@@ -142,9 +142,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a set that can't be read makes each push fail, because it may have the key, too",
-        arguments: [FailureClass.keyLocked, .internalError])
+    @Test("a set that can't be read makes each push fail", arguments: [FailureClass.keyLocked, .internalError])
     func unreadableSet(_ failure: FailureClass) throws {
         struct Unreadable: PinnedSender {
             let failure: FailureClass

@@ -67,7 +67,7 @@ import Testing
         }
 
     @Test(
-        "a relay changes a payload: the sealed alert or the app's own text is shown",
+        "a relay changes a payload: the sealed alert or the own text is shown",
         arguments: payloadChanges, Profile.all)
     func changes(_ change: Change, profile: Profile) async throws {
         let phone = try AttackedPhone(profile)

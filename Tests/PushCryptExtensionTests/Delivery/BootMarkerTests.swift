@@ -24,9 +24,7 @@ import Testing
         #expect(["first", "first", "second", "second", "first"].map { marks($0) } == [true, false, true, false, true])
     }
 
-    @Test(
-        "without a boot name the marker returns true once for a time of the boot, although the clock is corrected by seconds",
-        arguments: [0, -10, 10])
+    @Test("without a boot name the time of the boot counts, give or take seconds", arguments: [0, -10, 10])
     func bootWithoutAName(_ correction: Int64) {
         #expect(marks(nil))
         #expect(!marks(nil, time: 1_800_000_000 + correction))
@@ -36,9 +34,7 @@ import Testing
         #expect(marks(nil))
     }
 
-    @Test(
-        "the marker returns true for a file with anything else in the place of a boot",
-        arguments: ["", "9223372036854775807", "x"], [nil, "first"])
+    @Test("a file with anything else marks no boot", arguments: ["", "9223372036854775807", "x"], [nil, "first"])
     func otherContent(_ text: String, _ boot: String?) throws {
         try Data(text.utf8).write(to: folder.file("boot"))
         #expect(marks(boot) && !marks(boot))

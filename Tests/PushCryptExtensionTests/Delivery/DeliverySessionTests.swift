@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "a session uses the fallback and the deadline of its configuration",
+        "a session uses its fallback and its deadline",
         arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
     func configuration(deadline: Duration) async throws {
         let session = try TestSession(Array("{}".utf8)) {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "the longest time limits don't trap with the default timer",
+        "the longest time limits don't trap",
         arguments: [.seconds(10_000_000_000), .seconds(Int64.max)] as [Duration])
     func longLimits(limit: Duration) async throws {
         var configuration = try ExtensionConfiguration.test(deadline: limit)

@@ -78,9 +78,7 @@ import Testing
         #expect(try folder.names() == ["a", "b"])
     }
 
-    @Test(
-        "the files of a stage that removes the text are removed, and the files that another one takes out, too",
-        arguments: [(true, "a"), (false, "b")])
+    @Test("files that don't remain in the content after a stage are removed", arguments: [(true, "a"), (false, "b")])
     func changedByAStage(removesText: Bool, left: String) async throws {
         let stage = FileStage(name: "b", folder: folder) { content in
             if removesText { content = NotificationContent() } else { content.attachments = [] }

@@ -40,9 +40,7 @@ import Testing
         #expect(attachments.map(\.isRestored) == [true])
     }
 
-    @Test(
-        "at the deadline a stuck stage is skipped and the content before it is delivered",
-        arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
+    @Test("at the deadline a stuck stage is skipped", arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
     func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
         let held = HeldStage(manner)
         let session = try Self.session([Self.a, held, Self.b])
@@ -143,9 +141,7 @@ import Testing
 
     enum CutStep: CaseIterable { case attachments, offload, own }
 
-    @Test(
-        "a push has one receipt if the time runs out in any step",
-        arguments: CutStep.allCases, DeadlineTests.End.allCases)
+    @Test("a push has one receipt if any step is cut off", arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, transport) = (HeldStage(.ignoresCancellation), RecordingTransport())
         let payload = try TestPush.offloading(Sealer.offload(Array(TestPush.json.utf8)))

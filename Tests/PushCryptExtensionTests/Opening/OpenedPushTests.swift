@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "the number of padding bytes follows from the padding policy",
+        "the number of padding bytes follows from the policy",
         arguments: [PaddingPolicy.none, .multiple(of: 128), .limit])
     func paddingByteCount(policy: PaddingPolicy) throws {
         let sealed = try TestPush(options: .init(padding: policy)).sealed()

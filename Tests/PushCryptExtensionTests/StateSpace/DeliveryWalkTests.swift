@@ -31,9 +31,7 @@ import Testing
         ),
     ]
 
-    @Test(
-        "a push is recorded, delivered once, and no lock is held when the process may be suspended",
-        arguments: scenarios)
+    @Test("a push is recorded, delivered once, and no lock is held at a possible suspension", arguments: scenarios)
     func delivery(
         _ scenario: DeliveryScenario, short: Interleavings.Extent, long: Interleavings.Extent
     ) throws {

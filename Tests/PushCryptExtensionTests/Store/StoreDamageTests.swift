@@ -67,7 +67,7 @@ import Testing
     /// After a loss of power the file has some of the pages that the last transactions wrote, because nothing waits for the
     /// disk. The journal is empty, or from before.
     @Test(
-        "a store with any of the pages that a push wrote is usable",
+        "a store with any page that a push wrote is usable",
         arguments: LongTests.value(0..<200, short: 0..<40) as Range<UInt64>)
     func powerLoss(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

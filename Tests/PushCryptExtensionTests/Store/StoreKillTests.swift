@@ -9,7 +9,7 @@ import Testing
 struct StoreKillTests {
     /// Each round continues with the store of the previous round.
     @Test(
-        "after kills at random times the store is intact and has all reported messages",
+        "after any kill the store is intact and has all messages",
         arguments: LongTests.value(0..<8, short: 0..<3) as Range<UInt64>)
     func hammer(_ seed: UInt64) throws {
         let folder = try StoreFolder()

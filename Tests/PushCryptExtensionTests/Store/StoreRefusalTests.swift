@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "without write permission a store throws unavailable",
+        "without write permission a store is unavailable",
         .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
     func unwritable() throws {
         let script = "cd / && \(Unprivileged.prefix) \"$EXTENSION\" store-try '\(folder.path)' a"
