@@ -81,14 +81,6 @@ import Testing
         Self.expectTimedOut(await session.finish())
     }
 
-    @Test("an empty payload that times out shows the app's own text")
-    func unsealedPushThatTimesOut() async throws {
-        let session = try TestSession([])
-        session.expire()
-        #expect(session.deliveries.map(\.failure) == [.timedOut])
-        #expect(session.deliveries.first?.content.title.literal == Placeholder.standard.title)
-        _ = await session.finish()
-    }
 }
 
 @Suite struct TimeLimitTests {

@@ -25,11 +25,14 @@ import Testing
         }
     }
 
-    @Test("an accepted unsealed push is shown unchanged and counts neither as restored nor as failed")
+    @Test("an accepted unsealed push is shown unchanged, counts neither as restored nor as failed, and has no receipt")
     func unsealedIsShown() async throws {
         let (noted, reporter) = (Noted(), RecordingReporter())
+        let folder = try StoreFolder()
         let delivery = try await deliver(Self.unsealed, reporter: reporter) { configuration in
             configuration.unsealed = .shown
+            configuration.store = folder.store()
+            configuration.receipts = try ReceiptPosting(to: "https://example.com", transport: RecordingTransport())
             configuration.stages = [noted.stage()]
             configuration.attachments = noted.stage()
         }
@@ -38,6 +41,7 @@ import Testing
         #expect(delivery.content.title.literal == "Ad" && delivery.content.category == "PAY")
         #expect(delivery.content.userInfo == Self.unsealed)
         #expect(noted.titles.isEmpty)
+        #expect(try folder.store().statistics() == DeliveryStatistics() && folder.store().receiptCount() == 0)
         #expect(reporter.reports.map(\.failure) == [nil] && reporter.reports.map(\.isRestored) == [false])
     }
 

@@ -94,18 +94,6 @@ import Testing
         #expect(try store.statistics().lastSelfTest == TestPush.now)
     }
 
-    @Test("an accepted unsealed push is counted neither as restored nor as failed and has no receipt")
-    func unsealed() async throws {
-        let posting = try ReceiptPosting(to: "https://example.com", transport: RecordingTransport())
-        let delivery = try await show(Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8)) {
-            ($0.unsealed, $0.receipts) = (.shown, posting)
-        }
-        #expect(delivery.isUnsealed)
-        #expect(try store.statistics().opened == nil)
-        #expect(try store.statistics().failures.isEmpty)
-        #expect(try store.receiptCount() == 0)
-    }
-
     @Test("a receipt has the push_id of a restored push, the class of a failed one, and replayed for a passive replay")
     func receipts() async throws {
         let transport = RecordingTransport()

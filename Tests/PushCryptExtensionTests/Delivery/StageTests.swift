@@ -131,14 +131,6 @@ import Testing
         #expect(crowd.withLock { $0.most } == 1)
     }
 
-    @Test("no stage runs for a push that wasn't restored")
-    func noStageForAPlaceholder() async throws {
-        let payload = try TestPush(key: "other p256").sealed()
-        let deliveries = try await Self.session([Self.a], attachments: Self.a, payload: payload).run()
-        #expect(deliveries.map(\.failure) == [.unknownKey])
-        #expect(deliveries.map(\.content.title.literal) == ["New message"])
-    }
-
     enum CutStep: CaseIterable { case attachments, offload, own }
 
     @Test("a push has one receipt if any step is cut off", arguments: CutStep.allCases, DeadlineTests.End.allCases)

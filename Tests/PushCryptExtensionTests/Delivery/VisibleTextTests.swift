@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Delivered content always has visible text.
+/// Delivered content always has visible text. `AlertVectorTests` of `PushCryptPropertyTests` have the visible characters.
 @Suite struct VisibleTextTests {
     private static let bundled = "Bundled"
 
@@ -127,17 +127,4 @@ import Testing
         #expect(delivery.stageFailures == [StageFailure(stage: stage.name, ending: .emptied)])
     }
 
-    @Test(
-        "characters with a glyph are visible, and all others are not",
-        arguments: [
-            ("a", true), (" a ", true), ("é", true), ("🧶", true), ("👩‍👩‍👧", true), ("\u{0301}", true), ("٣", true),
-            ("", false), (" \t\r\n", false), ("\u{A0}\u{3000}\u{2028}", false),
-            ("\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}", false), ("\u{200E}\u{202E}\u{2066}", false),
-            ("\u{AD}\u{FE0F}\u{E0020}", false), ("\u{0}\u{7}\u{1B}\u{85}", false), ("\u{115F}\u{3164}\u{FFA0}", false),
-            ("\u{2800}", false), ("\u{180E}", false), ("\u{FFFC}", false), ("\u{FFFF}", false),
-        ])
-    func visible(text: String, isVisible: Bool) {
-        #expect(text.isVisible == isVisible)
-        #expect(NotificationContent.Text(literal: text).isEmpty == !isVisible)
-    }
 }

@@ -11,18 +11,23 @@ import Testing
     private static let name = "QYQ7oTAS2VrGRAnrYya3TfXBxZtdgvHP3H5T1cmMwdw"
 
     @Test(
-        "a receipt has the push_id or else the message's name, and after a failure another id and the key",
+        "a receipt has the push_id or else the message's name, after a failure another id and the key, and never the id",
         arguments: [
             (
                 DeliveryReport.sample(nil, message, pushID: "order-\"7\"", kid: kid),
                 #"{"id":"\#(name)","push":"order-\"7\"","outcome":"opened","time":1800000000}"#
             ),
             (
-                .sample(nil, message), #"{"id":"\#(name)","push":"\#(name)","outcome":"opened","time":1800000000}"#
+                .sample(nil, message),
+                #"{"id":"\#(name)","push":"\#(name)","outcome":"opened","time":1800000000}"#
             ),
             (
                 .sample(.timedOut, message, pushID: "7", kid: kid),
                 #"{"id":"\#(name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA"}"#
+            ),
+            (
+                .sample(.attachmentFailed, message),
+                #"{"id":"\#(name)-attachmentFailed","push":"\#(name)","outcome":"attachmentFailed","time":1800000000}"#
             ),
         ])
     func written(_ report: DeliveryReport, _ json: String) throws {
@@ -44,13 +49,6 @@ import Testing
         let name = String(repeating: "x", count: count)
         let receipt = try Receipt(.sample(nil, Self.message, pushID: name))
         #expect(receipt.pushID == (count == 256 ? name : Self.name))
-    }
-
-    @Test("no receipt has the message id", arguments: [nil, .timedOut, .attachmentFailed] as [FailureClass?])
-    func withoutID(_ failure: FailureClass?) throws {
-        let receipt = try Receipt(.sample(failure, Self.message, kid: Self.kid))
-        #expect(!receipt.json.text.contains(Self.message))
-        #expect(receipt.pushID == ReceiptName(messageID: Self.message)?.description)
     }
 
     @Test("the form of a receipt has its members as fields, with other characters than letters and digits escaped")

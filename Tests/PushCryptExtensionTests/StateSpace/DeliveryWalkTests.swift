@@ -1,34 +1,25 @@
 #if DEBUG
-import PushCryptExtension
+import Foundation
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
+
+@testable import PushCryptExtension
 
 /// A session on its real threads, in every order of the steps between its locks, its timers and what the system sees of it.
 @Suite("Delivery in every order") struct DeliveryWalkTests {
     /// A normal run tests every order of a warned delivery, in which both planted faults show, and of the others the orders
     /// without or with one preemption. A long run tests every order of those that have few enough.
     private static let scenarios: [(DeliveryScenario, short: Interleavings.Extent, long: Interleavings.Extent)] = [
-        (.init(testDescription: "warned", isWarned: true), .all, .all),
-        (.init(testDescription: "a stage, timers", hasStage: true, hasTimers: true), .preemptions(0), .preemptions(1)),
-        (
-            .init(testDescription: "a stage, timers, warned", hasStage: true, hasTimers: true, isWarned: true),
-            .preemptions(0), .preemptions(0)
-        ),
-        (.init(testDescription: "warned, suspended", isWarned: true, isSuspended: true), .preemptions(1), .all),
-        (.init(testDescription: "warned, killed", isWarned: true, isKilled: true), .preemptions(1), .all),
-        (
-            .init(testDescription: "a stage, timers, killed", hasStage: true, hasTimers: true, isKilled: true),
-            .preemptions(0), .preemptions(0)
-        ),
-        (.init(testDescription: "timers, warned", hasTimers: true, isWarned: true), .preemptions(0), .preemptions(1)),
-        (.init(testDescription: "two copies", copyCount: 2), .preemptions(1), .preemptions(2)),
-        (.init(testDescription: "two copies, warned", copyCount: 2, isWarned: true), .preemptions(0), .preemptions(1)),
-        (.init(testDescription: "two copies, killed", copyCount: 2, isKilled: true), .preemptions(0), .preemptions(1)),
-        (
-            .init(testDescription: "two copies, suspended", copyCount: 2, isSuspended: true), .preemptions(0),
-            .preemptions(1)
-        ),
+        (.init(.warning), .all, .all), (.init(.stage, .timers), .preemptions(0), .preemptions(1)),
+        (.init(.stage, .timers, .warning), .preemptions(0), .preemptions(0)),
+        (.init(.warning, .suspension), .preemptions(1), .all), (.init(.warning, .kill), .preemptions(1), .all),
+        (.init(.stage, .timers, .kill), .preemptions(0), .preemptions(0)),
+        (.init(.timers, .warning), .preemptions(0), .preemptions(1)),
+        (.init(copies: 2), .preemptions(1), .preemptions(2)),
+        (.init(.warning, copies: 2), .preemptions(0), .preemptions(1)),
+        (.init(.kill, copies: 2), .preemptions(0), .preemptions(1)),
+        (.init(.suspension, copies: 2), .preemptions(0), .preemptions(1)),
     ]
 
     @Test("a push is recorded, delivered once, and no lock is held at a possible suspension", arguments: scenarios)
@@ -49,15 +40,13 @@ import Testing
         ])
     func plantedFault(_ fault: DeliveryWorld.PlantedFault, _ cause: String) throws {
         let place = try DeliveryPlace()
-        let scenario = DeliveryScenario(testDescription: "warned", isWarned: true)
         let violation = try Interleavings.simplestViolation {
-            try DeliveryWorld(scenario, place, fault).run($0)
+            try DeliveryWorld(DeliveryScenario(.warning), place, fault).run($0)
         }
         #expect("\(try #require(violation).cause)".contains(cause))
-        let timed = DeliveryScenario(testDescription: "timers, warned", hasTimers: true, isWarned: true)
         #expect(throws: Interleavings.Violation.self) {
             try Interleavings(.preemptions(1), joinsStates: true).walk {
-                try DeliveryWorld(timed, place, fault).run($0)
+                try DeliveryWorld(DeliveryScenario(.timers, .warning), place, fault).run($0)
             }
         }
     }
@@ -86,7 +75,7 @@ import Testing
             }
             for name in ["restore", "deadline"] { threads.start(name, "begins") { session.end() } }
             try threads.finish(run)
-            try BrokenInvariant.require(callCount.withLock { $0 } == 1, "the handler was called twice")
+            try require(callCount.withLock { $0 } == 1, "the handler was called twice")
         }
         let violation = try Interleavings.simplestViolation(run)
         let steps = try #require(violation).steps.map(\.description)
@@ -95,6 +84,52 @@ import Testing
         #expect(throws: Interleavings.Violation.self) {
             try Interleavings(.preemptions(1), joinsStates: true).walk(run)
         }
+    }
+}
+
+/// The files of the processes, and what they may show.
+final class DeliveryPlace: Sendable {
+    let payload: [UInt8]
+    let push: OpenedPush
+    /// The content without the stage and with it.
+    let restored: [NotificationContent]
+    let store: StoreFolder
+    /// Made once: each of thousands of processes would read its keys again.
+    let configuration: ExtensionConfiguration
+    private let placeholders = Locked<[FailureClass: NotificationContent]>([:])
+    private let folder: TemporaryFolder
+    var file: String { folder.file("file").path }
+
+    init() throws {
+        payload = try TestPush(key: "shared").sealed()
+        push = try TestPush.open(payload, key: "shared").get()
+        store = try StoreFolder()
+        configuration = try .test(key: "shared")
+        folder = try TemporaryFolder()
+        restored = [push.content, Self.staged(push.content, folder.file("file").path)]
+        _ = try store.store().rememberedIDs()
+    }
+
+    func placeholder(_ failure: FailureClass) -> NotificationContent {
+        placeholders.withLock { placeholders in
+            let known = placeholders[failure]
+            let content = known ?? Fallback.outerAlert(orElse: .standard).content(for: payload, failure)
+            placeholders[failure] = content
+            return content
+        }
+    }
+
+    /// Restores the state before the first push.
+    func empty() throws {
+        try? FileManager.default.removeItem(atPath: file)
+        try store.script("DELETE FROM message; DELETE FROM reader;")
+    }
+
+    static func staged(_ content: NotificationContent, _ path: String) -> NotificationContent {
+        var content = content
+        content.title.literal = (content.title.literal ?? "") + " with a file"
+        content.attachments.append(.init(identifier: "file", path: path, type: .png))
+        return content
     }
 }
 #endif

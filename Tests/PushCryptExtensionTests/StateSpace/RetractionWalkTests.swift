@@ -76,12 +76,11 @@ final class RetractionWorld: Sendable {
         try threads.finish(run)
         let shown = screen.withLock { $0 }
         let count = handlerCount.withLock { $0 }
-        try BrokenInvariant.require(count == 2, "the handlers were called \(count) times")
-        try BrokenInvariant.require(
-            shown["message"] == nil, "the retracted message is on the screen as \(shown["message"] ?? "")")
-        try BrokenInvariant.require(shown["retraction"] == "retraction", "the retraction isn't on the screen")
+        try require(count == 2, "the handlers were called \(count) times")
+        try require(shown["message"] == nil, "the retracted message is on the screen as \(shown["message"] ?? "")")
+        try require(shown["retraction"] == "retraction", "the retraction isn't on the screen")
         let badge = try place.store.store().badge()
-        try BrokenInvariant.require(badge == 3, "the badge is \(badge)")
+        try require(badge == 3, "the badge is \(badge)")
     }
 
     private func session(_ requestID: String, _ payload: [UInt8]) throws -> DeliverySession {

@@ -9,15 +9,9 @@ import Testing
 @Suite("The replay store in every order", .enabled(if: StoreWalk.isPossible, "only Linux can replace system calls"))
 struct StoreWalkTests {
     private static let walks: [(StoreWalk, long: Int, short: Int)] = [
-        (.init(testDescription: "the same message", left: ["x"], right: ["x"]), 2, 1),
-        (.init(testDescription: "the same message, one killed", left: ["x"], right: ["x"], isKilled: true), 1, 0),
-        (.init(testDescription: "two messages, one killed", left: ["x"], right: ["y"], isKilled: true), 1, 0),
-        (.init(testDescription: "the first use", left: ["x"], right: ["x"], hasFile: false), 1, 0),
-        (
-            .init(
-                testDescription: "the first use, one killed", left: ["x"], right: ["x"], isKilled: true, hasFile: false),
-            1, 0
-        ),
+        (.init(left: "x", right: "x"), 2, 1), (.init(left: "x", right: "x", isKilled: true), 1, 0),
+        (.init(left: "x", right: "y", isKilled: true), 1, 0), (.init(left: "x", right: "x", hasFile: false), 1, 0),
+        (.init(left: "x", right: "x", isKilled: true, hasFile: false), 1, 0),
     ]
 
     @Test("no message is shown twice or lost, and the latest iat is kept", arguments: walks)
@@ -57,7 +51,7 @@ struct StoreWalkTests {
             let folder = try TemporaryFolder()
             let jobs = ["left", "right"].map { SteppedProcesses.Job($0, "claim-unlocked \(folder.path)/seen x") }
             let endings = try processes.run(jobs, run)
-            try BrokenInvariant.require(Set(endings.values).count == 2, "the message was shown twice")
+            try require(Set(endings.values).count == 2, "the message was shown twice")
         }
         let found = try #require(violation)
         #expect(found.steps.filter { $0.label == "shows x" }.map(\.actor) == ["left", "right"], "\(found)")
@@ -66,13 +60,18 @@ struct StoreWalkTests {
 
 /// The processes `left` and `right`, which receive messages at the same time.
 struct StoreWalk: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let left: [String]
-    let right: [String]
+    /// The message that the process receives.
+    let left: String
+    let right: String
     /// Whether `left` is killed at each step.
     var isKilled = false
     /// Whether the store exists before.
     var hasFile = true
+
+    var testDescription: String {
+        "\(left == right ? "the same message" : "two messages")\(isKilled ? ", one killed" : "")"
+            + (hasFile ? "" : ", the first use")
+    }
 
     #if os(Linux)
     static let isPossible = true
@@ -85,14 +84,13 @@ struct StoreWalk: Sendable, CustomTestStringConvertible {
     /// - Parameter before: the store before the processes start.
     func run(_ run: Interleavings.Run, _ processes: SteppedProcesses, _ before: StoreFolder) throws {
         let folder = hasFile ? try before.copy() : try StoreFolder()
-        func messages(_ ids: [String]) -> [String] { ids.map { "\($0)@\(Self.issuedAt[$0]!.seconds)" } }
+        func message(_ id: String) -> String { "\(id)@\(Self.issuedAt[id]!.seconds)" }
         var shown: [String] = []
-        let jobs = [folder.job("left", messages(left), mayBeKilled: isKilled), folder.job("right", messages(right))]
+        let jobs = [folder.job("left", message(left), mayBeKilled: isKilled), folder.job("right", message(right))]
         let endings = try processes.run(jobs, run) { step in
             if step.label.hasPrefix("shows ") { shown.append(String(step.label.dropFirst(6))) }
         }
-        try BrokenInvariant.require(
-            Set(shown).count == shown.count, "messages were shown twice: \(shown), \(endings)")
+        try require(Set(shown).count == shown.count, "messages were shown twice: \(shown), \(endings)")
         try check(folder, shown, endings)
     }
 
@@ -101,26 +99,26 @@ struct StoreWalk: Sendable, CustomTestStringConvertible {
             guard case .done(let result) = ending else { return [] }
             return result.split(separator: " ")
         }
-        try BrokenInvariant.require(
+        try require(
             results.allSatisfy { $0.hasSuffix("=shown") || $0.hasSuffix("=replayed") }, "a process failed: \(endings)")
         let next = folder.store()
         if !shown.isEmpty {
             let latest = try next.replayState().latest ?? 0
             let wanted = shown.compactMap { Self.issuedAt[$0]?.seconds }.max()!
-            try BrokenInvariant.require(latest >= wanted, "the latest iat is \(latest) and not \(wanted)")
+            try require(latest >= wanted, "the latest iat is \(latest) and not \(wanted)")
         }
-        for id in Set(left + right).sorted() {
+        for id in Set([left, right]).sorted() {
             // A process that was killed after it marked a message as seen and before it showed it has lost the message.
             let isSeen = try next.isSeen(id)
-            try BrokenInvariant.require(isSeen || endings["left"] == .killed, "\(id) was lost: \(endings)")
-            try BrokenInvariant.require(isSeen || !shown.contains(id), "\(id) was shown and isn't seen")
+            try require(isSeen || endings["left"] == .killed, "\(id) was lost: \(endings)")
+            try require(isSeen || !shown.contains(id), "\(id) was shown and isn't seen")
             let time = StoreFolder.now + ReplayMemory.claimLifetimeInSeconds
-            try BrokenInvariant.require(
+            try require(
                 try next.claim(id, issuedAt: Self.issuedAt[id]!, at: time) == !isSeen,
                 isSeen ? "\(id) is shown again" : "\(id) is lost after the kill")
         }
         if !isKilled { return }
-        try BrokenInvariant.require(try folder.integrity() == ["ok"], "the file is damaged")
+        try require(try folder.integrity() == ["ok"], "the file is damaged")
     }
 }
 
@@ -154,7 +152,9 @@ struct EffectsWalkTests {
         let killed = Locked(0)
         let count = try Interleavings(extent).walk { run in
             let folder = try before.copy()
-            func messages(_ ids: String) -> [String] { ids.split(separator: " ").map { Self.messages["\($0)"]! } }
+            func messages(_ ids: String) -> String {
+                ids.split(separator: " ").map { Self.messages["\($0)"]! }.joined(separator: " ")
+            }
             var jobs = [folder.job("left", messages(left), mayBeKilled: true)]
             if let right { jobs.append(folder.job("right", messages(right))) }
             if try processes.run(jobs, run)["left"] == .killed { killed.withLock { $0 += 1 } }
@@ -180,20 +180,24 @@ struct EffectsWalkTests {
             }
         }
         let badge = try store.badge()
-        try BrokenInvariant.require(badge == 18, "the badge is \(badge) and not 18")
-        try BrokenInvariant.require(due.contains("TARGET"), "the notification isn't removed: \(due)")
+        try require(badge == 18, "the badge is \(badge) and not 18")
+        try require(due.contains("TARGET"), "the notification isn't removed: \(due)")
         var target = MessageStamp(
             name: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
         target.profile = 2
         let refusal = try store.claimInFile(target, at: StoreFolder.now.seconds + 300).refusal
-        try BrokenInvariant.require(refusal == .retracted, "the message is \(String(describing: refusal))")
+        try require(refusal == .retracted, "the message is \(String(describing: refusal))")
     }
 }
 
 extension StoreFolder {
     /// A process that claims messages, which are written as `StoreJobs` reads them.
-    fileprivate func job(_ name: String, _ messages: [String], mayBeKilled: Bool = false) -> SteppedProcesses.Job {
-        let command = "claim \(path) \(Self.now.seconds) \(messages.joined(separator: " "))"
-        return .init(name, command, mayBeKilled: mayBeKilled)
+    fileprivate func job(_ name: String, _ messages: String, mayBeKilled: Bool = false) -> SteppedProcesses.Job {
+        .init(name, "claim \(path) \(Self.now.seconds) \(messages)", mayBeKilled: mayBeKilled)
     }
+}
+
+/// `BrokenInvariant.require`, for short.
+func require(_ holds: Bool, _ description: @autoclosure () throws -> String) throws {
+    try BrokenInvariant.require(holds, description())
 }

@@ -5,11 +5,15 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Whether the app finds the notifications that the extension restored, and no others.
+/// Whether the app finds the notifications that the extension restored, and no others, and what it opens itself.
 @Suite struct RestoredNotificationsTests {
     private let folder: StoreFolder
+    private let payload: [UInt8]
 
-    init() throws { folder = try StoreFolder() }
+    init() throws {
+        folder = try StoreFolder()
+        payload = try TestPush().sealed()
+    }
 
     /// Delivers a push under a name.
     private func show(
@@ -29,7 +33,6 @@ import Testing
 
     @Test("a restored notification is found by its name and its userInfo only, until its message expires")
     func found() async throws {
-        let payload = try TestPush().sealed()
         let push = try TestPush.open(payload).get()
         let userInfo = try await show(payload).content.userInfo
         #expect(try messageID("name", userInfo) == push.messageID)
@@ -44,7 +47,7 @@ import Testing
     @Test("content that a stage has changed is found as it was handed over")
     func changed() async throws {
         let own = Array(#"{"own":1}"#.utf8)
-        _ = try await show(TestPush().sealed()) { $0.stages = [TestStage { $0.userInfo = own }] }
+        _ = try await show(payload) { $0.stages = [TestStage { $0.userInfo = own }] }
         #expect(try messageID("name", own) != nil)
         #expect(try messageID("name", Array(TestPush.json.utf8)) == nil)
     }
@@ -62,14 +65,14 @@ import Testing
 
     @Test("a push without a name is shown and nothing is remembered")
     func unnamed() async throws {
-        let delivery = try await show(TestPush().sealed(), nil)
+        let delivery = try await show(payload, nil)
         #expect(delivery.isRestored)
         #expect(try messageID("", delivery.content.userInfo) == nil)
     }
 
     @Test("of more than 512 restored notifications the oldest is forgotten, and expired ones are removed")
     func limit() throws {
-        let push = try TestPush.open(TestPush().sealed()).get()
+        let push = try TestPush.open(payload).get()
         let store = folder.store()
         func remember(_ name: String, at time: UnixTime = TestPush.now) throws {
             var report = DeliveryReport.sample(at: time)
@@ -83,17 +86,6 @@ import Testing
             try database.integer("SELECT count(*) FROM restored")
         }
         #expect(count == 1)
-    }
-}
-
-/// What the app opens itself.
-@Suite struct ClaimingOpenerTests {
-    private let folder: StoreFolder
-    private let payload: [UInt8]
-
-    init() throws {
-        folder = try StoreFolder()
-        payload = try TestPush().sealed()
     }
 
     private func open(
