@@ -122,9 +122,8 @@ import Testing
 }
 
 /// Expects a `TransferError` with the code.
-private func expectFailure<Value>(
-    _ code: TransferError.Code, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Value
+private func expectFailure(
+    _ code: TransferError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
 ) {
-    let error = #expect(throws: TransferError.self, sourceLocation: location) { _ = try body() }
-    #expect(error?.code == code, sourceLocation: location)
+    expectCode(code, of: \TransferError.code, location: location, body)
 }

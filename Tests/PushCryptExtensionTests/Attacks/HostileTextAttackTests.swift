@@ -80,8 +80,7 @@ import Testing
     func registration(hostile: HostileText) throws {
         for key in ["p256", "x25519 psk", "device"] {
             let text = hostile.text(from: ReferenceVectors.shared.publicJWK(key))
-            let error = #expect(throws: KeyError.self) { try Recipient(jwk: text) }
-            #expect(error?.code == .malformed)
+            expectKeyError(.malformed) { try Recipient(jwk: text) }
         }
     }
 
@@ -92,8 +91,7 @@ import Testing
         #expect(try Recipient(jwk: HostileText.withLongNumber(jwk, byteCount: byteCount)).kid == TestKeys.id("x25519"))
         let digits = String(repeating: "1", count: byteCount)
         let coordinate = jwk.replacing(#""x":""#, with: #""x":\#(digits),"y":""#)
-        let error = #expect(throws: KeyError.self) { try Recipient(jwk: coordinate) }
-        #expect(error?.code == .malformed)
+        expectKeyError(.malformed) { try Recipient(jwk: coordinate) }
     }
 
     @Test("a hostile text as the list of senders: unsuitable, nothing is pinned", arguments: HostileText.allCases)
@@ -103,17 +101,15 @@ import Testing
         let text = hostile.text(from: ReferenceVectors.shared.publicJWK("sender"))
         expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: text) }
         #expect(try pins.sequence() == nil)
-        let error = #expect(throws: KeyError.self) { try TrustedSenders(json: text) }
-        #expect(error?.code == .malformed)
+        expectKeyError(.malformed) { try TrustedSenders(json: text) }
     }
 
     /// Expects a payload that a user of the backend's API writes not to be sealed.
     private func expectNotSealed(_ text: [UInt8]) throws {
         let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
-        let error = #expect(throws: SenderError.self) {
+        expectCode(.invalidPayload, of: \SenderError.code) {
             try sealer.seal(text, to: TestKeys.recipient("x25519"), placeholder: .standard)
         }
-        #expect(error?.code == .invalidPayload)
     }
 
     @Test("a hostile text as the payload to seal: invalidPayload, nothing is sealed", arguments: HostileText.allCases)

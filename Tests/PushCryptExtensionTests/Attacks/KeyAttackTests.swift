@@ -90,12 +90,10 @@ import Testing
 
     @Test("a stranger registers a forged JWK: its KeyError, nothing is sealed", arguments: forgeries)
     func registration(forgery: Forgery) throws {
-        let error = #expect(throws: KeyError.self) { try Recipient(jwk: forgery.jwk) }
-        #expect(error?.code == forgery.code)
+        expectKeyError(forgery.code) { try Recipient(jwk: forgery.jwk) }
         // In a set, the same key is refused for the same reason.
         let set = Array(#"{"keys":["#.utf8) + forgery.jwk + Array("]}".utf8)
-        let inSet = #expect(throws: KeyError.self) { try Keyset(json: set).recipient(at: TestPush.now) }
-        #expect(inSet?.code == forgery.code)
+        expectKeyError(forgery.code) { try Keyset(json: set).recipient(at: TestPush.now) }
     }
 
     @Test("a JWK set has one kid twice: duplicateKey, or kidMismatch", arguments: ["p256", "x25519", "shared"])
@@ -106,8 +104,7 @@ import Testing
             .replacing(try TestKeys.id("other \(key)").rawText, with: kid)
         for (second, code) in [(jwk, KeyError.Code.duplicateKey), (other, .kidMismatch)] {
             let keys = [#"{"keys":["#, jwk.text, ",", second.text, #"],"pushcrypt":{"seq":1,"keys":{"\#(kid)":{}}}}"#]
-            let error = #expect(throws: KeyError.self) { try Keyset(json: Array(keys.joined().utf8)) }
-            #expect(error?.code == code)
+            expectKeyError(code) { try Keyset(json: Array(keys.joined().utf8)) }
         }
     }
 
@@ -138,8 +135,7 @@ import Testing
         let phone = try AttackedPhone(.init(key: "p256", isSigned: true))
         expectOwnTextShown(try await phone.show(phone.push(), senders: .pinned(pins)), .unknownKey)
         if forgery.code != .wrongKind {
-            let error = #expect(throws: KeyError.self) { try TrustedSenders(json: forgery.jwk) }
-            #expect(error?.code == forgery.code)
+            expectKeyError(forgery.code) { try TrustedSenders(json: forgery.jwk) }
         }
     }
 }

@@ -187,17 +187,9 @@ import Testing
         #expect(delivery.content.title.literal == "Written by the relay")
         #expect(delivery.content.category == nil && delivery.content.body.isEmpty)
     }
-}
 
-extension KeyID {
-    /// The 11 characters.
-    var rawText: String { "\(self)" }
-}
-
-/// The attacker is a relay that recorded pushes. It sends them again, unchanged or in another outer payload, to an app with
-/// a `store`. `docs/security.md` says what happens without one.
-@Suite("Attacks by replay") struct ReplayAttackTests {
-    typealias Profile = AttackedPhone.Profile
+    // A relay that recorded pushes sends them again, unchanged or in another outer payload, to an app with a `store`.
+    // `docs/security.md` says what happens without one.
 
     @Test("a relay replays a push: replayed, the app's own text", arguments: Profile.all)
     func replays(profile: Profile) async throws {
@@ -247,4 +239,9 @@ extension KeyID {
         #expect(again.content.body.literal == "x" && again.content.title.literal == nil)
         #expect(again.content.sound == nil && again.content.interruptionLevel == "passive")
     }
+}
+
+extension KeyID {
+    /// The 11 characters.
+    var rawText: String { "\(self)" }
 }

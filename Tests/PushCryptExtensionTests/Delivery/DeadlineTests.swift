@@ -31,8 +31,7 @@ import Testing
     @Test("deadlines before the key show the placeholder once", arguments: End.allCases, End.allCases)
     func beforeCompletion(first: End, second: End) async throws {
         let session = try TestSession(waitsForKey: true)
-        session.start()
-        await session.asked.wait()
+        await session.start(until: session.asked)
         first.apply(to: session)
         Self.expectTimedOut(session.deliveries)
         #expect(!session.timer.isPending)
@@ -44,8 +43,7 @@ import Testing
     @Test("a deadline after the delivery doesn't call the handler again", arguments: End.allCases)
     func afterCompletion(end: End) async throws {
         let session = try TestSession(timer: ManualTimer(ignoresCancellation: true))
-        session.start()
-        await session.delivered.wait()
+        await session.start(until: session.delivered)
         end.apply(to: session)
         session.timer.fire()
         #expect(await session.finish().map(\.failure) == [nil])
@@ -65,8 +63,7 @@ import Testing
             session?.releaseKeyring()
             session.map(end.apply(to:))
         }
-        session.start()
-        await session.asked.wait()
+        await session.start(until: session.asked)
         end.apply(to: session)
         Self.expectTimedOut(await session.finish())
     }

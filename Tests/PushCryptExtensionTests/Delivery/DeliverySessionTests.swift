@@ -54,8 +54,7 @@ import Testing
         let session = try TestSession(waitsForKey: true) { $0.diagnostics = reporter }
         session.whenDelivered { [weak session] in session?.start() }
         session.start()
-        session.start()
-        await session.asked.wait()
+        await session.start(until: session.asked)
         session.start()
         // If the session asked for its key twice, both requests would be answered.
         session.releaseKeyring()

@@ -56,8 +56,7 @@ import Testing
             go.give()
             written.wait()
         }
-        session.start()
-        await stage.begun.wait()
+        await session.start(until: stage.begun)
         DispatchQueue(label: "end").async { end.apply(to: session) }
         #expect(attachments(await session.finish()) == [[]])
         #expect(try folder.names().isEmpty)
@@ -69,8 +68,7 @@ import Testing
         let late = FileStage(name: "late", folder: folder, timeLimit: .seconds(3), go: go)
         let session = try session(
             attachments: FileStage(name: "a", folder: folder), [late, FileStage(name: "b", folder: folder)])
-        session.start()
-        await late.begun.wait()
+        await session.start(until: late.begun)
         session.timer.fire(.seconds(3))
         await session.delivered.wait()
         go.give()
@@ -114,8 +112,7 @@ import Testing
         let session = try TestSession { $0.stages = [stage] }
         // The handler waits for the cancellation, and the cancellation for the end of the handler.
         session.whenDelivered { stage.cancelled.wait() }
-        session.start()
-        await stage.begun.wait()
+        await session.start(until: stage.begun)
         session.expire()
         stage.goOn.signal()
         #expect(await session.finish().count == 1)
@@ -131,8 +128,7 @@ import Testing
             let go = Signal()
             let stage = FileStage(name: "\(round)", folder: folder, go: go)
             let session = try session(attachments: stage, key: "shared")
-            session.start()
-            await stage.begun.wait()
+            await session.start(until: stage.begun)
             // The stage needs some time to write its file.
             let delay = Int.random(in: 0..<60_000, using: &random)
             switch round {

@@ -126,8 +126,7 @@ import Testing
         let session = try TestSession(TestPush(json: #"{"aps":{"alert":\#(Self.alert)}}"#).sealed()) {
             ($0.preview, $0.stages) = (choice, [stage])
         }
-        session.start()
-        await stage.begun.wait()
+        await session.start(until: stage.begun)
         session.expire()
         let content = try #require(await session.finish().first).content
         #expect(content.title.literal == "Zoë")

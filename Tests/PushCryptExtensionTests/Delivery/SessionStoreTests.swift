@@ -60,8 +60,7 @@ import Testing
     func cutShortIsSeen() async throws {
         let (payload, held) = (try TestPush().sealed(), HeldStage())
         let session = try TestSession(payload) { ($0.store, $0.stages) = (store, [held]) }
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         session.expire()
         _ = await session.finish()
         #expect(try await show(payload, at: TestPush.now + 600).failure == .replayed)

@@ -44,8 +44,7 @@ import Testing
     func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
         let held = HeldStage(manner)
         let session = try Self.session([Self.a, held, Self.b])
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         #expect(session.deliveries.isEmpty)
         end.apply(to: session)
         #expect(session.deliveries.map(\.content.title.literal) == ["Zoë a"])
@@ -60,8 +59,7 @@ import Testing
     func stuckAttachments(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner)
         let session = try Self.session([], attachments: held)
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         session.expire()
         #expect(session.deliveries.map(\.failure) == [.attachmentFailed])
         #expect(session.deliveries.map(\.content.title.literal) == ["Zoë"])
@@ -73,8 +71,7 @@ import Testing
     func ownTimeLimit(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner, timeLimit: .seconds(3))
         let session = try Self.session([held, Self.b])
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         session.timer.fire(.seconds(3))
         await session.delivered.wait()
         #expect(session.deliveries.map(\.content.title.literal) == ["Zoë b"])
@@ -88,8 +85,7 @@ import Testing
     func timeLimitIsGivenUp() async throws {
         let held = HeldStage(timeLimit: .seconds(3))
         let session = try Self.session([held])
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         held.release()
         #expect(await session.finish().map(\.content.title.literal) == ["Zoë late"])
         #expect(session.timer.durations == [.seconds(25), .seconds(3)])
@@ -146,8 +142,7 @@ import Testing
             case .own: configuration.stages = [held]
             }
         }
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         end.apply(to: session)
         held.release()
         let deliveries = await session.finish()

@@ -102,12 +102,8 @@ import Testing
         #expect(try read.accept(TestSenderSet().document(), at: TestPush.now))
         let sender = ReferenceVectors.shared.publicJWK("sender").text
         let text = #"{"publishers":[\#(sender)],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":1}"#
-        let wrong = #expect(throws: KeyError.self) { try SenderSetPins(json: Array(text.utf8)) }
-        #expect(wrong?.code == .wrongKind)
-        let topic = #expect(throws: KeyError.self) {
-            try SenderPins(folder: folder.path, publishers: .test(), topic: "com example")
-        }
-        #expect(topic?.code == .invalidTopic)
+        expectKeyError(.wrongKind) { try SenderSetPins(json: Array(text.utf8)) }
+        expectKeyError(.invalidTopic) { try SenderPins(folder: folder.path, publishers: .test(), topic: "com example") }
     }
 
     @Test("the largest state that can be accepted fits into its file: 4,096 revoked keys and a document of 256 KiB")

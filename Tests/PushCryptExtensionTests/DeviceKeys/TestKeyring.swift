@@ -70,10 +70,7 @@ func expectDeviceKeyError(
     _ code: DeviceKeyError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ body: () throws -> some Any
 ) {
-    let error = #expect(throws: DeviceKeyError.self, comment, sourceLocation: location) { _ = try body() }
-    if let error {
-        #expect(error.code == code, comment ?? "\(error)", sourceLocation: location)
-    }
+    expectCode(code, of: \DeviceKeyError.code, comment, location: location, body)
 }
 
 /// Expects the keyring to throw the class for the key.

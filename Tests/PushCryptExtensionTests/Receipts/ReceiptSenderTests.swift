@@ -5,8 +5,8 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// What a session's receipt does after it was stored.
-@Suite struct ReceiptPostingTests {
+/// What a session's receipt does after it was stored, and what a flush sends.
+@Suite struct ReceiptSenderTests {
     private let folder: StoreFolder
     private let store: SharedStore
     private let transport = RecordingTransport()
@@ -193,32 +193,19 @@ import Testing
 
     @Test("a user agent with other characters than printable ASCII is headerRefused", arguments: ["", "a\r\nb", "ä"])
     func userAgent(_ name: String) throws {
-        let error = #expect(throws: TransferError.self) {
+        expectCode(.headerRefused, of: \TransferError.code) {
             try ReceiptPosting(to: Self.address, transport: transport, userAgent: name)
         }
-        #expect(error?.code == .headerRefused)
-    }
-}
-
-@Suite struct ReceiptFlushTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
-    private let transport = RecordingTransport()
-    private let closed = RecordingTransport(isOpen: false)
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-        for id in ["a", "b", "c", "d", "e"] { try store.spool(.sample(id)) }
     }
 
-    private func sender(
-        _ transport: (any HTTPTransport)? = nil, _ timer: ManualTimer = ManualTimer(), store: SharedStore? = nil,
+    /// Stores five receipts, and returns a sender.
+    private func filled(
+        _ transport: (any HTTPTransport)? = nil, _ timer: ManualTimer = ManualTimer(),
         at time: UnixTime = StoreFolder.now
     ) throws -> ReceiptSender {
-        let posting = try ReceiptPosting(
-            to: "https://push.example", transport: transport ?? self.transport, timer: timer)
-        return ReceiptSender(store: store ?? self.store, posting: posting, clock: { time })
+        for id in ["a", "b", "c", "d", "e"] { try store.spool(.sample(id)) }
+        let posting = try posting(transport ?? self.transport, timer: timer)
+        return ReceiptSender(store: store, posting: posting, clock: { time })
     }
 
     private static let answers: [([TransferError.Code?], sent: Int, posted: String, again: String)] = [
@@ -231,33 +218,35 @@ import Testing
     ]
 
     @Test("a flush sends all receipts in order unless it fails, and the next flush sends the rest", arguments: answers)
-    func flush(_ answers: [TransferError.Code?], sent: Int, posted: String, again: String) async throws {
+    func flushes(_ answers: [TransferError.Code?], sent: Int, posted: String, again: String) async throws {
         transport.answer(answers)
-        #expect(try await sender().flush() == .init(sentCount: sent, leftCount: 5 - sent))
+        let sender = try filled()
+        #expect(try await sender.flush() == .init(sentCount: sent, leftCount: 5 - sent))
         #expect(transport.pushes.joined() == posted)
-        #expect(try await sender().flush() == .init(sentCount: 5 - sent, leftCount: 0))
+        #expect(try await sender.flush() == .init(sentCount: 5 - sent, leftCount: 0))
         #expect(transport.pushes.joined() == posted + again)
     }
 
     @Test("a receipt that is no longer in the store isn't sent")
     func sentMeanwhile() async throws {
+        let sender = try filled()
         let receipt = try #require(try store.receipt(after: 0))
         try store.removeReceipt(receipt.id)
-        _ = try await sender().send(receipt)
+        _ = await sender.send(receipt)
         #expect(transport.pushes.isEmpty)
         #expect(try store.receiptCount() == 4)
     }
 
     @Test("a flush removes old receipts without sending them")
     func old() async throws {
-        let later = try sender(at: StoreFolder.now + 7 * 86_400 + 1)
+        let later = try filled(at: StoreFolder.now + 7 * 86_400 + 1)
         #expect(try await later.flush() == .init(sentCount: 0, leftCount: 0))
         #expect(transport.pushes.isEmpty)
     }
 
     @Test("concurrent flushes send each receipt once")
     func concurrent() async throws {
-        let senders = try [sender(), sender()]
+        let senders = try [filled(), filled()]
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<6 { group.addTask { try await senders[number % 2].flush().sentCount } }
             return try await group.reduce(0, +)
@@ -269,7 +258,7 @@ import Testing
 
     @Test("a flush skips a receipt that another flush is sending")
     func sending() async throws {
-        let sender = try sender(closed)
+        let sender = try filled(closed)
         let first = Task { try await sender.flush() }
         #expect(await closed.next()?.contains(#""push":"a""#) == true)
         let second = Task { try await sender.flush() }
@@ -281,7 +270,7 @@ import Testing
 
     @Test("a cancelled flush sends no further receipt")
     func cancelled() async throws {
-        let sender = try sender(closed)
+        let sender = try filled(closed)
         let task = Task { try await sender.flush() }
         _ = await closed.next()
         task.cancel()
@@ -291,23 +280,26 @@ import Testing
 
     @Test(
         "a flush ends at the first receipt without a response, or at its own time limit",
-        arguments: [(Duration.seconds(25), Duration.seconds(10)), (.seconds(3), .seconds(3))])
-    func neverAnswered(limit: Duration, fired: Duration) async throws {
+        arguments: [(Duration.seconds(25), Duration.seconds(7)), (.seconds(3), .seconds(3))])
+    func stuckFlush(limit: Duration, fired: Duration) async throws {
         let (asked, timer) = (Signal(), ManualTimer())
         let stuck = StuckTransport(asked: asked)
-        let sender = try sender(stuck, timer)
+        let sender = try filled(stuck, timer)
         async let flush = sender.flush(timeLimit: limit)
         await asked.wait()
         timer.fire(fired)
         #expect(try await flush == .init(sentCount: 0, leftCount: 5))
         #expect(stuck.requestCount == 1)
-        #expect(timer.durations == [limit, .seconds(10)] && !timer.isPending)
+        #expect(timer.durations == [limit, .seconds(7)] && !timer.isPending)
     }
 
     @Test("a flush throws if the store can't be read")
-    func noStore() async throws {
+    func unreadableStore() async throws {
         let broken = SharedStore(folder: folder.path + "/none/store", role: .app)
-        let error = await #expect(throws: StoreError.self) { try await sender(store: broken).flush() }
+        let posting = try posting(transport)
+        let error = await #expect(throws: StoreError.self) {
+            try await ReceiptSender(store: broken, posting: posting, clock: { StoreFolder.now }).flush()
+        }
         #expect(error?.code == .unavailable)
     }
 }

@@ -60,12 +60,20 @@ struct TestPush {
     }
 }
 
-/// Expects opening to fail with the class.
-func expectFailure(
-    _ expected: FailureClass, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
-    _ result: () throws -> Result<OpenedPush, FailureClass>
-) throws {
-    #expect(try result().failure == expected, comment, sourceLocation: location)
+/// Expects an error with the code.
+func expectCode<Failure: Error, Code: Equatable>(
+    _ code: Code, of path: KeyPath<Failure, Code>, _ comment: Comment? = nil,
+    location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) {
+    let error = #expect(throws: Failure.self, comment, sourceLocation: location) { _ = try body() }
+    #expect(error?[keyPath: path] == code, comment, sourceLocation: location)
+}
+
+/// Expects a `KeyError` with the code.
+func expectKeyError(
+    _ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) {
+    expectCode(code, of: \KeyError.code, location: location, body)
 }
 
 extension Result {

@@ -59,6 +59,13 @@ final class TestSession: Sendable {
     var isAlive: Bool { observed.withLock { $0.session != nil } }
 
     func start() { session?.start() }
+
+    /// Starts the session and waits for the signal.
+    func start(until signal: Signal) async {
+        start()
+        await signal.wait()
+    }
+
     func expire() { session?.expire() }
     func releaseKeyring() { observed.withLock { $0.keyring }?.release() }
 
