@@ -57,10 +57,7 @@ import Testing
     private func opened(
         _ trust: SenderTrust, by signer: String?, _ options: Sealer.Options = .init()
     ) throws -> OpenedPush {
-        let payload = try TestPush(key: "p256 psk", signer: signer, options: options).sealed()
-        return try Opener(
-            topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256 psk")), senders: trust
-        ).open(payload, at: TestPush.now).get()
+        try TestPush(key: "p256 psk", signer: signer, options: options).opened(trusting: trust).get()
     }
 
     private func claim(_ push: OpenedPush, _ requestID: String, in other: SharedStore? = nil) throws -> ClaimAnswer {

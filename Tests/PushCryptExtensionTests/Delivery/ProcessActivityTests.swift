@@ -62,13 +62,6 @@ import Testing
         system.returned.wait()
     }
 
-    @Test("without an answer within the limit a call is refused, and an answer that comes later ends at once")
-    func noAnswer() {
-        #expect(system.activity(isInForeground: false)(within: .zero) == nil)
-        system.answer(isExpired: false)
-        system.returned.wait()
-    }
-
     @Test("an answer is awaited for the whole time that the caller has")
     func wait() {
         let waits = Locked<[Duration]>([])
@@ -84,13 +77,17 @@ import Testing
         #expect(ProcessActivity.patience >= .seconds(5))
     }
 
-    @Test("a call is refused if the system is about to suspend the process")
+    @Test("a call is refused without an answer within the limit, and if the system is about to suspend the process")
     func refused() {
-        let refused = ProcessActivity.expiring {
+        #expect(system.activity(isInForeground: false)(within: .zero) == nil)
+        // An answer that comes later ends at once.
+        system.answer(isExpired: false)
+        system.returned.wait()
+        let suspending = ProcessActivity.expiring {
             $0(true)
         } isInForeground: {
             false
         }
-        #expect(refused(within: .seconds(3600)) == nil)
+        #expect(suspending(within: .seconds(3600)) == nil)
     }
 }

@@ -91,7 +91,6 @@ import Testing
         }
 
         func keyIDs() throws(DeviceKeyError) -> [KeyID] { try storage.keyIDs() }
-
         func load(_ kid: KeyID) throws(DeviceKeyError) -> DeviceKey { try storage.load(kid) }
 
         func make(_ suite: Suite, withPSK: Bool, at time: UnixTime) throws(DeviceKeyError) -> DeviceKey {

@@ -4,6 +4,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+/// Signed sets of sender keys. App and extension are processes that share the pins, and the system kills either at any time.
 @Suite("SenderPins") struct SenderPinsTests {
     private let folder: TemporaryFolder
     private let pins: SenderPins
@@ -19,9 +20,7 @@ import Testing
 
     /// Why a push of the sender isn't opened; nil if it is.
     private func failure(of signer: String?) throws -> FailureClass? {
-        let keyring = KeysetKeyring(try TestKeys.keyset("p256"))
-        return try Opener(topic: TestPush.topic, keyring: keyring, senders: .pinned(pins))
-            .open(TestPush(signer: signer).sealed(), at: TestPush.now).failure
+        try TestPush(signer: signer).opened(trusting: .pinned(pins)).failure
     }
 
     /// Changes the stored state.
@@ -121,21 +120,12 @@ import Testing
         expectDeviceKeyError(.unsuitable) { try pins.accept(third.document(), at: TestPush.now) }
         #expect(try pins.version()?.sequence == 2)
     }
-}
 
-/// App and extension are processes that share the pins. The system kills either of them at any time.
-@Suite("SenderPins in several processes") struct SenderPinsProcessTests {
-    private static let killCount = LongTests.value(60, short: 20)
     private static let setCount: Int64 = 40
 
-    private let folder: TemporaryFolder
-    private let pins: SenderPins
-
-    init() throws {
-        folder = try TemporaryFolder()
-        pins = try SenderPins(folder: folder.path + "/keys", publishers: .test(), topic: TestPush.topic)
+    /// Writes the pins, and sets of which every second one revokes the other sender's key, for processes.
+    private func writeSets() throws {
         try Data(SenderSetPins.test().json).write(to: folder.file("pins.json"))
-        // Every second set revokes the other sender's key.
         for sequence in 1...Self.setCount {
             let other = sequence % 2 == 0 ? KeyLifecycle.revoked(at: TestPush.now) : .always
             let set = TestSenderSet(keys: [("sender", .always), ("other sender", other)], sequence: sequence)
@@ -143,15 +133,13 @@ import Testing
         }
     }
 
-    private func arguments(_ repetitions: Int) -> [String] {
-        ["senders", folder.path, "\(Self.setCount)", "\(repetitions)", "\(TestPush.now.seconds)"]
-    }
-
     @Test("after any kill the state is the old or the new one, and the next set is accepted")
     func killed() throws {
+        try writeSets()
+        let killCount = LongTests.value(60, short: 20)
         var random = SplitMix64(seed: 11)
         var (highest, midway): (Int64, Int) = (0, 0)
-        for run in 1...Self.killCount {
+        for run in 1...killCount {
             let command = try ExtensionCommand(["senders", folder.path, "forever", "", "\(TestPush.now.seconds)"])
             let lines = Int.random(in: 1...9, using: &random)
             while try command.lines().count < lines, try !command.hasComplained() { sched_yield() }
@@ -169,12 +157,14 @@ import Testing
         }
         #expect(try pins.accept(TestSenderSet(sequence: highest + 1).document(), at: TestPush.now))
         #expect(try folder.names(in: "keys") == [TestSenderSet.file])
-        print("\(Self.killCount) kills, \(midway) of them while the state was written, \(highest) sets")
+        print("\(killCount) kills, \(midway) of them while the state was written, \(highest) sets")
     }
 
     @Test("two processes accept the same sets at once: each set is accepted once, and the last one stays")
     func race() throws {
-        let commands = try (0..<2).map { _ in try ExtensionCommand(arguments(2)) }
+        try writeSets()
+        let arguments = ["senders", folder.path, "\(Self.setCount)", "2", "\(TestPush.now.seconds)"]
+        let commands = try (0..<2).map { _ in try ExtensionCommand(arguments) }
         var accepted: [String] = []
         for command in commands {
             #expect(try command.process.wait() == .exit(0))

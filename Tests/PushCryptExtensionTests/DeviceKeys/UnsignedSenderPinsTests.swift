@@ -25,9 +25,7 @@ import Testing
 
     /// Why a push of the sender isn't opened; nil if it is.
     private func failure(of signer: String?) throws -> FailureClass? {
-        let keyring = KeysetKeyring(try TestKeys.keyset("p256"))
-        return try Opener(topic: TestPush.topic, keyring: keyring, senders: .pinned(pins))
-            .open(TestPush(signer: signer).sealed(), at: TestPush.now).failure
+        try TestPush(signer: signer).opened(trusting: .pinned(pins)).failure
     }
 
     private func stored() throws -> String {

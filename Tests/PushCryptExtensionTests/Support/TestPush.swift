@@ -48,6 +48,12 @@ struct TestPush {
         return frame.payload(sealed: sealed)
     }
 
+    /// Seals the push, and opens it with its key.
+    func opened(trusting senders: SenderTrust) throws -> Result<OpenedPush, FailureClass> {
+        try Opener(topic: Self.topic, keyring: KeysetKeyring(TestKeys.keyset(key)), senders: senders)
+            .open(sealed(), at: Self.now)
+    }
+
     /// Opens a payload with the named key.
     static func open(
         _ payload: [UInt8], key: String = "p256", trusting senders: [String]? = nil, topic: String = topic,
