@@ -40,31 +40,24 @@ import Testing
         #expect(attachments.map(\.isRestored) == [true])
     }
 
-    @Test("at the deadline a stuck stage is skipped", arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
+    @Test(
+        "at the deadline a stuck stage is skipped, and stuck attachments make the push attachmentFailed",
+        arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
     func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
-        let held = HeldStage(manner)
-        let session = try Self.session([Self.a, held, Self.b])
-        await session.start(until: held.begun)
-        #expect(session.deliveries.isEmpty)
-        end.apply(to: session)
-        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë a"])
-        #expect(session.deliveries.map(\.failure) == [nil])
-        #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
-        held.release()
-        await held.ended.wait()
-        #expect(await session.finish().count == 1)
-    }
-
-    @Test("at the deadline stuck attachments make the push attachmentFailed", arguments: HeldStage.Manner.allCases)
-    func stuckAttachments(_ manner: HeldStage.Manner) async throws {
-        let held = HeldStage(manner)
-        let session = try Self.session([], attachments: held)
-        await session.start(until: held.begun)
-        session.expire()
-        #expect(session.deliveries.map(\.failure) == [.attachmentFailed])
-        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë"])
-        held.release()
-        #expect(await session.finish().count == 1)
+        for isAttachment in [false, true] {
+            let held = HeldStage(manner)
+            let stages: [any ContentStage] = isAttachment ? [Self.b] : [Self.a, held, Self.b]
+            let session = try Self.session(stages, attachments: isAttachment ? held : nil)
+            await session.start(until: held.begun)
+            #expect(session.deliveries.isEmpty)
+            end.apply(to: session)
+            #expect(session.deliveries.map(\.content.title.literal) == [isAttachment ? "Zoë" : "Zoë a"])
+            #expect(session.deliveries.map(\.failure) == [isAttachment ? .attachmentFailed : nil])
+            #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
+            held.release()
+            await held.ended.wait()
+            #expect(await session.finish().count == 1)
+        }
     }
 
     @Test("after its own time limit a stuck stage is skipped", arguments: HeldStage.Manner.allCases)
