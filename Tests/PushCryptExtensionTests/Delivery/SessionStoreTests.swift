@@ -133,20 +133,18 @@ import Testing
     @Test("30 concurrent pushes are restored while a process holds the store", arguments: ["folder", "database"])
     func crowd(_ lock: String) async throws {
         try folder.fill()
-        let holder = try ExtensionProcess.start("store-hold", folder.path, lock)
-        #expect(holder.line() == "held")
         var configuration = try ExtensionConfiguration.test(deadline: .seconds(60))
         configuration.store = folder.store { $0.busyTimeout = LongTests.value(.seconds(2), short: .milliseconds(300)) }
         let chosen = configuration
-        let failures = try await withThrowingTaskGroup(of: FailureClass?.self) { group in
-            for _ in 0..<30 {
-                let payload = try TestPush().sealed()
-                group.addTask { await chosen.delivery(of: payload).failure }
+        try await folder.whileHeld(lock) {
+            let failures = try await withThrowingTaskGroup(of: FailureClass?.self) { group in
+                for _ in 0..<30 {
+                    let payload = try TestPush().sealed()
+                    group.addTask { await chosen.delivery(of: payload).failure }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
             }
-            return try await group.reduce(into: []) { $0.append($1) }
+            #expect(failures.count { $0 == nil } == 30, "\(failures.count { $0 == .timedOut }) timed out")
         }
-        holder.process.kill()
-        _ = try holder.process.wait()
-        #expect(failures.count { $0 == nil } == 30, "\(failures.count { $0 == .timedOut }) timed out")
     }
 }

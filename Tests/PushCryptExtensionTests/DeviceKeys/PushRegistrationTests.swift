@@ -100,6 +100,8 @@ extension PushRegistration {
         var isRequested = false
         let isUploaded: Bool
         var hasNewKey = false
+        /// Whether the sender keys are fetched, too.
+        var isFetched = false
         var happen: @Sendable (Installation) throws -> Void = { _ in }
     }
 
@@ -108,39 +110,53 @@ extension PushRegistration {
             Event(testDescription: "nothing", isUploaded: false),
             Event(testDescription: "the backend asks for it", isRequested: true, isUploaded: true),
             Event(testDescription: "a new device token", token: Data([0x0b]), isUploaded: true),
-            Event(
-                testDescription: "a new installation, whose keychain has the key", token: Data([0x0b]), isUploaded: true
-            ) {
+            Event(testDescription: "a new installation with the keychain", isUploaded: true, isFetched: true) {
                 try FileManager.default.removeItem(atPath: $0.group)
             },
             Event(testDescription: "a restoration without the keychain", isUploaded: true, hasNewKey: true) {
                 try FileManager.default.removeItem(atPath: $0.keychain)
             },
-            Event(testDescription: "89 days", isUploaded: false) { $0.wait(days: 89) },
-            Event(testDescription: "90 days", isUploaded: true, hasNewKey: true) { $0.wait(days: 90) },
+            Event(testDescription: "89 days", isUploaded: false, isFetched: true) { $0.wait(days: 89) },
+            Event(testDescription: "90 days", isUploaded: true, hasNewKey: true, isFetched: true) { $0.wait(days: 90) },
             // An earlier version wrote no account.
             Event(testDescription: "a file without an account", isUploaded: false) {
                 try $0.edit { $0.replacing(/, "account": "[^"]*"/, with: "") }
             },
+            Event(testDescription: "a damaged set of sender keys", isUploaded: false, isFetched: true) {
+                try $0.edit(TestSenderSet.file) { _ in "{}" }
+            },
+            Event(testDescription: "a push of an unknown sender", isUploaded: false, isFetched: true) {
+                try $0.fail(.unknownKey, kid: $0.uploaded[0].kid)
+            },
+            Event(testDescription: "pushes to an unknown key", isUploaded: true, hasNewKey: true) {
+                for _ in 1...2 { try $0.fail(.unknownKey) }
+            },
         ]
         + ["", "{", "[]", #"{"digest": 1}"#].map { text in
-            Event(testDescription: "the damaged file \(text)", isUploaded: true) { try $0.edit { _ in text } }
+            Event(testDescription: "the damaged file \(text)", isUploaded: true, isFetched: true) {
+                try $0.edit { _ in text }
+            }
         }
 
     @Test("a record is uploaded again, with the same or a new key, only after some events", arguments: events)
     fileprivate func again(_ event: Event) async throws {
-        let app = try phone.registration()
+        let app = try phone.registration(withSenders: true, store: phone.store)
         try await app.register()
         try event.happen(phone)
         let outcome = try await app.register(
             deviceToken: event.token, account: "a", isRequested: event.isRequested)
-        #expect(outcome.isUploaded == event.isUploaded)
+        #expect(outcome.isUploaded == event.isUploaded && outcome.senderSetFailure == nil)
         let token = event.token == Self.token ? "0aff" : "0b"
         #expect(phone.uploaded.map(\.deviceToken) == ["0aff"] + (event.isUploaded ? [token] : []))
+        // In the next process, and once a day at most.
+        if event.hasNewKey { try phone.fail(.unknownKey) }
+        for app in [app, try phone.registration(withSenders: true, store: phone.store)] {
+            #expect(try await !app.register(event.token))
+        }
         #expect(phone.keyCount == (event.hasNewKey ? 2 : 1))
         #expect(Set(phone.uploaded.map(\.record)).count == phone.keyCount)
-        // In the next process, too.
-        for app in [app, try phone.registration()] { #expect(try await !app.register(event.token)) }
+        #expect(phone.fetchCount.withLock { $0 } == (event.isFetched ? 2 : 1))
+        #expect(try phone.pins().version() != nil)
     }
 
     @Test("another account without a sign-out erases the keys of the first and uploads another")
@@ -238,17 +254,6 @@ extension PushRegistration {
         expectNoKey(.keyExpired, kids[0], in: phone.keyring, at: uploadTime + 31 * Installation.day)
     }
 
-    @Test("after pushes to an unknown key a new key is registered, once a day at most")
-    func recovers() async throws {
-        let app = try phone.registration(store: phone.store)
-        try await app.register()
-        for isUploaded in [true, false] {
-            try phone.fail(.unknownKey)
-            #expect(try await app.register() == isUploaded)
-        }
-        #expect(phone.keyCount == 2)
-    }
-
     @Test("pushes of an unsupported version and from before the unlock are returned as advice")
     func advice() async throws {
         let app = try phone.registration(store: phone.store)
@@ -284,24 +289,6 @@ extension PushRegistration {
         phone.document.withLock { $0 = good }
         #expect(try await app.register())
         #expect(phone.uploaded.last?.senderSetVersion != nil)
-    }
-
-    @Test("a damaged set of sender keys is replaced by the fetched one")
-    func damagedSenders() async throws {
-        let app = try phone.registration(withSenders: true)
-        try await app.register()
-        try phone.edit(TestSenderSet.file) { _ in "{}" }
-        #expect(try await app.register(deviceToken: Self.token, account: "a").senderSetFailure == nil)
-        #expect(try phone.pins().version() != nil && phone.fetchCount.withLock { $0 } == 2)
-    }
-
-    @Test("after a push of an unknown sender the sender keys are fetched within the day")
-    func unknownSender() async throws {
-        let app = try phone.registration(withSenders: true, store: phone.store)
-        try await app.register()
-        try phone.fail(.unknownKey, kid: phone.uploaded[0].kid)
-        try await app.register()
-        #expect(phone.fetchCount.withLock { $0 } == 2 && phone.uploaded.count == 1)
     }
 
     @Test("calls at the same time run one after the other, and the last one's token is uploaded last")

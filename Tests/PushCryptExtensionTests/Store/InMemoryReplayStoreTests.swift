@@ -28,19 +28,10 @@ import Testing
         return SharedStore(folder: folder.path + "/below", role: .app, configuration: configuration)
     }
 
-    /// Runs the body while another process locks the store.
-    private func whileHeld(_ body: () throws -> Void) throws {
-        let holder = try ExtensionProcess.start("store-hold", folder.path, "database")
-        #expect(holder.line() == "held")
-        try body()
-        holder.process.kill()
-        #expect(try holder.process.wait() == .signal(SIGKILL))
-    }
-
     @Test("messages shown while the store is locked are shown once and written to the file later")
-    func held() throws {
+    func held() async throws {
         try folder.fill()
-        try whileHeld {
+        try await folder.whileHeld {
             let claim = try #require(try claim("a"))
             #expect(try self.claim("a") == nil)
             try store.markSeen(claim)
@@ -57,24 +48,24 @@ import Testing
 
     /// A session whose claim is late shows its message, although another process has shown it before.
     @Test("a process doesn't show a message twice whose claim was refused after it was shown")
-    func refusedLate() throws {
+    func refusedLate() async throws {
         let other = folder.store()
         try other.markSeen(try #require(try claim("a", at: 0, other)))
         let late = MessageStamp(name: "a", issuedAt: now, expiresAt: now + 86_400)
         #expect(store.reserve(late, at: now))
         #expect(try store.claim(late, isReserved: true, at: now).refusal == .replayed)
         try store.markSeen(late.claim)
-        try whileHeld {
+        try await folder.whileHeld {
             let again = try claim("a", at: 1)
             #expect(again == nil)
         }
     }
 
     @Test("a message that was claimed or shown before the store was locked isn't granted while it is locked")
-    func shownBefore() throws {
+    func shownBefore() async throws {
         try store.markSeen(try #require(try claim("a")))
         let (inWork, shown) = (try #require(try claim("b")), try #require(try claim("c")))
-        try whileHeld {
+        try await folder.whileHeld {
             #expect(try claim("a", at: 1) == nil)
             #expect(try claim("b", at: 1) == nil)
             try store.release(inWork)
@@ -122,10 +113,10 @@ import Testing
     }
 
     @Test("a message that was claimed in memory can be marked as seen or released in the file")
-    func heldAtClaim() throws {
+    func heldAtClaim() async throws {
         try folder.fill()
         var claims = [MessageClaim]()
-        try whileHeld {
+        try await folder.whileHeld {
             for id in ["a", "b", "c"] { claims.append(try #require(try claim(id))) }
             try store.release(claims[0])
             #expect(try claim("a") != nil)

@@ -19,14 +19,10 @@ import Testing
     }
 
     @Test("a store locked by another process throws busy and works afterwards", arguments: ["folder", "database"])
-    func busy(_ what: String) throws {
+    func busy(_ what: String) async throws {
         try folder.fill()
         let store = folder.store { $0.busyTimeout = .milliseconds(20) }
-        let holder = try ExtensionProcess.start("store-hold", folder.path, what)
-        #expect(holder.line() == "held")
-        expect(.busy, store)
-        holder.process.kill()
-        #expect(try holder.process.wait() == .signal(SIGKILL))
+        try await folder.whileHeld(what) { expect(.busy, store) }
         #expect(try store.claim("a"))
         #expect(try store.statistics().rebuildCount == 0)
     }

@@ -2,6 +2,7 @@ import Foundation
 import PushCryptPrimitives
 import PushCryptSQLite
 import PushCryptTestSupport
+import Testing
 
 @testable import PushCryptExtension
 
@@ -54,6 +55,15 @@ struct StoreFolder {
     /// Runs statements on another connection.
     func script(_ sql: StaticString) throws {
         try Database(path: file.path, busyTimeout: .seconds(10)).script(sql)
+    }
+
+    /// Runs the body while another process locks the `folder` or the `database`.
+    func whileHeld(_ lock: String = "database", _ body: () async throws -> Void) async throws {
+        let holder = try ExtensionProcess.start("store-hold", path, lock)
+        #expect(holder.line() == "held")
+        try await body()
+        holder.process.kill()
+        #expect(try holder.process.wait() == .signal(SIGKILL))
     }
 
     /// Copies the store to another folder.
