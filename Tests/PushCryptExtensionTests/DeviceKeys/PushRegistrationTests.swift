@@ -128,9 +128,6 @@ extension PushRegistration {
             Event(testDescription: "a push of an unknown sender", isUploaded: false, isFetched: true) {
                 try $0.fail(.unknownKey, kid: $0.uploaded[0].kid)
             },
-            Event(testDescription: "pushes to an unknown key", isUploaded: true, hasNewKey: true) {
-                for _ in 1...2 { try $0.fail(.unknownKey) }
-            },
         ]
         + ["", "{", "[]", #"{"digest": 1}"#].map { text in
             Event(testDescription: "the damaged file \(text)", isUploaded: true, isFetched: true) {
@@ -148,8 +145,7 @@ extension PushRegistration {
         #expect(outcome.isUploaded == event.isUploaded && outcome.senderSetFailure == nil)
         let token = event.token == Self.token ? "0aff" : "0b"
         #expect(phone.uploaded.map(\.deviceToken) == ["0aff"] + (event.isUploaded ? [token] : []))
-        // In the next process, and once a day at most.
-        if event.hasNewKey { try phone.fail(.unknownKey) }
+        // In the next process, too.
         for app in [app, try phone.registration(withSenders: true, store: phone.store)] {
             #expect(try await !app.register(event.token))
         }
@@ -252,6 +248,17 @@ extension PushRegistration {
         _ = try phone.keyring.key(kids[0], at: uploadTime + 30 * Installation.day)
         _ = try phone.keyring.key(kids[1], at: uploadTime)
         expectNoKey(.keyExpired, kids[0], in: phone.keyring, at: uploadTime + 31 * Installation.day)
+    }
+
+    @Test("after pushes to an unknown key a new key is registered, once a day at most")
+    func recovers() async throws {
+        let app = try phone.registration(store: phone.store)
+        try await app.register()
+        for isUploaded in [true, false] {
+            try phone.fail(.unknownKey)
+            #expect(try await app.register() == isUploaded)
+        }
+        #expect(phone.keyCount == 2)
     }
 
     @Test("pushes of an unsupported version and from before the unlock are returned as advice")

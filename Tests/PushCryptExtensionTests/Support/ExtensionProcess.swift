@@ -27,7 +27,7 @@ final class RunningExtension {
     let process: RunningProcess
     private let folder: TemporaryFolder
     private let descriptor: Int32
-    private var buffer: [UInt8] = []
+    private var buffer = LineBuffer()
 
     fileprivate init(_ executable: String, _ arguments: [String]) throws {
         folder = try TemporaryFolder()
@@ -43,18 +43,13 @@ final class RunningExtension {
         _ = fcntl(descriptor, F_SETFL, 0)
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Reads the next line; nil at the end.
     func line() -> String? {
         while true {
-            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-                defer { buffer.removeSubrange(...end) }
-                return String(decoding: buffer[..<end], as: UTF8.self)
-            }
-            guard readMore() else { return nil }
+            if let line = buffer.takeLine() { return line }
+            guard buffer.read(from: descriptor) else { return nil }
         }
     }
 
@@ -63,12 +58,24 @@ final class RunningExtension {
         while let line = line() { lines.append(line) }
         return lines
     }
+}
 
-    private func readMore() -> Bool {
+/// What was read of a pipe and not yet taken.
+struct LineBuffer {
+    private var bytes: [UInt8] = []
+
+    mutating func takeLine() -> String? {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        defer { bytes.removeSubrange(...end) }
+        return Array(bytes[..<end]).text
+    }
+
+    /// - Returns: false at the end, and after an error.
+    mutating func read(from descriptor: Int32) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe read(descriptor, &chunk, chunk.count)
+        let count = unsafe Foundation.read(descriptor, &chunk, chunk.count)
         guard count > 0 else { return false }
-        buffer += chunk[..<count]
+        bytes += chunk[..<count]
         return true
     }
 }

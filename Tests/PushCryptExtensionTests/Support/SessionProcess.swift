@@ -8,7 +8,7 @@ final class SessionProcess {
     private let streams: TemporaryFolder
     private let input: Int32
     private let output: Int32
-    private var buffer: [UInt8] = []
+    private var buffer = LineBuffer()
 
     /// Starts it, and waits until it reads its input.
     ///
@@ -59,14 +59,14 @@ final class SessionProcess {
         guard try process.waitForStop() == nil else { return nil }
         while try readMore(timeout: 0) {}
         var lines: [String] = []
-        while let line = takeLine() { lines.append(line) }
+        while let line = buffer.takeLine() { lines.append(line) }
         return lines
     }
 
     /// Waits for its next line, at most two minutes.
     func line() throws -> String {
         for _ in 0..<600 {
-            if let line = takeLine() { return line }
+            if let line = buffer.takeLine() { return line }
             // A process that the test stopped after it had printed its line, and before it stopped itself, still does so.
             if try !readMore(timeout: 200) { resume() }
         }
@@ -88,20 +88,11 @@ final class SessionProcess {
         }
     }
 
-    private func takeLine() -> String? {
-        guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-        defer { buffer.removeSubrange(...end) }
-        return String(decoding: buffer[..<end], as: UTF8.self)
-    }
-
     /// - Returns: false if there is nothing to read within the time, in milliseconds.
     private func readMore(timeout: Int32) throws -> Bool {
         var event = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&event, 1, timeout) == 1 else { return false }
-        var chunk = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe read(output, &chunk, chunk.count)
-        guard count > 0 else { throw ChildProcess.Failure(call: "read", number: errno) }
-        buffer += chunk[..<count]
+        guard buffer.read(from: output) else { throw ChildProcess.Failure(call: "read", number: errno) }
         return true
     }
 }
