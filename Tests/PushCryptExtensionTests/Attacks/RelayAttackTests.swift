@@ -214,9 +214,7 @@ import Testing
             payload.replacing(#""v":1"#, with: #""more":true,"v": 1"#),
             phone.push(#"{"aps":{"alert":"another"}}"#).with("sealed", payload.member("sealed")),
         ]
-        for form in forms {
-            expectOwnTextShown(try await phone.show(form), .replayed)
-        }
+        for form in forms { expectOwnTextShown(try await phone.show(form), .replayed) }
     }
 
     @Test("a relay replays a push while the phone's clock is wrong: it is never shown", arguments: Profile.all)

@@ -36,8 +36,7 @@ import Testing
 
     @Test("a rotated-out sender signs a push: keyExpired after its overlap, unknownKey when the set no longer lists it")
     func rotatedOut() async throws {
-        let rotated = KeyLifecycle(
-            activatesAt: UnixTime(0), retiresAt: TestPush.now - 100, expiresAt: TestPush.now)
+        let rotated = KeyLifecycle(activatesAt: UnixTime(0), retiresAt: TestPush.now - 100, expiresAt: TestPush.now)
         try pins.pinFirst(json: Set(keys: [("other sender", rotated), ("sender", .always)], sequence: 2).unsigned())
         expectOwnTextShown(try await show(signedBy: "other sender"), .keyExpired)
         expectSecretShown(try await show(signedBy: "sender"))

@@ -166,9 +166,7 @@ import Testing
         let same = Set(keys: Set.other, sequence: 3)
         #expect(try updated.accept(same.document(by: .next), at: TestPush.now))
         expectSecretShown(try await show(signedBy: "other sender", updated))
-        expectDeviceKeyError(.rolledBack) {
-            try updated.accept(Set(sequence: 2).document(by: .next), at: TestPush.now)
-        }
+        expectDeviceKeyError(.rolledBack) { try updated.accept(Set(sequence: 2).document(by: .next), at: TestPush.now) }
         #expect(try updated.accept(Set(sequence: 4).document(by: .next), at: TestPush.now))
     }
 

@@ -85,10 +85,7 @@ import Testing
     @Test(
         "members of the outer alert with the wrong type are ignored, and its arguments keep their positions",
         arguments: [
-            (
-                #"{"title":"x","body":{"a":1},"loc-args":{"a":1},"title-loc-args":"a","subtitle":2}"#,
-                #"{"title":"x"}"#
-            ),
+            (#"{"title":"x","body":{"a":1},"loc-args":{"a":1},"title-loc-args":"a","subtitle":2}"#, #"{"title":"x"}"#),
             (
                 #"{"title-loc-key":"T","title-loc-args":[null,"Bob"],"body":"B","loc-key":"K","loc-args":["a",{}]}"#,
                 #"{"title-loc-key":"T","title-loc-args":["","Bob"],"body":"B"}"#

@@ -187,8 +187,7 @@ import Testing
         report.duration = .microseconds(3_900)
         report.durations = [.init(name: "open", duration: .microseconds(2_100)), .init(name: "store", duration: .zero)]
         #expect(line(report) == "undecryptable in 3 ms: open 2 ms, store 0 ms")
-        report = .sample(
-            .attachmentFailed, stageFailures: [StageFailure(stage: "attachments", ending: .timedOut)])
+        report = .sample(.attachmentFailed, stageFailures: [StageFailure(stage: "attachments", ending: .timedOut)])
         report.durations = [.init(name: "attachments", duration: .seconds(8))]
         #expect(line(report) == "attachmentFailed, text opened, in 0 ms: attachments 8000 ms timedOut")
     }

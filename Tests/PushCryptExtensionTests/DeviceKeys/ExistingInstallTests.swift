@@ -63,11 +63,8 @@ import Testing
         let older = TestSenderSet(sequence: 1)
         expectDeviceKeyError(.rolledBack) { try signedPins().accept(older.document(), at: Self.now) }
         expectDeviceKeyError(.rolledBack) { try UnsignedSenderPins(folder: group).update(json: older.unsigned()) }
-        let later = TestSenderSet(
-            keys: TestSenderSet.both, sequence: 3)
-        for senders in try trusts() {
-            #expect(try result(of: "revoked-sender-push", senders).failure == .keyRevoked)
-        }
+        let later = TestSenderSet(keys: TestSenderSet.both, sequence: 3)
+        for senders in try trusts() { #expect(try result(of: "revoked-sender-push", senders).failure == .keyRevoked) }
         #expect(try signedPins().version()?.sequence == 2)
         #expect(try UnsignedSenderPins(folder: group).sequence() == 2)
         #expect(try signedPins().accept(later.document(), at: Self.now))

@@ -140,8 +140,7 @@ extension PushRegistration {
         let app = try phone.registration(withSenders: true, store: phone.store)
         try await app.register()
         try event.happen(phone)
-        let outcome = try await app.register(
-            deviceToken: event.token, account: "a", isRequested: event.isRequested)
+        let outcome = try await app.register(deviceToken: event.token, account: "a", isRequested: event.isRequested)
         #expect(outcome.isUploaded == event.isUploaded && outcome.senderSetFailure == nil)
         let token = event.token == Self.token ? "0aff" : "0b"
         #expect(phone.uploaded.map(\.deviceToken) == ["0aff"] + (event.isUploaded ? [token] : []))

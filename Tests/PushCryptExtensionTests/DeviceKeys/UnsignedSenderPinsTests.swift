@@ -180,9 +180,7 @@ import Testing
     func tooLong() throws {
         try pins.pinFirst(json: Self.set(1))
         let bytes = [UInt8](repeating: UInt8(ascii: " "), count: (1 << 20) + 1)
-        expectDeviceKeyError(.unsuitable) {
-            try KeyFolder(folder.path + "/keys").replace("senders.json", with: bytes)
-        }
+        expectDeviceKeyError(.unsuitable) { try KeyFolder(folder.path + "/keys").replace("senders.json", with: bytes) }
         #expect(try pins.sequence() == 1)
     }
 }

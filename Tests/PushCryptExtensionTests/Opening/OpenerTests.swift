@@ -40,8 +40,7 @@ import Testing
         "a failure of the keyring is the failure of the push, and it isn't asked for a payload without a valid envelope",
         arguments: [FailureClass.keyLocked, .keyExpired, .keyRevoked, .unknownKey, .internalError])
     func whatTheKeyringSays(failure: FailureClass) throws {
-        let opener = try Opener(
-            topic: TestPush.topic, keyring: FailingKeyring(failure: failure), senders: .unsigned)
+        let opener = try Opener(topic: TestPush.topic, keyring: FailingKeyring(failure: failure), senders: .unsigned)
         #expect(try opener.open(try TestPush().sealed(), at: TestPush.now).failure == failure)
         #expect(try opener.open(Array("{}".utf8), at: TestPush.now).failure == .notSealed)
         #expect(try opener.open(Array("{".utf8), at: TestPush.now).failure == .malformed)

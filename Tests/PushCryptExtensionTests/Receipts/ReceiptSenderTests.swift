@@ -21,8 +21,7 @@ import Testing
     private func posting(
         _ transport: any HTTPTransport, delay: ReceiptPosting.Delay? = nil, timer: ManualTimer = ManualTimer()
     ) throws -> ReceiptPosting {
-        try ReceiptPosting(
-            to: Self.address, transport: transport, delay: delay, timeLimit: .seconds(7), timer: timer)
+        try ReceiptPosting(to: Self.address, transport: transport, delay: delay, timeLimit: .seconds(7), timer: timer)
     }
 
     private func flush(_ posting: ReceiptPosting) async throws -> ReceiptSender.Flush {

@@ -17,10 +17,7 @@ import Testing
                 DeliveryReport.sample(nil, message, pushID: "order-\"7\"", kid: kid),
                 #"{"id":"\#(name)","push":"order-\"7\"","outcome":"opened","time":1800000000}"#
             ),
-            (
-                .sample(nil, message),
-                #"{"id":"\#(name)","push":"\#(name)","outcome":"opened","time":1800000000}"#
-            ),
+            (.sample(nil, message), #"{"id":"\#(name)","push":"\#(name)","outcome":"opened","time":1800000000}"#),
             (
                 .sample(.timedOut, message, pushID: "7", kid: kid),
                 #"{"id":"\#(name)-timedOut","push":"7","outcome":"timedOut","time":1800000000,"kid":"AAAAAAAAAAA"}"#

@@ -269,8 +269,7 @@ final class DeliveryWorld: Sendable {
         let next = place.store.store()
         func isGranted(at time: UnixTime) throws -> Bool {
             let push = place.push
-            let answer = try next.claim(
-                push.name, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
+            let answer = try next.claim(push.name, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
             guard case .success(let claim) = answer else { return false }
             try next.release(claim)
             return true

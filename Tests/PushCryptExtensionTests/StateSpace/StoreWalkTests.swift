@@ -182,8 +182,7 @@ struct EffectsWalkTests {
         let badge = try store.badge()
         try require(badge == 18, "the badge is \(badge) and not 18")
         try require(due.contains("TARGET"), "the notification isn't removed: \(due)")
-        var target = MessageStamp(
-            name: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
+        var target = MessageStamp(name: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
         target.profile = 2
         let refusal = try store.claimInFile(target, at: StoreFolder.now.seconds + 300).refusal
         try require(refusal == .retracted, "the message is \(String(describing: refusal))")

@@ -62,8 +62,7 @@ import Testing
         let folder = try TemporaryFolder()
         let pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(), topic: TestPush.topic)
         #expect(try report(keyring, senders: .pinned(pins))["senders"]?["error"]?.string == "unknownKey")
-        let set = TestSenderSet(
-            keys: [("sender", .always), ("other sender", .revoked(at: Self.now))], sequence: 7)
+        let set = TestSenderSet(keys: [("sender", .always), ("other sender", .revoked(at: Self.now))], sequence: 7)
         try pins.accept(set.document(), at: Self.now)
         let senders = try #require(try report(keyring, senders: .pinned(pins))["senders"])
         let (kid, revoked) = try (TestKeys.sender("sender").kid, TestKeys.sender("other sender").kid)

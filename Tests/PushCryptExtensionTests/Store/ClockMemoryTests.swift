@@ -23,8 +23,7 @@ import Testing
     private func show(
         _ id: String, _ issuedAt: Int64, lifetime: Int64 = window, at time: Int64
     ) throws -> FailureClass? {
-        let answer = try store.claim(
-            id, issuedAt: now + issuedAt, expiresAt: now + issuedAt + lifetime, at: now + time)
+        let answer = try store.claim(id, issuedAt: now + issuedAt, expiresAt: now + issuedAt + lifetime, at: now + time)
         switch answer {
         case .success(let claim):
             try store.markSeen(claim)

@@ -75,8 +75,7 @@ import Testing
         // Every other file has so many more messages that pages were divided: then a part of them is damage.
         let store = later.store()
         for number in 0..<(seed.isMultiple(of: 2) ? Int(seed % 40 + 1) : 200) {
-            let claim = try store.claim(
-                "later-\(number)", issuedAt: StoreFolder.now, expiresAt: StoreFolder.now + 60)
+            let claim = try store.claim("later-\(number)", issuedAt: StoreFolder.now, expiresAt: StoreFolder.now + 60)
             _ = try store.record(
                 DeliveryRecord(claim: claim.get(), isShown: true, report: .sample(nil, "later-\(number)")))
         }

@@ -118,9 +118,7 @@ import Testing
             ended.signal()
         }
         begun.wait()
-        for _ in 0..<3 {
-            #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == .busy)
-        }
+        for _ in 0..<3 { #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == .busy) }
         gate.signal()
         ended.wait()
         #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == nil)

@@ -84,9 +84,7 @@ struct StoreKillTests {
         lines.filter { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
     }
 
-    private static func number(_ id: String) -> Int {
-        id.split(separator: "-").last.flatMap { Int($0) } ?? 1
-    }
+    private static func number(_ id: String) -> Int { id.split(separator: "-").last.flatMap { Int($0) } ?? 1 }
 
     private func pause(nanoseconds: Int) {
         var wanted = timespec(tv_sec: 0, tv_nsec: nanoseconds)

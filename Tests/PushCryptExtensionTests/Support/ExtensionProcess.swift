@@ -49,7 +49,7 @@ final class RunningExtension {
     func line() -> String? {
         while true {
             if let line = buffer.takeLine() { return line }
-            guard buffer.read(from: descriptor) else { return nil }
+            guard buffer.fill(from: descriptor) else { return nil }
         }
     }
 
@@ -71,9 +71,9 @@ struct LineBuffer {
     }
 
     /// - Returns: false at the end, and after an error.
-    mutating func read(from descriptor: Int32) -> Bool {
+    mutating func fill(from descriptor: Int32) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe Foundation.read(descriptor, &chunk, chunk.count)
+        let count = unsafe read(descriptor, &chunk, chunk.count)
         guard count > 0 else { return false }
         bytes += chunk[..<count]
         return true

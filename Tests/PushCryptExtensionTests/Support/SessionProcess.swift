@@ -92,7 +92,7 @@ final class SessionProcess {
     private func readMore(timeout: Int32) throws -> Bool {
         var event = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&event, 1, timeout) == 1 else { return false }
-        guard buffer.read(from: output) else { throw ChildProcess.Failure(call: "read", number: errno) }
+        guard buffer.fill(from: output) else { throw ChildProcess.Failure(call: "read", number: errno) }
         return true
     }
 }

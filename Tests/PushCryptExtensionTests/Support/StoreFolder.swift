@@ -79,8 +79,7 @@ extension SharedStore {
     func claim(
         _ id: String, issuedAt: UnixTime = StoreFolder.now, at time: UnixTime = StoreFolder.now
     ) throws -> Bool {
-        let message = MessageStamp(
-            name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+        let message = MessageStamp(name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
         return try claimInFile(message, at: time.seconds).refusal == nil
     }
 

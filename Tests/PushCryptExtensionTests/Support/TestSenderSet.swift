@@ -24,8 +24,7 @@ struct TestPublisher {
     init(sender name: String) throws {
         let sender = try TestKeys.keyset(name).entries[0].record
         guard case .sender(let publicKey, let privateKey) = sender.material else { preconditionFailure(name) }
-        record = try KeyRecord(
-            .publisher(publicKey: publicKey, privateKey: privateKey), backend: DefaultBackend.shared)
+        record = try KeyRecord(.publisher(publicKey: publicKey, privateKey: privateKey), backend: DefaultBackend.shared)
     }
 }
 
