@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct AttachmentFolderTests {
     private static let uuid = "0E5B7B3C-3D51-4C5A-9B52-0C8A5B6A5D10"
-    /// The seconds since the device was started.
     private static let bootAge: Int64 = 100_000
 
     private let folder: TemporaryFolder

@@ -121,7 +121,6 @@ import Testing
     }
 }
 
-/// Expects a `TransferError` with the code.
 private func expectFailure(
     _ code: TransferError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
 ) {

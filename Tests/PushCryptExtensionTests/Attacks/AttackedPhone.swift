@@ -20,12 +20,10 @@ struct AttackedPhone {
         static let unsigned = all.filter { !$0.isSigned }
     }
 
-    /// What the app shows for a push that wasn't restored.
     static let ownTitle = "My App"
     static let secret = #"{"aps":{"alert":{"title":"Zoë","body":"Meet me at nine"},"category":"INVITE"},"room":7}"#
 
     let profile: Profile
-    /// The topic that the app is configured with.
     var topic = TestPush.topic
     private let folder: StoreFolder
 
@@ -34,7 +32,6 @@ struct AttackedPhone {
         folder = try StoreFolder()
     }
 
-    /// The payload that the backend sends to this phone.
     func push(_ json: String = secret, options: Sealer.Options = .init()) throws -> [UInt8] {
         try TestPush(key: profile.key, signer: profile.isSigned ? "sender" : nil, json: json, options: options).sealed()
     }
@@ -99,28 +96,23 @@ private func keptMessage(_ userInfo: [UInt8], after failure: FailureClass) -> St
 
 /// What a relay can do to the text of a payload.
 extension [UInt8] {
-    /// The value of a string member.
     func member(_ name: String) throws -> String {
         let match = try #require(
             text.firstMatch(of: try Regex("\"\(name)\":\"([^\"]*)\"", as: (Substring, Substring).self)))
         return String(match.output.1)
     }
 
-    /// The payload with another value of a string member.
     func with(_ name: String, _ value: String) throws -> [UInt8] {
         replacing("\"\(name)\":\"\(try member(name))\"", with: "\"\(name)\":\"\(value)\"")
     }
 
-    /// The payload with other bytes in `sealed`.
     func changingSealed(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
         var sealed = try #require(Base64URL.decode(Array(member("sealed").utf8)[...]))
         change(&sealed)
         return try with("sealed", Base64URL.encode(sealed))
     }
 
-    /// The payload with another last byte of the tag.
     func withTamperedTag() throws -> [UInt8] { try changingSealed { $0[$0.count - 1] ^= 1 } }
 
-    /// The payload without its signature's key id.
     func withoutSKID() throws -> [UInt8] { replacing(#","skid":"\#(try member("skid"))""#, with: "") }
 }

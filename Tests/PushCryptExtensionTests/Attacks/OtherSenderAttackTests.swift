@@ -9,7 +9,6 @@ import Testing
 @Suite("Attacks of one trusted sender on another") struct OtherSenderAttackTests {
     /// How the app pins the keys "sender" and "other sender".
     enum Pins: CaseIterable, Sendable {
-        /// Two senders.
         case signedSets, unsignedSets, bothKinds
         /// One sender with two keys.
         case oneSignedSet, oneUnsignedSet

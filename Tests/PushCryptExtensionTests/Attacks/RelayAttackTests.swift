@@ -240,6 +240,5 @@ import Testing
 }
 
 extension KeyID {
-    /// The 11 characters.
     var rawText: String { "\(self)" }
 }

@@ -145,7 +145,6 @@ import Testing
     }
 }
 
-/// The sealed message in a placeholder.
 @Suite struct KeptMessageTests {
     private static let kept: Set<FailureClass> = [.keyLocked, .timedOut, .unknownKey, .keyExpired, .unsupportedSuite]
 

@@ -5,7 +5,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Keeps a thread busy.
 enum Idling {
     static func idle(_ steps: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -79,7 +79,6 @@ import Testing
         #expect(store.calls == ["claim", "claimed", "record", "recorded", "handler: true true"])
     }
 
-    /// Makes the call of the store wait.
     private func hold(_ call: String) -> (begun: Signal, gate: DispatchSemaphore) {
         let (begun, gate) = (Signal(), DispatchSemaphore(value: 0))
         store.whenCalled { called in

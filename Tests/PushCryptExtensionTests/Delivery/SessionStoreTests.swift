@@ -5,7 +5,7 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Sessions with the real store: claims, freshness, counters and receipts. `ReplayAttackTests` have replays.
+/// Sessions with the real store: claims, freshness, counters and receipts. `RelayAttackTests` have replays.
 @Suite struct SessionStoreTests {
     private let folder: StoreFolder
     private let store: SharedStore

@@ -16,11 +16,9 @@ struct SuspensionHistory {
     /// What a round lets the store do.
     enum Round: String {
         case ordinary
-        /// The disk is full.
         case full
         /// The time limit of the store ends its calls although no process has it locked.
         case hasty
-        /// Another process has the store locked.
         case locked
 
         /// Whether handlers wait for the store, however long it takes.
@@ -49,7 +47,6 @@ struct SuspensionHistory {
     private var round = Round.ordinary
     /// The stage of each session that runs or will run.
     private var stages: [Int: String] = [:]
-    /// The sessions of each process.
     private var batches: [String: [Int]] = [:]
     private var running: [Int: Start] = [:]
     private var showings: [Int: [Showing]] = [:]

@@ -21,7 +21,6 @@ struct SuspensionPlan {
     private(set) var messages: [Message] = []
     /// The number of each session's message. The first sessions are chosen; at the end a relay repeats each valid message.
     private(set) var sessions: [Int] = []
-    /// How many sessions are chosen.
     let count: Int
     private(set) var pushes: [[UInt8]] = []
 
@@ -87,7 +86,6 @@ struct SuspensionPlan {
         }
     }
 
-    /// Writes the keys and the pushes for `SessionCommand`.
     func write(to folder: TemporaryFolder) throws {
         try Data(ReferenceVectors.shared.jwk("shared")).write(to: folder.file("recipient.json"))
         try Data(ReferenceVectors.shared.publicJWK("sender")).write(to: folder.file("sender.json"))

@@ -25,7 +25,6 @@ struct SuspensionTests {
     }
 }
 
-/// Runs a plan.
 private final class SuspensionRun {
     static let firstBadge = 5_000
 
@@ -59,7 +58,6 @@ private final class SuspensionRun {
     private var log: URL { folder.file("log") }
     var violations: [String] { history.violations + driverViolations.withLock { $0 } }
 
-    /// The store as it is left.
     func copyOfStore() throws -> StoreFolder {
         guard let disk else { return memory }
         let copy = try StoreFolder()

@@ -29,7 +29,6 @@ private final class Installation: Sendable {
     var store: SharedStore { SharedStore(folder: folder.path + "/store", role: .app) }
     var file: URL { folder.file("group/registration.json") }
     var uploaded: [PushRegistration.Upload] { uploads.withLock { $0 } }
-    /// How many keys were uploaded.
     var keyCount: Int { Set(uploaded.map(\.kid)).count }
 
     func pins() throws -> SenderPins {
@@ -62,7 +61,6 @@ private final class Installation: Sendable {
         _ = try store.record(DeliveryRecord(report: .sample(failure, at: Self.now, kid: kid)))
     }
 
-    /// Changes the text of a file of the app group.
     func edit(_ name: String = "registration.json", _ change: (String) -> String) throws {
         let text = try String(contentsOf: folder.file("group/" + name), encoding: .utf8)
         try #require(change(text) != text)
@@ -327,7 +325,6 @@ extension PushRegistration {
     }
 }
 
-/// A keychain before the first unlock.
 private struct LockedKeyring: DeviceKeyStorage {
     private let locked = DeviceKeyError(.locked, "the device wasn't unlocked")
 

@@ -19,7 +19,6 @@ import Testing
 
     /// An app that follows the guide, and the backend with which it registers.
     private struct AppAndBackend {
-        /// The record that the backend seals to.
         private(set) var registered: RegistrationRecord?
 
         /// Starts the app, which registers its pair if it isn't confirmed.

@@ -23,7 +23,6 @@ import Testing
         try TestPush(signer: signer).opened(trusting: .pinned(pins)).failure
     }
 
-    /// Changes the stored state.
     private func edit(_ change: (String) throws -> String) throws {
         let file = folder.file("keys/\(TestSenderSet.file)")
         try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)

@@ -19,7 +19,6 @@ final class TestKeyring: Sendable {
         DeviceIdentity(storage: keyring, options: options, clock: { time })
     }
 
-    /// Makes a pair and confirms its registration.
     @discardableResult
     func register(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
         let identity = identity(options, at: time)
@@ -65,7 +64,6 @@ extension TestPush {
     }
 }
 
-/// Expects a `DeviceKeyError` with the code.
 func expectDeviceKeyError(
     _ code: DeviceKeyError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ body: () throws -> some Any
@@ -73,7 +71,6 @@ func expectDeviceKeyError(
     expectCode(code, of: \DeviceKeyError.code, comment, location: location, body)
 }
 
-/// Expects the keyring to throw the class for the key.
 func expectNoKey(
     _ expected: FailureClass, _ kid: KeyID, in keyring: any RecipientKeyring, at time: UnixTime = TestPush.now,
     location: SourceLocation = #_sourceLocation

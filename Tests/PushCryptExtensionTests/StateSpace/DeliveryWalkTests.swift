@@ -87,11 +87,9 @@ import Testing
     }
 }
 
-/// The files of the processes, and what they may show.
 final class DeliveryPlace: Sendable {
     let payload: [UInt8]
     let push: OpenedPush
-    /// The content without the stage and with it.
     let restored: [NotificationContent]
     let store: StoreFolder
     /// Made once: each of thousands of processes would read its keys again.
@@ -119,7 +117,6 @@ final class DeliveryPlace: Sendable {
         }
     }
 
-    /// Restores the state before the first push.
     func empty() throws {
         try? FileManager.default.removeItem(atPath: file)
         try store.script("DELETE FROM message; DELETE FROM reader;")

@@ -40,7 +40,6 @@ final class DeliveryWorld: Sendable {
         var isSeen = false
         /// The calls of the store that have its lock or wait for it.
         var lockCount = 0
-        /// The requests to keep the process running.
         var activityCount = 0
         var fault: String?
         var timerCount = 0
@@ -49,7 +48,6 @@ final class DeliveryWorld: Sendable {
 
     private struct Killed: Error {}
 
-    /// A fault that the walk must find.
     enum PlantedFault {
         /// The system isn't asked to keep the process running.
         case noActivity
@@ -157,7 +155,6 @@ final class DeliveryWorld: Sendable {
         }
     }
 
-    /// The store on disk.
     private struct Memory: DeliveryMemory {
         let world: DeliveryWorld
 

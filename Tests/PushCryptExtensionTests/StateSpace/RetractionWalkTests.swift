@@ -47,11 +47,9 @@ final class RetractionPlace: Sendable {
 
 /// Two processes of an extension with one store and one screen.
 final class RetractionWorld: Sendable {
-    /// A fault that the walk must find.
     enum PlantedFault {
         /// Right after the handler the session doesn't look whether the message was retracted.
         case noLook
-        /// Nothing is removed from the screen.
         case noRemoval
     }
 

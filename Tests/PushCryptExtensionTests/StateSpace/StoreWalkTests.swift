@@ -60,12 +60,10 @@ struct StoreWalkTests {
 
 /// The processes `left` and `right`, which receive messages at the same time.
 struct StoreWalk: Sendable, CustomTestStringConvertible {
-    /// The message that the process receives.
     let left: String
     let right: String
     /// Whether `left` is killed at each step.
     var isKilled = false
-    /// Whether the store exists before.
     var hasFile = true
 
     var testDescription: String {

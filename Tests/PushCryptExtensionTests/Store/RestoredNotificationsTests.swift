@@ -15,7 +15,6 @@ import Testing
         payload = try TestPush().sealed()
     }
 
-    /// Delivers a push under a name.
     private func show(
         _ payload: [UInt8], _ requestID: String? = "name", _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {

@@ -2,11 +2,9 @@ import Foundation
 import PushCryptTestSupport
 import Testing
 
-/// Runs the tests' extension executable as a child process.
 enum ExtensionProcess {
     static let binary = Result { try BuiltProduct.url("PushCryptTestExtension").path }
 
-    /// Starts the executable and doesn't wait for it.
     static func start(_ arguments: String...) throws -> RunningExtension {
         try RunningExtension(binary.get(), arguments)
     }
@@ -14,7 +12,6 @@ enum ExtensionProcess {
     /// Starts a script with /bin/sh and doesn't wait for it. `$EXTENSION` is the path of the executable.
     static func start(script: String) throws -> RunningExtension { try RunningExtension("/bin/sh", ["-c", script]) }
 
-    /// Runs a script and returns its output.
     static func shell(_ script: String) throws -> (ending: ChildProcess.Ending, lines: [String]) {
         let running = try start(script: script)
         let lines = running.remainingLines()

@@ -42,7 +42,6 @@ struct ReferenceVectors: Decodable {
         }
     }()
 
-    /// The private record of a key.
     func jwk(_ name: String) -> [UInt8] {
         guard let record = keys[name] else { preconditionFailure("no key is named \(name)") }
         return Self.json(record)

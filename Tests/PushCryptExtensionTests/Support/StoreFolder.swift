@@ -6,7 +6,6 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// A temporary folder for a store.
 struct StoreFolder {
     static let now = UnixTime(1_800_000_000)
 
@@ -52,7 +51,6 @@ struct StoreFolder {
         return try database.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
     }
 
-    /// Runs statements on another connection.
     func script(_ sql: StaticString) throws {
         try Database(path: file.path, busyTimeout: .seconds(10)).script(sql)
     }
@@ -66,7 +64,6 @@ struct StoreFolder {
         #expect(try holder.process.wait() == .signal(SIGKILL))
     }
 
-    /// Copies the store to another folder.
     func copy() throws -> StoreFolder {
         let other = try StoreFolder()
         try FileManager.default.copyItem(atPath: path, toPath: other.path)
@@ -113,7 +110,6 @@ extension SharedStore {
         try transaction { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
     }
 
-    /// Whether the file has the message as seen.
     func isSeen(_ id: String) throws -> Bool {
         try transaction { [role] database throws(SQLiteError) in
             try database.integer(
@@ -144,7 +140,6 @@ extension DeliveryReport {
 }
 
 extension Receipt {
-    /// The receipt of a push whose `push_id` is `name`.
     static func sample(
         _ name: String, _ failure: FailureClass? = nil, at time: UnixTime = StoreFolder.now
     ) throws -> Receipt {

@@ -54,7 +54,6 @@ struct TestPush {
             .open(sealed(), at: Self.now)
     }
 
-    /// Opens a payload with the named key.
     static func open(
         _ payload: [UInt8], key: String = "p256", trusting senders: [String]? = nil, topic: String = topic,
         at time: UnixTime = now, highestIssuedAt: UnixTime? = nil
@@ -66,7 +65,6 @@ struct TestPush {
     }
 }
 
-/// Expects an error with the code.
 func expectCode<Failure: Error, Code: Equatable>(
     _ code: Code, of path: KeyPath<Failure, Code>, _ comment: Comment? = nil,
     location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
@@ -75,7 +73,6 @@ func expectCode<Failure: Error, Code: Equatable>(
     #expect(error?[keyPath: path] == code, comment, sourceLocation: location)
 }
 
-/// Expects a `KeyError` with the code.
 func expectKeyError(
     _ code: KeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
 ) {
@@ -83,7 +80,6 @@ func expectKeyError(
 }
 
 extension Result {
-    /// The failure; nil for a success.
     var failure: Failure? {
         if case .failure(let failure) = self { failure } else { nil }
     }

@@ -37,7 +37,6 @@ struct TestSenderSet {
     static let both: [(String, KeyLifecycle)] = [("sender", .always), ("other sender", .always)]
     static let other = [both[1]]
 
-    /// The keys by their names in the vectors.
     var keys = [both[0]]
     var sequence: Int64 = 1
     var epoch: Int64 = 1
@@ -66,7 +65,6 @@ struct TestSenderSet {
 }
 
 extension SenderSetPins {
-    /// What an app pins in its bundle.
     static func test(
         _ publishers: [TestPublisher] = [.first, .next], set: [UInt8] = TestSenderSet.id, epoch: Int64 = 1
     ) throws -> SenderSetPins {

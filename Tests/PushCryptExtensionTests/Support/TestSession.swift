@@ -14,7 +14,6 @@ final class TestSession: Sendable {
     let asked = Signal()
     /// Given when the session was deallocated, so that no further call can come.
     private let gone = Signal()
-    /// Given after the handler was called.
     let delivered = Signal()
     private let received = Locked<[DeliverySession.Delivery]>([])
     private let inHandler = Locked<(@Sendable () -> Void)?>(nil)
@@ -60,7 +59,6 @@ final class TestSession: Sendable {
 
     func start() { session?.start() }
 
-    /// Starts the session and waits for the signal.
     func start(until signal: Signal) async {
         start()
         await signal.wait()
@@ -84,7 +82,6 @@ final class TestSession: Sendable {
         return deliveries
     }
 
-    /// Starts the session and waits until it was deallocated.
     func run() async -> [DeliverySession.Delivery] {
         start()
         return await finish()
@@ -112,11 +109,9 @@ private final class GatedKeyring: RecipientKeyring {
         return try keyring.key(id, at: time)
     }
 
-    /// Lets one request return.
     func release() { gate.signal() }
 }
 
-/// A keyring that throws the same failure for each key.
 struct FailingKeyring: RecipientKeyring {
     let failure: FailureClass
 
@@ -136,7 +131,6 @@ extension ExtensionConfiguration {
         return configuration
     }
 
-    /// Runs a session for the payload and returns its delivery.
     func delivery(of payload: [UInt8], requestID: String? = nil) async -> DeliverySession.Delivery {
         await withCheckedContinuation { continuation in
             DeliverySession(payload: payload, requestID: requestID, configuration: self) {

@@ -41,7 +41,6 @@ final class HeldStage: ContentStage {
         case cancellable
         /// Waits and ignores cancellation.
         case ignoresCancellation
-        /// Blocks its thread.
         case blocking
     }
 
@@ -78,9 +77,7 @@ final class HeldStage: ContentStage {
     private func block() { gate.wait() }
 }
 
-/// Records the reports that it receives.
 final class RecordingReporter: DeliveryReporter {
-    /// Given when a report was received.
     let reported = Signal()
     private let heard = Locked<[DeliveryReport]>([])
 
@@ -92,7 +89,6 @@ final class RecordingReporter: DeliveryReporter {
     }
 }
 
-/// A screen from which notifications are removed.
 final class RecordingScreen: DeliveredNotifications {
     private let names = Locked<[String]>([])
 

@@ -61,7 +61,6 @@ final class RecordingTransport: HTTPTransport {
 
     /// The posted bodies in order, including failed posts.
     var bodies: [String] { state.withLock { $0.bodies } }
-    /// The `push` of each posted receipt.
     var pushes: [String] { bodies.compactMap { $0.firstMatch(of: /"push":"([^"]*)"/).map { String($0.1) } } }
 
     /// Sets the next responses, nil for a success; all later ones are successes.
@@ -76,7 +75,6 @@ final class RecordingTransport: HTTPTransport {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits for the next posted body.
     func next() async -> String? {
         var iterator = arrivals.makeAsyncIterator()
         return await iterator.next()
