@@ -10,7 +10,6 @@ import Testing
     /// How the app pins the keys "sender" and "other sender".
     enum Pins: CaseIterable, Sendable {
         case signedSets, unsignedSets, bothKinds
-        /// One sender with two keys.
         case oneSignedSet, oneUnsignedSet
 
         static let ofTwoSenders = [signedSets, unsignedSets, bothKinds]

@@ -4,18 +4,10 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// What a session delivers of a push, and how long it lives. ``SessionFailureTests`` have the failures.
+/// How a session starts, how long it lives, and how it ends. `RelayAttackTests` have restored content. ``SessionFailureTests`` have the failures.
 @Suite struct DeliverySessionTests {
-    @Test("a sealed push is delivered with its opened content")
-    func restored() async throws {
-        let payload = try TestPush().sealed()
-        let deliveries = try await TestSession(payload).run()
-        #expect(deliveries.map(\.failure) == [nil])
-        #expect(deliveries.first?.content == (try TestPush.open(payload).get().content))
-    }
-
     @Test(
-        "a session uses its fallback and its deadline",
+        "a session uses its fallback and its deadline, by default 25 seconds",
         arguments: [Duration.seconds(25), .milliseconds(1_500), .zero])
     func configuration(deadline: Duration) async throws {
         let session = try TestSession(Array("{}".utf8)) {
@@ -24,13 +16,8 @@ import Testing
         }
         #expect(await session.run().first?.content.title.literal == "Bundled")
         #expect(session.timer.durations == [deadline])
-    }
-
-    @Test("the default deadline is 25 seconds")
-    func defaults() throws {
         let opener = try ExtensionConfiguration.test().opener
-        let configuration = ExtensionConfiguration(opener: opener, fallback: .outerAlert(orElse: .standard))
-        #expect(configuration.deadline == .seconds(25))
+        #expect(ExtensionConfiguration(opener: opener, fallback: .bundled(.standard)).deadline == .seconds(25))
     }
 
     @Test("a running session retains itself until its handler was called, and then cancels its timer")
