@@ -70,10 +70,10 @@ import Testing
     @Test(
         "a file with any bit of its signature flipped is not recognised",
         arguments: [
-            (AttachmentType.jpeg, [0..<3]), (.gif, [0..<6]), (.png, [0..<8]), (.heif, [4..<12]),
+            (.jpeg, [0..<3]), (.gif, [0..<6]), (.png, [0..<8]), (.heif, [4..<12]),
             (.aiff, [0..<4, 8..<12]), (.wav, [0..<4, 8..<12]), (.m4a, [4..<12]), (.mp4, [4..<12]),
             (.avi, [0..<4, 8..<12]),
-        ])
+        ] as [(AttachmentType, [Range<Int>])])
     func nearMiss(type: AttachmentType, places: [Range<Int>]) throws {
         let head = try #require(Self.heads.first { $0.type == type }).bytes
         for place in places.joined() {

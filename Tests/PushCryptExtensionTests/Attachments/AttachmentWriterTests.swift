@@ -65,7 +65,7 @@ import Testing
             ("000001BA2100010001800001000001BB", nil, 50_000_000),
             // A movie brand that is declared as audio.
             ("00000018667479706D70343200000000", "audio/mp4", 5_000_000),
-        ])
+        ] as [(String, String?, Int)])
     func cap(head: String, declared: String?, limit: Int) throws {
         let sink = try sink(declared: declared)
         try sink.receive(Array(hex: head))

@@ -37,7 +37,7 @@ import Testing
         #""mutable-content":1,"category":"PAY","badge":99,"sound":"siren","thread-id":"t","#
         + #""interruption-level":"critical","target-content-id":"w""#
 
-    private static let payloadChanges =
+    private static let payloadChanges: [Change] =
         [
             Change("the title of the placeholder", nil) { try $0.with("title", "Your bank: call 0190") },
             Change("the category that the sender exposed", nil, .init(exposed: ["category"])) {
