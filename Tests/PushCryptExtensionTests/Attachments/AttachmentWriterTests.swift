@@ -6,14 +6,9 @@ import Testing
 @testable import PushCryptExtension
 
 @Suite struct AttachmentWriterTests {
-    private let folder: TemporaryFolder
-    private let files: AttachmentFolder
+    private let folder = TemporaryFolder.make()
+    private var files: AttachmentFolder { AttachmentFolder(path: folder.path + "/attachments") }
     private static let png = [UInt8](hex: "89504E470D0A1A0A0000000D49484452")
-
-    init() throws {
-        folder = try TemporaryFolder()
-        files = AttachmentFolder(path: folder.path + "/attachments")
-    }
 
     private func sink(declared: String? = nil) throws -> AttachmentSink {
         AttachmentSink(AttachmentWriter(try files.makePartFile(), declaredType: declared))

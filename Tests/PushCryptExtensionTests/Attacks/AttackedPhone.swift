@@ -25,12 +25,9 @@ struct AttackedPhone {
 
     let profile: Profile
     var topic = TestPush.topic
-    private let folder: StoreFolder
+    private let folder = StoreFolder()
 
-    init(_ profile: Profile) throws {
-        self.profile = profile
-        folder = try StoreFolder()
-    }
+    init(_ profile: Profile) { self.profile = profile }
 
     func push(_ json: String = secret, options: Sealer.Options = .init()) throws -> [UInt8] {
         try TestPush(key: profile.key, signer: profile.isSigned ? "sender" : nil, json: json, options: options).sealed()

@@ -55,7 +55,7 @@ import Testing
         let body = attack.apply(to: blob.bytes, other: try Self.offloaded("b").bytes)
         #expect(body != blob.bytes)
         for (body, isWhole) in [(body, false), (blob.bytes, true)] {
-            let phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
+            let phone = AttackedPhone(.init(key: "x25519", isSigned: false))
             let delivery = try await phone.show(push) { $0.offload = OffloadFetcher(transport: OneBody(bytes: body)) }
             #expect(delivery.failure == (isWhole ? nil : .attachmentFailed) && delivery.isRestored)
             #expect(delivery.content.body.literal == (isWhole ? "whole a" : "short"))
@@ -75,7 +75,7 @@ import Testing
         let push = try TestPush(key: "x25519", json: AttackedPhone.secret, attachments: [reference]).sealed()
         let body = attack.apply(to: blobs[0].bytes, other: blobs[1].bytes)
         for (body, isWhole) in [(body, false), (blobs[0].bytes, true)] {
-            let phone = try AttackedPhone(.init(key: "x25519", isSigned: false))
+            let phone = AttackedPhone(.init(key: "x25519", isSigned: false))
             let delivery = try await phone.show(push) {
                 $0.attachments = AttachmentStage(
                     configuration: .init(folder: folder.path + "/files"), transport: OneBody(bytes: body),

@@ -7,9 +7,7 @@ import Testing
 /// stranger the JWK that he registers, a server the list of trusted senders, a user of the backend's API the payload to
 /// seal. `HostileFileAttackTests` has files and batches.
 @Suite("Attacks with hostile JSON") struct HostileTextAttackTests {
-    private let phone: AttackedPhone
-
-    init() throws { phone = try AttackedPhone(.init(key: "x25519", isSigned: false)) }
+    private let phone = AttackedPhone(.init(key: "x25519", isSigned: false))
 
     private static let message = Array(
         #"{"aps":{"alert":"x"},"pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060}}"#.utf8)

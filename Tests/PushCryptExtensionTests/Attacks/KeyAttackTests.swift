@@ -132,7 +132,7 @@ import Testing
         let pins = UnsignedSenderPins(folder: folder.path + "/pins")
         expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: forgery.jwk) }
         #expect(try pins.sequence() == nil)
-        let phone = try AttackedPhone(.init(key: "p256", isSigned: true))
+        let phone = AttackedPhone(.init(key: "p256", isSigned: true))
         expectOwnTextShown(try await phone.show(phone.push(), senders: .pinned(pins)), .unknownKey)
         if forgery.code != .wrongKind {
             expectKeyError(forgery.code) { try TrustedSenders(json: forgery.jwk) }

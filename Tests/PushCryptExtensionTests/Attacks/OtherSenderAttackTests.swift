@@ -16,15 +16,8 @@ import Testing
         static let ofOneSender = [oneSignedSet, oneUnsignedSet]
     }
 
-    private let folder: TemporaryFolder
-    private let store: SharedStore
-    private let app: SharedStore
-
-    init() throws {
-        folder = try TemporaryFolder()
-        store = SharedStore(folder: folder.path + "/store", role: .extension)
-        app = SharedStore(folder: folder.path + "/store", role: .app)
-    }
+    private let folder = TemporaryFolder.make()
+    private let (place, store) = StoreFolder.withStore()
 
     private func signed(_ keys: [String], _ id: UInt8, accepting: Bool = true) throws -> SenderPins {
         let id = [UInt8](repeating: id, count: 16)
@@ -84,7 +77,7 @@ import Testing
         let first = try opened(trust, by: "other sender", .init(campaign: "alert-43"))
         let second = try opened(trust, by: "sender", .init(campaign: "alert-43"))
         #expect(first.messageID == second.messageID && first.name != second.name)
-        for (store, time) in [(store, 0), (app, 1)] {
+        for (store, time) in [(store, 0), (place.store(.app), 1)] {
             #expect(try claim(first, "A\(time)", in: store).refusal == nil)
             #expect(try claim(second, "B\(time)", in: store).refusal == nil)
             #expect(try claim(second, "B\(time)", in: store).refusal == .replayed)

@@ -70,7 +70,7 @@ import Testing
         "a relay changes a payload: the sealed alert or the own text is shown",
         arguments: payloadChanges, Profile.all)
     func changes(_ change: Change, profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let delivery = try await phone.show(change.change(phone.push(options: change.options)))
         if let failure = change.failure {
             expectOwnTextShown(delivery, failure, hasSound: change.hasSound)
@@ -81,7 +81,7 @@ import Testing
 
     @Test("a relay changes the kid to another key of the phone: undecryptable, the app's own text")
     func changesKidToAnotherKey() async throws {
-        let phone = try AttackedPhone(Profile(key: "p256", isSigned: false))
+        let phone = AttackedPhone(Profile(key: "p256", isSigned: false))
         let keys = try Keyset(["p256", "other p256"].map { try TestKeys.keyset($0).entries[0] })
         let payload = try phone.push().with("kid", TestKeys.id("other p256").rawText)
         expectOwnTextShown(try await phone.show(payload, keys: keys), .undecryptable)
@@ -89,7 +89,7 @@ import Testing
 
     @Test("a relay changes the skid: unknownKey, or undecryptable for a pinned sender", arguments: Profile.signed)
     func changesSkid(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push().with("skid", TestKeys.id("other sender").rawText)
         expectOwnTextShown(try await phone.show(payload), .unknownKey)
         let both = try TestKeys.trusted(["sender", "other sender"])
@@ -98,8 +98,8 @@ import Testing
 
     @Test("a relay sends an unsigned push, or adds a skid: undecryptable or unknownKey", arguments: Profile.unsigned)
     func addsSkid(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        let pinning = try AttackedPhone(Profile(key: profile.key, isSigned: true))
+        let phone = AttackedPhone(profile)
+        let pinning = AttackedPhone(Profile(key: profile.key, isSigned: true))
         let unsigned = try phone.push()
         let payload = unsigned.replacing("\"}}", with: #"","skid":"\#(try TestKeys.id("sender").rawText)"}}"#)
         expectOwnTextShown(try await phone.show(payload), .unknownKey)
@@ -109,14 +109,14 @@ import Testing
 
     @Test("a relay strips skid, signature or both: undecryptable", arguments: Profile.signed)
     func stripsSignature(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push()
         let header = ["p256": 65, "p256 psk": 65, "x25519": 32, "x25519 psk": 32][profile.key] ?? 16
         let cut = try payload.changingSealed { $0.removeSubrange(header..<(header + 64)) }
         let forms = try [payload.withoutSKID(), cut, cut.withoutSKID()]
         for form in forms { expectOwnTextShown(try await phone.show(form), .undecryptable) }
         // An app that accepts unsigned pushes doesn't show the signed one as unsigned.
-        let lax = try AttackedPhone(Profile(key: profile.key, isSigned: false))
+        let lax = AttackedPhone(Profile(key: profile.key, isSigned: false))
         for form in [forms[0], forms[2]] { expectOwnTextShown(try await lax.show(form), .undecryptable) }
     }
 
@@ -129,8 +129,8 @@ import Testing
             ("device", "other device", .undecryptable),
         ], [false, true])
     func swapsRecipients(_ swap: (String, String, FailureClass), isSigned: Bool) async throws {
-        let first = try AttackedPhone(Profile(key: swap.0, isSigned: isSigned))
-        let second = try AttackedPhone(Profile(key: swap.1, isSigned: isSigned))
+        let first = AttackedPhone(Profile(key: swap.0, isSigned: isSigned))
+        let second = AttackedPhone(Profile(key: swap.1, isSigned: isSigned))
         expectOwnTextShown(try await first.show(second.push()), swap.2)
         expectOwnTextShown(try await second.show(first.push()), swap.2)
         let moved = try second.push().with("sealed", first.push().member("sealed"))
@@ -139,15 +139,15 @@ import Testing
 
     @Test("a relay sends a push to another app with the same key: undecryptable there", arguments: Profile.all)
     func movesToAnotherTopic(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
-        var otherApp = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
+        var otherApp = AttackedPhone(profile)
         otherApp.topic = "com.example.bank"
         expectOwnTextShown(try await otherApp.show(phone.push()), .undecryptable)
     }
 
     @Test("a relay holds a push back until it has expired: expired, the app's own text", arguments: Profile.all)
     func movesToALaterTime(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push(options: .init(expiresAfter: .seconds(3_600)))
         expectOwnTextShown(try await phone.show(payload, at: TestPush.now + 3_600), .expired)
         // In a new outer payload it is as old as before.
@@ -159,7 +159,7 @@ import Testing
 
     @Test("a push from the future is shown 10 minutes early at most: notYetValid before that", arguments: Profile.all)
     func movesToAnEarlierTime(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push()
         expectOwnTextShown(try await phone.show(payload, at: TestPush.now - 601), .notYetValid)
         expectSecretShown(try await phone.show(payload, at: TestPush.now - 600))
@@ -180,7 +180,7 @@ import Testing
 
     @Test("with the fallback outerAlert only a relay's text is shown for a broken push", arguments: Profile.all)
     func outerAlertIsTheChoiceOfTheApp(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push().withTamperedTag().with("title", "Written by the relay")
         let delivery = try await phone.show(payload) { $0.fallback = .outerAlert(orElse: .standard) }
         #expect(delivery.failure == .undecryptable && !delivery.isRestored)
@@ -193,7 +193,7 @@ import Testing
 
     @Test("a relay replays a push: replayed, the app's own text", arguments: Profile.all)
     func replays(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push()
         expectSecretShown(try await phone.show(payload))
         for delay: Int64 in [0, 61, 86_400, 29 * 86_400] {
@@ -205,7 +205,7 @@ import Testing
 
     @Test("a relay replays the sealed field in another outer payload: replayed", arguments: Profile.all)
     func replaysInAnotherFrame(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push()
         expectSecretShown(try await phone.show(payload))
         let forms = try [
@@ -219,7 +219,7 @@ import Testing
 
     @Test("a relay replays a push while the phone's clock is wrong: it is never shown", arguments: Profile.all)
     func replaysWithAnotherClock(profile: Profile) async throws {
-        let phone = try AttackedPhone(profile)
+        let phone = AttackedPhone(profile)
         let payload = try phone.push()
         expectSecretShown(try await phone.show(payload))
         expectOwnTextShown(try await phone.show(payload, at: TestPush.now - 86_400), .replayed)
@@ -229,7 +229,7 @@ import Testing
 
     @Test("a relay replays a push that the app chose to show passively: its text is shown without sound and stages")
     func replaysToAPassiveApp() async throws {
-        let phone = try AttackedPhone(Profile(key: "p256", isSigned: false))
+        let phone = AttackedPhone(Profile(key: "p256", isSigned: false))
         let payload = try phone.push(#"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#)
         #expect(try await phone.show(payload).failure == nil)
         let again = try await phone.show(payload) { ($0.replays, $0.stages) = (.passive, [TestStage.suffix("!")]) }

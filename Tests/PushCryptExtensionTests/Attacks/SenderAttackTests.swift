@@ -9,20 +9,14 @@ import Testing
 @Suite("Attacks with keys that were good once") struct SenderAttackTests {
     private typealias Set = TestSenderSet
 
-    private let folder: TemporaryFolder
-    private let pins: UnsignedSenderPins
-    private let phone: AttackedPhone
-
-    init() throws {
-        folder = try TemporaryFolder()
-        pins = UnsignedSenderPins(folder: folder.path + "/pins")
-        phone = try AttackedPhone(.init(key: "p256", isSigned: true))
-    }
+    private let folder = TemporaryFolder.make()
+    private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
+    private var pins: UnsignedSenderPins { UnsignedSenderPins(folder: folder.path + "/pins") }
 
     /// A push that the named sender key signed, shown by an app that uses the pins.
-    private func show(signedBy sender: String, at time: UnixTime = TestPush.now) async throws
-        -> DeliverySession.Delivery
-    {
+    private func show(
+        signedBy sender: String, at time: UnixTime = TestPush.now
+    ) async throws -> DeliverySession.Delivery {
         let payload = try TestPush(signer: sender, json: AttackedPhone.secret).sealed()
         return try await phone.show(payload, at: time, senders: .pinned(pins))
     }
@@ -96,7 +90,7 @@ import Testing
 
     @Test("a push is sealed to a revoked key of the phone: keyRevoked, and the sender library refuses to seal to it")
     func revokedRecipient() async throws {
-        let phone = try AttackedPhone(.init(key: "p256", isSigned: false))
+        let phone = AttackedPhone(.init(key: "p256", isSigned: false))
         let revoked = try TestKeys.keyset("p256", .revoked(at: TestPush.now - 1))
         expectOwnTextShown(try await phone.show(phone.push(), keys: revoked), .keyRevoked)
         expectKeyError(.noKeySeals) { try revoked.publicKeyset(keepingPSK: true).recipient(at: TestPush.now) }

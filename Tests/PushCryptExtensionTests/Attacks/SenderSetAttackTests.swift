@@ -8,14 +8,8 @@ import Testing
 @Suite("Attacks with signed sets of sender keys") struct SenderSetAttackTests {
     private typealias Set = TestSenderSet
 
-    private let folder: TemporaryFolder
-    private let phone: AttackedPhone
-
-    init() throws {
-        folder = try TemporaryFolder()
-        phone = try AttackedPhone(.init(key: "p256", isSigned: true))
-    }
-
+    private let folder = TemporaryFolder.make()
+    private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
     private var path: String { folder.path + "/pins" }
 
     private func pins(_ bundle: SenderSetPins? = nil, graceInSeconds: Int64 = 0) throws -> SenderPins {
@@ -223,7 +217,7 @@ import Testing
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .keyExpired)
         // The set's own time needs no message.
         try accept(Set(keys: [("sender", ended(TestPush.now))], sequence: 2), at: early)
-        let newPhone = try AttackedPhone(.init(key: "p256", isSigned: true))
+        let newPhone = AttackedPhone(.init(key: "p256", isSigned: true))
         let payload = try TestPush(signer: "sender", json: AttackedPhone.secret).sealed()
         expectOwnTextShown(try await newPhone.show(payload, at: early, senders: .pinned(pins())), .keyExpired)
     }

@@ -8,9 +8,7 @@ import Testing
 
 /// The marker marks once per boot, also in consecutive processes.
 @Suite struct BootMarkerTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder.make()
 
     private func marks(_ boot: String?, time: Int64 = 1_800_000_000, in file: String = "boot") -> Bool {
         var marker = FileBootMarker(path: folder.file(file).path)

@@ -8,9 +8,7 @@ import Testing
 
 /// Decrypted files of content that isn't shown are removed.
 @Suite struct DroppedFilesTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder.make()
 
     /// Writes a file and attaches it, like a stage that fetches a file. It ignores cancellation.
     private struct FileStage: ContentStage {

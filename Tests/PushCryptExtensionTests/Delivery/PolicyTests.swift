@@ -28,7 +28,7 @@ import Testing
     @Test("an accepted unsealed push is shown unchanged, counts neither as restored nor as failed, and has no receipt")
     func unsealedIsShown() async throws {
         let (noted, reporter) = (Noted(), RecordingReporter())
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         let delivery = try await deliver(Self.unsealed, reporter: reporter) { configuration in
             configuration.unsealed = .shown
             configuration.store = folder.store()

@@ -8,14 +8,8 @@ import Testing
 
 /// How much of a notification the recipient wants to be shown.
 @Suite struct PreviewTests {
-    private let folder: TemporaryFolder
-    private let choice: PreviewChoice
-
-    init() throws {
-        folder = try TemporaryFolder()
-        choice = PreviewChoice(path: folder.file("preview").path)
-    }
-
+    private let folder = TemporaryFolder.make()
+    private var choice: PreviewChoice { PreviewChoice(path: folder.file("preview").path) }
     private static let alert = #"{"title":"Zoë","subtitle":"S","body":"Hi","summary-arg":"x"}"#
 
     /// A stage that attaches a file with the name, and counts its calls.

@@ -7,14 +7,8 @@ import Testing
 
 /// What is shown of retracted, quiet and suppressed pushes.
 @Suite struct RetractionTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore()
     private let screen = RecordingScreen()
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
 
     private func show(
         _ payload: [UInt8], _ requestID: String, isEntitled: Bool = false,

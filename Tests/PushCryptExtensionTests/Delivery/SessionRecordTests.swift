@@ -12,7 +12,7 @@ import Testing
     private let store: WatchedStore
 
     init() throws {
-        folder = try StoreFolder()
+        folder = StoreFolder()
         store = WatchedStore(folder.store())
     }
 

@@ -7,13 +7,7 @@ import Testing
 
 /// Sessions with the real store: claims, freshness, counters and receipts. `RelayAttackTests` have replays.
 @Suite struct SessionStoreTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
+    private let (folder, store) = StoreFolder.withStore()
 
     private func show(
         _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,

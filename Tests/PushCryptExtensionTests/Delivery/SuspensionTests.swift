@@ -48,7 +48,7 @@ private final class SuspensionRun {
         history = SuspensionHistory(plan)
         folder = try TemporaryFolder()
         try plan.write(to: folder)
-        memory = try StoreFolder()
+        memory = StoreFolder()
         disk = FullDisk.isAvailable ? try SmallDisk(size: 8_192) : nil
         try memory.store(.app).setBadge(Self.firstBadge)
         if let disk { try FileManager.default.copyItem(atPath: memory.path, toPath: disk.outerPath + "/store") }
@@ -60,7 +60,7 @@ private final class SuspensionRun {
 
     func copyOfStore() throws -> StoreFolder {
         guard let disk else { return memory }
-        let copy = try StoreFolder()
+        let copy = StoreFolder()
         try FileManager.default.copyItem(atPath: disk.outerPath + "/store", toPath: copy.path)
         return copy
     }

@@ -5,9 +5,7 @@ import Testing
 
 @Suite("DeviceIdentity") struct DeviceIdentityTests {
     private static let (now, day) = (TestKeyring.now, Int64(86_400))
-    private let place: TestKeyring
-
-    init() throws { place = try TestKeyring() }
+    private let place = TestKeyring()
 
     private func suite(_ record: RegistrationRecord) throws -> Suite {
         try Recipient(jwk: Array(record.jwk.bytes)).suite

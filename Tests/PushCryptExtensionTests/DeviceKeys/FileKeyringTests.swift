@@ -6,9 +6,7 @@ import Testing
 
 @Suite("FileKeyring") struct FileKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
-    private let place: TestKeyring
-
-    init() throws { place = try TestKeyring() }
+    private let place = TestKeyring()
 
     @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
     func opens(_ suite: Suite, withPSK: Bool) throws {
@@ -73,7 +71,7 @@ import Testing
     func damaged(_ text: String) throws {
         let kid = try place.register().kid
         let whole = try place.text(kid)
-        let other = try TestKeyring()
+        let other = TestKeyring()
         let written =
             switch text {
             case "another": whole.replacingOccurrences(of: kid.description, with: "AAAAAAAAAAA")

@@ -7,9 +7,7 @@ import Testing
 /// without root's permissions.
 @Suite("key files before the first unlock", .enabled(if: Unprivileged.isAvailable, Unprivileged.missing))
 struct LockedFileTests {
-    private let place: TestKeyring
-
-    init() throws { place = try TestKeyring() }
+    private let place = TestKeyring()
 
     @Test("an unreadable key throws keyLocked and not unknownKey") func classes() throws {
         let (kid, lockedKid) = (try place.register().kid, try place.identity().rotate().kid)
@@ -82,7 +80,7 @@ extension TestKeyring {
 
     /// The process is killed at a random time after a line of its output.
     @Test("after any kill all reported pairs are stored and the next call continues") func killed() throws {
-        let place = try TestKeyring()
+        let place = TestKeyring()
         var random = SplitMix64(seed: 7)
         var kids = Set<String>()
         var midway = 0

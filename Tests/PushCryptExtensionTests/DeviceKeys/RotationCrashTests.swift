@@ -38,7 +38,7 @@ import Testing
 
     @Test("after an interruption the backend's pair opens, and the next call completes the rotation", arguments: faults)
     func interrupted(_ fault: Fault) throws {
-        let place = try TestKeyring()
+        let place = TestKeyring()
         var app = AppAndBackend()
         let failing = FailingStorage(storage: place.keyring, fault: fault)
         let wasInterrupted = try run(&app, failing)

@@ -6,11 +6,9 @@ import Testing
 
 /// A keyring in a temporary folder, and the identity of an app whose clock the test sets.
 final class TestKeyring: Sendable {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder.make()
     static let name = "keys"
     static let now = TestPush.now
-
-    init() throws { folder = try TemporaryFolder() }
 
     var path: String { folder.path + "/" + Self.name }
     var keyring: FileKeyring { FileKeyring(folder: path) }

@@ -9,13 +9,8 @@ import Testing
 @Suite("UnsignedSenderPins") struct UnsignedSenderPinsTests {
     private typealias Set = TestSenderSet
 
-    private let folder: TemporaryFolder
-    private let pins: UnsignedSenderPins
-
-    init() throws {
-        folder = try TemporaryFolder()
-        pins = UnsignedSenderPins(folder: folder.path + "/keys")
-    }
+    private let folder = TemporaryFolder.make()
+    private var pins: UnsignedSenderPins { UnsignedSenderPins(folder: folder.path + "/keys") }
 
     private static func set(
         _ sequence: Int64, _ keys: [(String, KeyLifecycle)] = [("sender", .always)]

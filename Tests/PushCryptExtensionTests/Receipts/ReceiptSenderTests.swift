@@ -7,16 +7,10 @@ import Testing
 
 /// What a session's receipt does after it was stored, and what a flush sends.
 @Suite struct ReceiptSenderTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore()
     private let transport = RecordingTransport()
     private let closed = RecordingTransport(isOpen: false)
     private static let address = "https://push.example/receipts"
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
 
     private func posting(
         _ transport: any HTTPTransport, delay: ReceiptPosting.Delay? = nil, timer: ManualTimer = ManualTimer()

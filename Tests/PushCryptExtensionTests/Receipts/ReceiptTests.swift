@@ -63,15 +63,9 @@ import Testing
 }
 
 @Suite struct ReceiptSpoolTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store {
-            $0.receiptLimit = 4
-            $0.receiptLifetimeInSeconds = 100
-        }
+    private let (folder, store) = StoreFolder.withStore {
+        $0.receiptLimit = 4
+        $0.receiptLifetimeInSeconds = 100
     }
 
     /// The ids of the stored receipts, in order.

@@ -101,7 +101,7 @@ final class DeliveryPlace: Sendable {
     init() throws {
         payload = try TestPush(key: "shared").sealed()
         push = try TestPush.open(payload, key: "shared").get()
-        store = try StoreFolder()
+        store = StoreFolder()
         configuration = try .test(key: "shared")
         folder = try TemporaryFolder()
         restored = [push.content, Self.staged(push.content, folder.file("file").path)]

@@ -40,7 +40,7 @@ final class RetractionPlace: Sendable {
         message = try sealed("message", Sealer.Options(badgeIncrement: 2))
         let id = try TestPush.open(message, key: "shared").get().messageID
         retraction = try sealed("retraction", Sealer.Options(retractedIDs: [id], badgeIncrement: 1))
-        store = try StoreFolder()
+        store = StoreFolder()
         _ = try store.store().rememberedIDs()
     }
 }

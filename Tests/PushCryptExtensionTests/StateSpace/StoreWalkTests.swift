@@ -18,7 +18,7 @@ struct StoreWalkTests {
     func store(_ walk: StoreWalk, long: Int, short: Int) throws {
         let extent = Interleavings.Extent.preemptions(LongTests.value(long, short: short))
         let processes = SteppedProcesses()
-        let before = try StoreFolder()
+        let before = StoreFolder()
         _ = try before.store().rememberedIDs()
         let count = try Interleavings(extent).walk { try walk.run($0, processes, before) }
         print("replay store, \(walk.testDescription): \(count); \(extent)")
@@ -26,7 +26,7 @@ struct StoreWalkTests {
 
     @Test("a push makes no call that waits for the disk, and uses no file after it is shown", arguments: [false, true])
     func systemCalls(hasFile: Bool) throws {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         if hasFile { _ = try folder.store().rememberedIDs() }
         let processes = SteppedProcesses()
         let (first, second) = (StoreFolder.now.seconds, StoreFolder.now.seconds + 1)
@@ -81,7 +81,7 @@ struct StoreWalk: Sendable, CustomTestStringConvertible {
 
     /// - Parameter before: the store before the processes start.
     func run(_ run: Interleavings.Run, _ processes: SteppedProcesses, _ before: StoreFolder) throws {
-        let folder = hasFile ? try before.copy() : try StoreFolder()
+        let folder = hasFile ? try before.copy() : StoreFolder()
         func message(_ id: String) -> String { "\(id)@\(Self.issuedAt[id]!.seconds)" }
         var shown: [String] = []
         let jobs = [folder.job("left", message(left), mayBeKilled: isKilled), folder.job("right", message(right))]
@@ -139,7 +139,7 @@ struct EffectsWalkTests {
 
     @Test("an increment is counted once, and a retraction acts, despite any kill", arguments: walks)
     func effects(name: String, left: String, right: String?, long: Int, short: Int) throws {
-        let before = try StoreFolder()
+        let before = StoreFolder()
         var target = MessageStamp(name: "target", issuedAt: StoreFolder.now - 60, expiresAt: StoreFolder.now + 86_400)
         (target.profile, target.requestID) = (2, "TARGET")
         #expect(try before.store().claimInFile(target, at: StoreFolder.now.seconds).refusal == nil)

@@ -4,15 +4,9 @@ import Testing
 @testable import PushCryptExtension
 
 @Suite struct DeliveryStatisticsTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore()
     private let now = StoreFolder.now
     private let kids = ["AAAAAAAAAAA", "BBBBBBBBBBA"].map { KeyID($0)! }
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
 
     @Test("restored pushes and each failure class of both processes are counted, with the last time and key")
     func counts() throws {
@@ -179,7 +173,7 @@ import Testing
 
     @Test("with a real store, any number of failed pushes leads to advice once a day")
     func daily() throws {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         let store = folder.store()
         var days: [Int64] = []
         for hour in 0..<72 as Range<Int64> {

@@ -19,7 +19,7 @@ import Testing
 
     @Test("a report lists the keys by id with suite, psk and state, and a damaged key as damaged")
     func keys() throws {
-        let place = try TestKeyring()
+        let place = TestKeyring()
         let old = try place.register()
         let new = try place.identity(.init(suite: .x25519, withPSK: false)).rotate()
         let damaged = try #require(KeyID("AAAAAAAAAAA"))
@@ -57,7 +57,7 @@ import Testing
 
     @Test("unsigned, pinned and unreadable senders are distinguished, and a revoked sender is listed as refused")
     func senders() throws {
-        let keyring = try TestKeyring().keyring
+        let keyring = TestKeyring().keyring
         #expect(try report(keyring)["senders"]?["unsigned"]?.boolean == true)
         let folder = try TemporaryFolder()
         let pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(), topic: TestPush.topic)

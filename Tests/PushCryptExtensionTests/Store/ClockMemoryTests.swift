@@ -8,14 +8,8 @@ import Testing
     private static let day: Int64 = 86_400
     private static let year = 365 * day
     private static let window = MessageHeader.windowInSeconds
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore { $0.messageLimit = 50 }
     private let now = StoreFolder.now
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store { $0.messageLimit = 50 }
-    }
 
     /// Claims a message, and marks it as seen if it was granted.
     ///

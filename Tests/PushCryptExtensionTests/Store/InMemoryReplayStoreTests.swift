@@ -7,14 +7,8 @@ import Testing
 
 /// The messages that a process remembers while the file can't be used. ``StoreRefusalTests`` have full disks.
 @Suite struct InMemoryReplayStoreTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore { $0.busyTimeout = .zero }
     private let now = StoreFolder.now
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store { $0.busyTimeout = .zero }
-    }
 
     private func claim(_ id: String, at time: Int64 = 0, _ other: SharedStore? = nil) throws -> MessageClaim? {
         let answer = try (other ?? store).claim(id, issuedAt: now, expiresAt: now + 86_400, at: now + time)

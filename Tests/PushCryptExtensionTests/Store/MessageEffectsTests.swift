@@ -6,14 +6,8 @@ import Testing
 
 /// The changes that a claim makes to other notifications and to the badge.
 @Suite struct MessageEffectsTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore()
     private let now = StoreFolder.now
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
 
     /// - Parameter requestID: the name of the message's notification.
     private func stamp(

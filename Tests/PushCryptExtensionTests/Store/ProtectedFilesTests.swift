@@ -8,9 +8,7 @@ import Testing
 
 /// On Apple's systems the files that an extension writes while the device is locked must be readable then.
 @Suite struct ProtectedFilesTests {
-    private let temporary: TemporaryFolder
-
-    init() throws { temporary = try TemporaryFolder() }
+    private let temporary = TemporaryFolder.make()
 
     private func protected(_ body: () throws -> Void) rethrows -> [String] {
         let paths = Locked<[String]>([])

@@ -6,18 +6,12 @@ import Testing
 
 /// PROTOCOL section 5, "Replay". ``ReplayModelTests`` compare both roles and the highest times with a model.
 @Suite struct ReplayMemoryTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let (folder, store) = StoreFolder.withStore { $0.messageLimit = 5 }
     private let now = StoreFolder.now
     private static let window = MessageHeader.windowInSeconds
     /// How much later H is when a message is still remembered.
     private static let memory = window + Freshness.toleranceInSeconds
     private static let day: Int64 = 86_400
-
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store { $0.messageLimit = 5 }
-    }
 
     /// Claims messages that are named by their `iat`.
     private func claimEach(_ numbers: ClosedRange<Int>, _ other: SharedStore? = nil) throws {

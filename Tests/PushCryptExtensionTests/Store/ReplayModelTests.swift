@@ -10,7 +10,7 @@ import Testing
 
     @Test("random sequences of claims give the same results as a model", arguments: 0..<24 as Range<UInt64>)
     func sequence(_ seed: UInt64) throws {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         var random = SplitMix64(seed: seed)
         let roles = [SharedStore.Role.app, .extension]
         var models = roles.map { _ in ReplayModel(limit: Self.limit) }

@@ -11,7 +11,7 @@ import Testing
     private let payload: [UInt8]
 
     init() throws {
-        folder = try StoreFolder()
+        folder = StoreFolder()
         payload = try TestPush().sealed()
     }
 

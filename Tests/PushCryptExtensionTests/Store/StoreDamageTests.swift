@@ -10,7 +10,7 @@ import Testing
     private let whole: Data
 
     init() throws {
-        folder = try StoreFolder()
+        folder = StoreFolder()
         try folder.fill()
         whole = try Data(contentsOf: folder.file)
     }
@@ -131,7 +131,7 @@ import Testing
 
     @Test("the unfinished new store of a killed process is removed")
     func unfinished() throws {
-        let fresh = try StoreFolder()
+        let fresh = StoreFolder()
         try FileManager.default.createDirectory(atPath: fresh.path, withIntermediateDirectories: false)
         try Data(repeating: 1, count: 5_000).write(to: URL(fileURLWithPath: fresh.file.path + ".new"))
         #expect(try fresh.store().claim("a"))

@@ -7,9 +7,7 @@ import Testing
 @testable import PushCryptExtension
 
 @Suite struct StoreFileTests {
-    private let folder: StoreFolder
-
-    init() throws { folder = try StoreFolder() }
+    private let folder = StoreFolder()
 
     @Test("creating a store creates no file before the first use")
     func lazy() throws {
@@ -81,10 +79,8 @@ import Testing
 
 /// The time limits of calls that wait for the store.
 @Suite struct StoreQueueTests {
-    private let folder: StoreFolder
+    private let folder = StoreFolder()
     private let time = Locked(ContinuousClock.now)
-
-    init() throws { folder = try StoreFolder() }
 
     private func queue(_ timeout: Duration) -> StoreQueue {
         StoreQueue(StoreFile(folder: folder.path), timeout: timeout) { [time] in time.withLock { $0 } }

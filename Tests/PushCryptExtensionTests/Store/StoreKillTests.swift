@@ -12,7 +12,7 @@ struct StoreKillTests {
         "after any kill the store is intact and has all messages",
         arguments: LongTests.value(0..<8, short: 0..<3) as Range<UInt64>)
     func hammer(_ seed: UInt64) throws {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         var random = SplitMix64(seed: seed)
         var claimed = Set<String>()
         var seen = Set<String>()
@@ -52,7 +52,7 @@ struct StoreKillTests {
         .enabled(if: Sanitizer.isAbsent, "\(Sanitizer.limitsFiles)"),
         arguments: LongTests.value(Array(12..<36), short: [12, 17, 23, 29, 35]))
     func midway(_ page: Int) throws {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         let store = folder.store()
         for number in 0..<600 {
             _ = try store.claim(Self.spread(number))
@@ -105,13 +105,13 @@ struct StoreCrowdTests {
 
     @Test("several processes are granted each message once", arguments: [2, 4])
     func claims(_ count: Int) throws {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         try expectEachGrantedOnce(folder, processes: count, messages: 300)
         #expect(try folder.integrity() == ["ok"])
     }
 
     private func damagedFolder() throws -> StoreFolder {
-        let folder = try StoreFolder()
+        let folder = StoreFolder()
         try folder.fill()
         try Data(repeating: 7, count: 50_000).write(to: folder.file)
         return folder

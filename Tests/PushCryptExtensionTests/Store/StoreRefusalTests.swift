@@ -6,9 +6,7 @@ import Testing
 
 /// A store that can't be used throws the reason.
 @Suite struct StoreRefusalTests {
-    private let folder: StoreFolder
-
-    init() throws { folder = try StoreFolder() }
+    private let folder = StoreFolder()
 
     private func expect(_ code: StoreError.Code, _ store: SharedStore) {
         #expect(storeErrorCode { _ = try store.claim("a") } == code)
@@ -39,7 +37,7 @@ import Testing
     func exchanged() throws {
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path))
         expect(.unavailable, folder.store())
-        let other = try StoreFolder()
+        let other = StoreFolder()
         try FileManager.default.createDirectory(atPath: other.file.path, withIntermediateDirectories: true)
         expect(.unavailable, other.store())
     }

@@ -15,7 +15,15 @@ struct StoreFolder {
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
 
-    init() throws { temporary = try TemporaryFolder(in: Self.parent) }
+    init() { temporary = .make(in: Self.parent) }
+
+    /// A folder and a store in it, for the properties of a suite.
+    static func withStore(
+        _ change: (inout SharedStore.Configuration) -> Void = { _ in }
+    ) -> (folder: StoreFolder, store: SharedStore) {
+        let folder = StoreFolder()
+        return (folder, folder.store(.extension, change))
+    }
 
     /// The store's folder, which doesn't exist before the first use.
     var path: String { temporary.path + "/store" }
@@ -65,9 +73,16 @@ struct StoreFolder {
     }
 
     func copy() throws -> StoreFolder {
-        let other = try StoreFolder()
+        let other = StoreFolder()
         try FileManager.default.copyItem(atPath: path, toPath: other.path)
         return other
+    }
+}
+
+extension TemporaryFolder {
+    /// A new folder, for a property of a suite.
+    static func make(in parent: URL = FileManager.default.temporaryDirectory) -> TemporaryFolder {
+        do { return try TemporaryFolder(in: parent) } catch { preconditionFailure("\(error)") }
     }
 }
 
