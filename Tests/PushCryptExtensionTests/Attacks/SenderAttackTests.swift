@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptExtension
-import PushCryptSender
 import PushCryptTestSupport
 import Testing
 

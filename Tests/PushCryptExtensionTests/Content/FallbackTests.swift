@@ -1,4 +1,3 @@
-import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptExtension

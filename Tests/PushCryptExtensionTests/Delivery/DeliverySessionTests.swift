@@ -1,5 +1,4 @@
 import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

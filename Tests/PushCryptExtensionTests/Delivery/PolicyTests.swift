@@ -1,6 +1,5 @@
 import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 

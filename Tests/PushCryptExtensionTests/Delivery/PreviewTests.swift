@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptPrimitives
-import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 

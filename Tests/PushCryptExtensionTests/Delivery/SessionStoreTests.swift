@@ -1,5 +1,4 @@
 import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport

@@ -1,5 +1,3 @@
-import PushCryptSimulator
-import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptExtension

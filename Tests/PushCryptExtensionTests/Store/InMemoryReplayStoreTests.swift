@@ -1,4 +1,3 @@
-import Foundation
 import PushCryptSQLite
 import PushCryptTestSupport
 import Testing

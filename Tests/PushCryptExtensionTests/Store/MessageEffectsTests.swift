@@ -1,4 +1,3 @@
-import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 

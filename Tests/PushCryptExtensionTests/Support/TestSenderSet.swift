@@ -1,6 +1,5 @@
 import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptTestSupport
 
 /// A publisher of sets of sender keys, whose key is made from a seed.
 struct TestPublisher {
