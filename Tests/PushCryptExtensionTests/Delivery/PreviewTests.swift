@@ -35,13 +35,15 @@ import Testing
         }
     }
 
-    @Test("everything is shown before the recipient chose, and after that choice", arguments: [true, false])
-    func everything(isChosen: Bool) async throws {
-        if isChosen { try choice.set(.everything) }
-        #expect(choice.current == .everything)
-        let content = try await show().content
-        #expect(content.title.literal == "finished")
-        #expect(content.body.literal == "Hi")
+    @Test("everything is shown before the recipient chose, and a choice applies to the next push")
+    func everything() async throws {
+        for preview in [nil, NotificationPreview.nothing, .everything] {
+            if let preview { try choice.set(preview) }
+            #expect(choice.current == preview ?? .everything)
+            let content = try await show().content
+            #expect(content.title.literal == (preview == .nothing ? "Own" : "finished"))
+            #expect(content.body.literal == (preview == .nothing ? nil : "Hi"))
+        }
     }
 
     @Test(
@@ -102,14 +104,6 @@ import Testing
         for content in [untitled.content, unsealed.content] {
             #expect(content.body.isEmpty && content.attachments.isEmpty)
         }
-    }
-
-    @Test("a choice that is written after a push was restored applies to the next push")
-    func nextPush() async throws {
-        try choice.set(.nothing)
-        #expect(try await show().content.title.literal == "Own")
-        try choice.set(.everything)
-        #expect(try await show().content.body.literal == "Hi")
     }
 
     @Test("a session that ends during a stage shows only what the recipient chose")

@@ -28,26 +28,6 @@ import Testing
         posting.start(try .sample("a"), in: store, keepRunning: keepRunning)
     }
 
-    /// Waits until a background task of the sender has removed the receipt.
-    private func isEmpty() async throws -> Bool {
-        for _ in 0..<100_000 {
-            if try store.receiptCount() == 0 { return true }
-            await Task.yield()
-        }
-        return false
-    }
-
-    @Test("a receipt is removed from the store after the server has answered")
-    func removed() async throws {
-        try send(posting(closed))
-        #expect(try await closed.next() == Receipt.sample("a").json.text)
-        #expect(try store.receiptCount() == 1)
-        closed.open()
-        #expect(try await isEmpty())
-        #expect(closed.bodies.count == 1)
-        #expect(closed.bodies[0].hasPrefix("application/json \(Self.address) {"))
-    }
-
     @Test("a receipt that couldn't be sent stays in the store and is sent by a flush")
     func failure() async throws {
         transport.answer([.network])
@@ -82,7 +62,7 @@ import Testing
         #expect(await transport.next()?.contains(#""push":"a""#) == true)
     }
 
-    @Test("while a receipt is sent, the system is asked to keep the process running")
+    @Test("a receipt is removed after the server has answered, and until then the process is kept running")
     func keepsRunning() async throws {
         let (ended, count) = (Signal(), Locked(0))
         let activity = ProcessActivity { _ in
@@ -93,12 +73,13 @@ import Testing
             }
         }
         try send(posting(closed), activity)
-        _ = await closed.next()
-        #expect(count.withLock { $0 } == 1)
+        #expect(try await closed.next() == Receipt.sample("a").json.text)
+        #expect(try store.receiptCount() == 1 && count.withLock { $0 } == 1)
         closed.open()
         await ended.wait()
-        #expect(count.withLock { $0 } == 0)
-        #expect(try store.receiptCount() == 0)
+        #expect(try store.receiptCount() == 0 && count.withLock { $0 } == 0)
+        #expect(closed.bodies.count == 1)
+        #expect(closed.bodies[0].hasPrefix("application/json \(Self.address) {"))
     }
 
     @Test("if the system is about to suspend the process, or interrupts the delay, the receipt stays in the store")

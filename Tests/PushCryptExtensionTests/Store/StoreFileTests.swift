@@ -9,16 +9,11 @@ import Testing
 @Suite struct StoreFileTests {
     private let folder = StoreFolder()
 
-    @Test("creating a store creates no file before the first use")
-    func lazy() throws {
+    @Test("a store creates its folder with mode 0700 and files with mode 0600 at its first use")
+    func mode() throws {
         let store = folder.store()
         #expect(!FileManager.default.fileExists(atPath: folder.path))
         #expect(try store.replayState() == ReplayState())
-        #expect(FileManager.default.fileExists(atPath: folder.path))
-    }
-
-    @Test("the files of the store have mode 0600, and its folder has mode 0700")
-    func mode() throws {
         try folder.fill()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["pushcrypt.sqlite", "pushcrypt.sqlite-journal"])
