@@ -11,23 +11,23 @@ import Testing
     }
 
     @Test("each positive vector opens with its payload, id and times", arguments: ReferenceVectors.shared.opened)
-    func opened(vector: ReferenceVectors.Opened) throws {
+    func opened(vector: ReferenceVectors.Vector) throws {
         let push = try TestPush.open(
             Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, at: UnixTime(vector.at)
         ).get()
         #expect(push.payload.text == ReferenceVectors.shared.inner)
         #expect(push.messageID == vector.id)
-        #expect(push.issuedAt == UnixTime(vector.iat))
-        #expect(push.expiresAt == UnixTime(vector.exp))
+        #expect(push.issuedAt.seconds == vector.iat)
+        #expect(push.expiresAt.seconds == vector.exp)
         #expect(push.signedBy == (try vector.trust.map { try TestKeys.id($0[0]) }))
     }
 
     @Test("each negative vector is refused with its failure class", arguments: ReferenceVectors.shared.refused)
-    func refused(vector: ReferenceVectors.Refused) throws {
+    func refused(vector: ReferenceVectors.Vector) throws {
         let result = try TestPush.open(
-            Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, topic: vector.topic,
+            Array(vector.payload.utf8), key: vector.key, trusting: vector.trust, topic: #require(vector.topic),
             at: UnixTime(vector.at))
-        #expect(result.failure == FailureClass(rawValue: vector.failure))
+        #expect(result.failure?.rawValue == vector.failure && result.failure != nil)
     }
 
     @Test("a keyset without the private half is unknownKey")

@@ -3,27 +3,18 @@ import PushCryptTestSupport
 
 /// The content of Tests/Vectors/pushcrypt-v1.json, which the Python reference generates.
 struct ReferenceVectors: Decodable {
-    struct Opened: Decodable, Sendable, CustomStringConvertible {
+    /// A payload that opens, with id, iat and exp, or one that is refused, with failure and topic.
+    struct Vector: Decodable, Sendable, CustomStringConvertible {
         let name: String
         let key: String
         let trust: [String]?
         let at: Int64
         let payload: String
-        let id: String
-        let iat: Int64
-        let exp: Int64
-
-        var description: String { name }
-    }
-
-    struct Refused: Decodable, Sendable, CustomStringConvertible {
-        let name: String
-        let failure: String
-        let key: String
-        let trust: [String]?
-        let topic: String
-        let at: Int64
-        let payload: String
+        let id: String?
+        let iat: Int64?
+        let exp: Int64?
+        let failure: String?
+        let topic: String?
 
         var description: String { name }
     }
@@ -31,8 +22,8 @@ struct ReferenceVectors: Decodable {
     let topic: String
     let inner: String
     let keys: [String: [String: String]]
-    let opened: [Opened]
-    let refused: [Refused]
+    let opened: [Vector]
+    let refused: [Vector]
 
     static let shared: ReferenceVectors = {
         do {
@@ -71,21 +62,15 @@ enum TestKeys {
 
     /// - Parameter lifecycle: nil for a key that always opens.
     static func keyset(_ name: String, _ lifecycle: KeyLifecycle? = nil) throws -> Keyset {
-        try keyset(of: ReferenceVectors.shared.jwk(name), lifecycle)
-    }
-
-    static func trusted(_ names: [String], _ lifecycle: KeyLifecycle? = nil) throws -> TrustedSenders {
-        let always = KeyLifecycle(activatesAt: UnixTime(0))
-        let entries = try names.map { name in
-            let keyset = try keyset(of: ReferenceVectors.shared.publicJWK(name), lifecycle)
-            return Keyset.Entry(keyset.entries[0].record, lifecycle ?? always)
-        }
-        return try TrustedSenders(Keyset(entries))
-    }
-
-    private static func keyset(of jwk: [UInt8], _ lifecycle: KeyLifecycle?) throws -> Keyset {
-        let keyset = try Keyset(json: jwk)
+        let keyset = try Keyset(json: ReferenceVectors.shared.jwk(name))
         guard let lifecycle else { return keyset }
         return try Keyset([Keyset.Entry(keyset.entries[0].record, lifecycle)])
+    }
+
+    static func trusted(_ names: [String], _ lifecycle: KeyLifecycle = .always) throws -> TrustedSenders {
+        let entries = try names.map { name in
+            Keyset.Entry(try Keyset(json: ReferenceVectors.shared.publicJWK(name)).entries[0].record, lifecycle)
+        }
+        return try TrustedSenders(Keyset(entries))
     }
 }
