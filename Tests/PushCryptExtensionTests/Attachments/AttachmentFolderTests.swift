@@ -36,12 +36,11 @@ import Testing
         #expect(try remains("\(process)-100000-\(Self.uuid).part", dated: date))
     }
 
-    @Test("a file of a running process is removed after an hour, and if it is from before the device's last start")
-    func age() throws {
-        for process in [7, 8] {
-            for (age, isLeft) in [(96399, false), (96400, true), (100_001, false)] {
-                #expect(try remains("\(process)-\(age)-\(Self.uuid).part") == isLeft)
-            }
+    @Test(
+        "a running process's file is removed after an hour, and if it is from before the last start", arguments: [7, 8])
+    func age(process: Int) throws {
+        for (age, isLeft) in [(96_399, false), (96_400, true), (100_001, false)] {
+            #expect(try remains("\(process)-\(age)-\(Self.uuid).part") == isLeft)
         }
     }
 

@@ -257,9 +257,4 @@ private final class SuspensionDriver: @unchecked Sendable {
             violations.append("\(process.name): \(error)")
         }
     }
-
-    private func pause(nanoseconds: Int) {
-        var wanted = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-        _ = unsafe nanosleep(&wanted, nil)
-    }
 }

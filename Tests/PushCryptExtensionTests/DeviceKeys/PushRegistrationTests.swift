@@ -120,6 +120,11 @@ extension PushRegistration {
             Event(testDescription: "a file without an account", isUploaded: false) {
                 try $0.edit { $0.replacing(/, "account": "[^"]*"/, with: "") }
             },
+            Event(testDescription: "a new set of sender keys after a day", isUploaded: true, isFetched: true) { phone in
+                phone.wait(days: 1)
+                let next = try TestSenderSet(sequence: 2).document()
+                phone.document.withLock { $0 = next }
+            },
             Event(testDescription: "a damaged set of sender keys", isUploaded: false, isFetched: true) {
                 try $0.edit(TestSenderSet.file) { _ in "{}" }
             },
@@ -149,7 +154,8 @@ extension PushRegistration {
         #expect(phone.keyCount == (event.hasNewKey ? 2 : 1))
         #expect(Set(phone.uploaded.map(\.record)).count == phone.keyCount)
         #expect(phone.fetchCount.withLock { $0 } == (event.isFetched ? 2 : 1))
-        #expect(try phone.pins().version() != nil)
+        let version = try #require(try phone.pins().version())
+        #expect(phone.uploaded.last?.senderSetVersion == Data(version.json))
     }
 
     @Test("another account without a sign-out erases the keys of the first and uploads another")
@@ -263,22 +269,6 @@ extension PushRegistration {
         let app = try phone.registration(store: phone.store)
         for failure in [FailureClass.unsupportedVersion, .keyLocked] { try phone.fail(failure) }
         #expect(try await app.register(deviceToken: Self.token, account: "a").advice == [.updateApp, .unlock])
-    }
-
-    @Test("the sender keys are fetched before the first upload and once a day, and a new set is uploaded")
-    func senders() async throws {
-        let app = try phone.registration(withSenders: true)
-        let outcome = try await app.register(deviceToken: Self.token, account: "a")
-        #expect(outcome.senderSetFailure == nil && phone.fetchCount.withLock { $0 } == 1)
-        #expect(phone.uploaded[0].senderSetVersion == Data(try #require(try phone.pins().version()).json))
-        try await app.register()
-        #expect(phone.fetchCount.withLock { $0 } == 1)
-        phone.wait(days: 1)
-        let next = try TestSenderSet(sequence: 2).document()
-        phone.document.withLock { $0 = next }
-        #expect(try await app.register())
-        #expect(phone.fetchCount.withLock { $0 } == 2)
-        #expect(phone.uploaded[1].senderSetVersion != phone.uploaded[0].senderSetVersion)
     }
 
     @Test("a refused or failed set of sender keys is returned, and the record is uploaded")

@@ -1,6 +1,7 @@
 #if DEBUG
 import PushCryptPrimitives
 import PushCryptSender
+import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
@@ -87,7 +88,7 @@ final class RetractionWorld: Sendable {
         configuration.memory = Memory(world: self, store: place.store.store())
         configuration.deliveredNotifications = Removal(world: self)
         configuration.keepRunning = ProcessActivity { _ in {} }
-        configuration.timer = NoTimer()
+        configuration.timer = ManualTimer()
         return DeliverySession(payload: payload, requestID: requestID, configuration: configuration) {
             [self] delivery in
             threads.step("handler of \(requestID)", [.changes("outside")]) {
@@ -133,10 +134,6 @@ final class RetractionWorld: Sendable {
                 world.screen.withLock { screen in for requestID in requestIDs { screen[requestID] = nil } }
             }
         }
-    }
-
-    private struct NoTimer: DeadlineTimer {
-        func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void { {} }
     }
 }
 #endif

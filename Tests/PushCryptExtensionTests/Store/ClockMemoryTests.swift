@@ -18,12 +18,8 @@ import Testing
         _ id: String, _ issuedAt: Int64, lifetime: Int64 = window, at time: Int64
     ) throws -> FailureClass? {
         let answer = try store.claim(id, issuedAt: now + issuedAt, expiresAt: now + issuedAt + lifetime, at: now + time)
-        switch answer {
-        case .success(let claim):
-            try store.markSeen(claim)
-            return nil
-        case .failure(let failure): return failure
-        }
+        if let claim = try? answer.get() { try store.markSeen(claim) }
+        return answer.failure
     }
 
     /// Shows one message a day, until day 0.

@@ -85,11 +85,6 @@ struct StoreKillTests {
     }
 
     private static func number(_ id: String) -> Int { id.split(separator: "-").last.flatMap { Int($0) } ?? 1 }
-
-    private func pause(nanoseconds: Int) {
-        var wanted = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-        _ = unsafe nanosleep(&wanted, nil)
-    }
 }
 
 @Suite("SharedStore used by several processes")

@@ -57,6 +57,11 @@ final class RunningExtension {
     }
 }
 
+func pause(nanoseconds: Int) {
+    var wanted = timespec(tv_sec: 0, tv_nsec: nanoseconds)
+    _ = unsafe nanosleep(&wanted, nil)
+}
+
 /// What was read of a pipe and not yet taken.
 struct LineBuffer {
     private var bytes: [UInt8] = []
