@@ -83,35 +83,26 @@ import Testing
         #expect(try folder.names() == [left])
     }
 
-    /// A stage whose cancellation handler blocks until the test releases it.
-    private final class CancellationStage: ContentStage {
-        let begun = Signal()
-        let cancelled = DispatchSemaphore(value: 0)
-        let goOn = DispatchSemaphore(value: 0)
-        private let ended = Signal()
-
-        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+    @Test("a stage is cancelled before the handler is called, and a blocking cancellation doesn't delay the handler")
+    func cancelledFirst() async throws {
+        let (begun, ended) = (Signal(), Signal())
+        let (cancelled, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let stage = TestStage { _ in
             begun.give()
             await withTaskCancellationHandler {
-                await Task { [ended] in await ended.wait() }.value
+                await Task { await ended.wait() }.value
             } onCancel: {
                 cancelled.signal()
                 goOn.wait()
                 ended.give()
             }
-            return content
         }
-    }
-
-    @Test("a stage is cancelled before the handler is called, and a blocking cancellation doesn't delay the handler")
-    func cancelledFirst() async throws {
-        let stage = CancellationStage()
         let session = try TestSession { $0.stages = [stage] }
         // The handler waits for the cancellation, and the cancellation for the end of the handler.
-        session.whenDelivered { stage.cancelled.wait() }
-        await session.start(until: stage.begun)
+        session.whenDelivered { cancelled.wait() }
+        await session.start(until: begun)
         session.expire()
-        stage.goOn.signal()
+        goOn.signal()
         #expect(await session.finish().count == 1)
     }
 

@@ -2,7 +2,8 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// Delivered content always has visible text. `AlertVectorTests` of `PushCryptPropertyTests` have the visible characters.
+/// Delivered content always has visible text. `AlertVectorTests` of `PushCryptPropertyTests` have the characters
+/// and alerts without visible text.
 @Suite struct VisibleTextTests {
     private static let bundled = "Bundled"
 
@@ -81,18 +82,6 @@ import Testing
         #expect(delivery.isRestored == (keyed.failure == nil && keyed.place == .sealed))
         #expect(delivery.isUnsealed == (keyed.failure == nil && keyed.place == .unsealed))
         #expect(delivery.stageFailures.isEmpty)
-    }
-
-    @Test(
-        "sealed text without visible characters is malformed, and the placeholder is shown",
-        arguments: [#"" ""#, #"{"title":"\t","body":"\u200b"}"#, #""\u2800""#, #""\u3164\u202e""#])
-    func invisible(alert: String) async throws {
-        // Our sender refuses such a text, and another may not.
-        let header = #""pushcrypt":{"id":"AAECAwQFBgcICQoLDA0ODw","iat":1800000000,"exp":1800000060}"#
-        let push = try TestPush(json: #"{"aps":{"alert":\#(alert)},\#(header)}"#).sealedAsMessage()
-        let delivery = try await Self.show(push)
-        #expect(delivery.content.title.literal == "New message")
-        #expect(delivery.failure == .malformed)
     }
 
     private struct Always: BootMarker {
