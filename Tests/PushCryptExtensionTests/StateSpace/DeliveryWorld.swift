@@ -251,8 +251,7 @@ final class DeliveryWorld: Sendable {
         // A claim lapses while the process is suspended: then another copy may be shown.
         try require(
             shown.count <= (scenario.has(.suspension) ? scenario.copyCount : 1),
-            "the message was shown \(shown.count) times"
-        )
+            "the message was shown \(shown.count) times")
         if !end.isKilled {
             let kept = shown.contains { !$0.content.attachments.isEmpty }
             try require(
@@ -283,11 +282,10 @@ final class DeliveryWorld: Sendable {
             try require(
                 try isGranted(at: later) == !end.isSeen,
                 "after the kill and a minute the message is \(end.isSeen ? "shown again" : "lost")")
-        } else {
-            try require(
-                try isGranted(at: now) == !isShown, isShown ? "the message is shown again" : "the message is blocked")
-            try require(
-                try isGranted(at: later) == !isShown, isShown ? "the message is shown again" : "the message is lost")
+            return
+        }
+        for time in [now, later] {
+            try require(try isGranted(at: time) == !isShown, "the message is \(isShown ? "shown again" : "lost")")
         }
     }
 }
