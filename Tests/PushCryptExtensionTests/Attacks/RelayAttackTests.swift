@@ -12,16 +12,14 @@ import Testing
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let failure: FailureClass?
-        let hasSound: Bool
         let options: Sealer.Options
         let change: @Sendable ([UInt8]) throws -> [UInt8]
 
         init(
-            _ name: String, _ failure: FailureClass?, hasSound: Bool = false, _ options: Sealer.Options = .init(),
+            _ name: String, _ failure: FailureClass?, _ options: Sealer.Options = .init(),
             _ change: @escaping @Sendable ([UInt8]) throws -> [UInt8]
         ) {
-            (testDescription, self.failure, self.hasSound) = (name, failure, hasSound)
-            (self.options, self.change) = (options, change)
+            (testDescription, self.failure, self.options, self.change) = (name, failure, options, change)
         }
 
         static func version(_ version: String, _ failure: FailureClass) -> Change {
@@ -48,7 +46,7 @@ import Testing
                     .replacing(#"{"aps""#, with: #"{"url":"https://evil.example","aps""#)
             },
             // The app's own text has the default sound.
-            Change("members of its own in a push that it broke", .undecryptable, hasSound: true) {
+            Change("members of its own in a push that it broke", .undecryptable) {
                 try $0.withTamperedTag().replacing(#""mutable-content":1"#, with: decoration)
             },
             Change("one byte of sealed", .undecryptable) { try $0.withTamperedTag() },
@@ -71,9 +69,10 @@ import Testing
         arguments: payloadChanges, Profile.all)
     func changes(_ change: Change, profile: Profile) async throws {
         let phone = AttackedPhone(profile)
-        let delivery = try await phone.show(change.change(phone.push(options: change.options)))
+        let payload = try change.change(phone.push(options: change.options))
+        let delivery = try await phone.show(payload)
         if let failure = change.failure {
-            expectOwnTextShown(delivery, failure, hasSound: change.hasSound)
+            expectOwnTextShown(delivery, failure, hasSound: payload.text.contains("siren"))
         } else {
             expectSecretShown(delivery)
         }

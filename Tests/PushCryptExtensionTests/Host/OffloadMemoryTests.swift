@@ -69,20 +69,13 @@ import Testing
             Shape("white space", start: ",", end: #""x":0"#, separator: "") { _ in String(repeating: " ", count: 64) },
         ]
         + [
-            Shape(
-                "a long title and body", start: "", end: "",
-                alert:
-                    #"{"title":"\#(String(repeating: "é", count: 65_000))","body":"\#(String(repeating: "a", count: 130_000))"}"#,
-                separator: ""
-            ) { _ in "" },
-            Shape(
-                "arguments of a text", start: "", end: "",
-                alert: #"{"loc-key":"x","loc-args":["#
-                    + (0..<13_700).map { "\"\(number($0, 16))\"" }.joined(separator: ",")
-                    + "]}",
-                separator: ""
-            ) { _ in "" },
+            Shape("a long title and body", start: "", end: "", alert: longAlert, separator: "") { _ in "" },
+            Shape("arguments of a text", start: "", end: "", alert: longArguments, separator: "") { _ in "" },
         ]
+    private static let longAlert =
+        #"{"title":"\#(String(repeating: "é", count: 65_000))","body":"\#(String(repeating: "a", count: 130_000))"}"#
+    private static let longArguments =
+        #"{"loc-key":"x","loc-args":["# + (0..<13_700).map { "\"\(number($0, 16))\"" }.joined(separator: ",") + "]}"
 
     /// glibc's allocator raises its mmap threshold when it frees a large block, and then keeps 1 to 2 MB of freed memory here.
     /// Apple's allocator returns large blocks. With a fixed threshold glibc does so too.

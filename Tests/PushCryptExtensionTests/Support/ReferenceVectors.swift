@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
