@@ -91,20 +91,12 @@ import Testing
         }
     }
 
-    private final class Marker: BootMarker {
-        private let isMarked = Locked(false)
-
-        func markThisBoot() -> Bool {
-            isMarked.withLock { isMarked in
-                defer { isMarked = true }
-                return !isMarked
-            }
-        }
-    }
-
     @Test("the unlock notice is shown for the first locked push of a boot only, and not for another failure")
     func unlockNotice() async throws {
-        let notice = UnlockNotice(.literal(title: "Unlock your phone to read messages", body: nil), marker: Marker())
+        let folder = try TemporaryFolder()
+        let notice = UnlockNotice(
+            .literal(title: "Unlock your phone to read messages", body: nil),
+            marker: FileBootMarker(path: folder.file("boot").path))
         let other = try await deliver([]) { $0.unlockNotice = notice }
         #expect(other.content.title.literal == Placeholder.standard.title)
         for title in ["Unlock your phone to read messages", "New message", "New message"] {

@@ -84,14 +84,11 @@ import Testing
         #expect(delivery.stageFailures.isEmpty)
     }
 
-    private struct Always: BootMarker {
-        func markThisBoot() -> Bool { true }
-    }
-
     @Test("the app's own text replaces an unlock notice with an empty localisation")
     func unlockNotice() async throws {
         let delivery = try await Self.show(TestPush().sealed(), keyring: FailingKeyring(failure: .keyLocked)) {
-            $0.unlockNotice = UnlockNotice(.localized(title: "UNLOCK", body: nil), marker: Always())
+            $0.unlockNotice = UnlockNotice(
+                .localized(title: "UNLOCK", body: nil), marker: FileBootMarker(path: "/none/boot"))
             $0.strings = ["UNLOCK": ""]
         }
         #expect(delivery.content.title.literal == Self.bundled)

@@ -137,7 +137,7 @@ import Testing
         report.receipt = try .sample("a")
         #expect(throws: StoreError.self) { _ = try store.record(DeliveryRecord(report: report)) }
         #expect(try store.isWaiting(.sample("a")))
-        #expect(storeErrorCode { _ = try store.receiptCount() } == .unavailable)
+        expectCode(.unavailable, of: \StoreError.code) { try store.receiptCount() }
         try FileManager.default.createDirectory(atPath: folder.path + "/none", withIntermediateDirectories: true)
         report.receipt = nil
         _ = try store.record(DeliveryRecord(report: report))

@@ -60,15 +60,15 @@ import Testing
         try folder.script("PRAGMA application_id = 0x50430004; PRAGMA user_version = 4")
         let before = try Data(contentsOf: folder.file)
         let store = folder.store()
-        #expect(storeErrorCode { _ = try store.claim("a") } == .newerVersion)
-        #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
+        expectCode(.newerVersion, of: \StoreError.code) { try store.claim("a") }
+        expectCode(.newerVersion, of: \StoreError.code) { try store.statistics() }
         #expect(try Data(contentsOf: folder.file) == before)
         // The version of an open store may also change.
         try folder.script("PRAGMA application_id = 0x50430003; PRAGMA user_version = 3")
         #expect(try store.statistics().opened?.count == 15)
         try folder.script(
             "PRAGMA application_id = 0x50430004; PRAGMA user_version = 4; ALTER TABLE counter RENAME TO c")
-        #expect(storeErrorCode { _ = try store.statistics() } == .newerVersion)
+        expectCode(.newerVersion, of: \StoreError.code) { try store.statistics() }
     }
 }
 
@@ -109,10 +109,10 @@ import Testing
             ended.signal()
         }
         begun.wait()
-        for _ in 0..<3 { #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == .busy) }
+        for _ in 0..<3 { expectCode(.busy, of: \StoreError.code) { try queue.use { _, _ throws(StoreError) in } } }
         gate.signal()
         ended.wait()
-        #expect(storeErrorCode { try queue.use { _, _ throws(StoreError) in } } == nil)
+        #expect(throws: Never.self) { try queue.use { _, _ throws(StoreError) in } }
     }
 
     @Test("after busy, calls wait at most 10 ms for 5 seconds, which later busy calls don't prolong")

@@ -9,9 +9,9 @@ import Testing
     private let folder = StoreFolder()
 
     private func expect(_ code: StoreError.Code, _ store: SharedStore) {
-        #expect(storeErrorCode { _ = try store.claim("a") } == code)
-        #expect(storeErrorCode { try store.markSeen("a") } == code)
-        #expect(storeErrorCode { _ = try store.statistics() } == code)
+        expectCode(code, of: \StoreError.code) { try store.claim("a") }
+        expectCode(code, of: \StoreError.code) { try store.markSeen("a") }
+        expectCode(code, of: \StoreError.code) { try store.statistics() }
         // A report can't throw, so it is dropped.
         store.count(.sample())
     }

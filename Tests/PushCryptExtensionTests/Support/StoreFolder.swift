@@ -163,16 +163,6 @@ extension Receipt {
     }
 }
 
-/// Returns the code of the `StoreError` that the body throws; nil if it throws none.
-func storeErrorCode(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return (error as? StoreError)?.code
-    }
-}
-
 /// A session's store that notes its calls, and lets the test act in them.
 final class WatchedStore: DeliveryMemory {
     let log: Locked<[String]>
