@@ -125,7 +125,6 @@ private func expectFailure(
 @Suite struct AttachmentFolderTests {
     private static let uuid = "0E5B7B3C-3D51-4C5A-9B52-0C8A5B6A5D10"
     private static let bootAge: Int64 = 100_000
-
     private let folder = TemporaryFolder.make()
 
     /// A folder whose process has the id 7. The process 8 is running, and all others have ended.

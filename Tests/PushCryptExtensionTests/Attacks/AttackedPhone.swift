@@ -10,7 +10,6 @@ struct AttackedPhone {
     struct Profile: Sendable, CustomStringConvertible {
         let key: String
         let isSigned: Bool
-
         var description: String { isSigned ? "\(key), signed" : key }
 
         static let all = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"].flatMap { key in
@@ -22,7 +21,6 @@ struct AttackedPhone {
 
     static let ownTitle = "My App"
     static let secret = #"{"aps":{"alert":{"title":"Zoë","body":"Meet me at nine"},"category":"INVITE"},"room":7}"#
-
     let profile: Profile
     var topic = TestPush.topic
     private let folder = StoreFolder()
@@ -110,6 +108,5 @@ extension [UInt8] {
     }
 
     func withTamperedTag() throws -> [UInt8] { try changingSealed { $0[$0.count - 1] ^= 1 } }
-
     func withoutSKID() throws -> [UInt8] { replacing(#","skid":"\#(try member("skid"))""#, with: "") }
 }

@@ -145,7 +145,6 @@ import Testing
 /// revoked key, a server that serves an old list of trusted senders. The phone's pins are files, as in an app.
 @Suite("Attacks with keys that were good once") struct SenderAttackTests {
     private typealias Set = TestSenderSet
-
     private let folder = TemporaryFolder.make()
     private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
     private var pins: UnsignedSenderPins { UnsignedSenderPins(folder: folder.path + "/pins") }

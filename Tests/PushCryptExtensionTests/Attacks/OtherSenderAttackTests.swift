@@ -11,7 +11,6 @@ import Testing
     enum Pins: CaseIterable, Sendable {
         case signedSets, unsignedSets, bothKinds
         case oneSignedSet, oneUnsignedSet
-
         static let ofTwoSenders = [signedSets, unsignedSets, bothKinds]
         static let ofOneSender = [oneSignedSet, oneUnsignedSet]
     }

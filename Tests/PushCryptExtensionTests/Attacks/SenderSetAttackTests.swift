@@ -7,7 +7,6 @@ import Testing
 /// The app pins two publishers in its bundle.
 @Suite("Attacks with signed sets of sender keys") struct SenderSetAttackTests {
     private typealias Set = TestSenderSet
-
     private let folder = TemporaryFolder.make()
     private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
     private var path: String { folder.path + "/pins" }

@@ -87,7 +87,6 @@ import Testing
         var attachments: (any ContentStage)?
         var memory: (any DeliveryMemory)?
         var payload: @Sendable () throws -> [UInt8] = { try TestPush().sealed() }
-
         var description: String { failure.description }
     }
 

@@ -12,7 +12,6 @@ import Testing
     /// Stages that add their suffix to the title and note the titles that they receive.
     private final class Noted: Sendable {
         private let seen = Locked<[String]>([])
-
         var titles: [String] { seen.withLock { $0 } }
 
         func stage(_ suffix: String = "") -> TestStage {

@@ -56,7 +56,6 @@ struct SuspensionHistory {
     private var killedMessages: Set<Int> = []
     /// Messages that a process showed which was killed before it wrote them.
     private var forgotten: Set<Int> = []
-
     private(set) var handlerCounts: [Int: Int] = [:]
     /// The sessions whose processes were killed before their handlers were called, or before they started.
     private(set) var unfinished: [Int] = []

@@ -13,7 +13,6 @@ struct SuspensionPlan {
         case retraction([Int])
         case broken
         case unsigned
-
         var isValid: Bool { self != .broken && self != .unsigned }
     }
 

@@ -27,7 +27,6 @@ struct SuspensionTests {
 
 private final class SuspensionRun {
     static let firstBadge = 5_000
-
     let plan: SuspensionPlan
     private let folder = TemporaryFolder.make()
     /// nil where no file system can be mounted: then the disk is never full.

@@ -32,7 +32,6 @@ import Testing
         var title: String?
         var body: String?
         var failure: FailureClass?
-
         var testDescription: String { "\(place) \(alert)" }
 
         func payload() throws -> [UInt8] {

@@ -126,7 +126,6 @@ extension TestKeyring {
     struct Fault: Sendable, CustomStringConvertible {
         let change: Int
         let isAfter: Bool
-
         var description: String { "\(isAfter ? "after" : "before") change \(change)" }
     }
 

@@ -9,7 +9,6 @@ final class TestKeyring: Sendable {
     let folder = TemporaryFolder.make()
     static let name = "keys"
     static let now = TestPush.now
-
     var path: String { folder.path + "/" + Self.name }
     var keyring: FileKeyring { FileKeyring(folder: path) }
 

@@ -8,7 +8,6 @@ import Testing
 /// more of them.
 @Suite("UnsignedSenderPins") struct UnsignedSenderPinsTests {
     private typealias Set = TestSenderSet
-
     private let folder = TemporaryFolder.make()
     private var pins: UnsignedSenderPins { UnsignedSenderPins(folder: folder.path + "/keys") }
 

@@ -68,7 +68,6 @@ private struct ReplayModel {
     private static let day: Int64 = 86_400
     private static let window: Int64 = 30 * day
     private static let tolerance: Int64 = 600
-
     let limit: Int
     private(set) var latest: Int64?
     private(set) var confirmed: Int64?

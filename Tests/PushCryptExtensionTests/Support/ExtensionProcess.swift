@@ -194,7 +194,6 @@ final class SessionProcess {
 /// A file system that is removed with the script.
 enum FullDisk {
     static let missing: Comment = "mounting a file system needs root or user namespaces (unshare -rm)"
-
     static let isAvailable = (try? ExtensionProcess.shell(script("true")))?.ending == .exit(0)
 
     /// A script in which `fill N` fills the disk except for N pages, and `make_room` empties it.

@@ -16,7 +16,6 @@ struct ReferenceVectors: Decodable {
         let exp: Int64?
         let failure: String?
         let topic: String?
-
         var description: String { name }
     }
 
@@ -79,7 +78,6 @@ enum TestKeys {
 /// A publisher of sets of sender keys, whose key is made from a seed.
 struct TestPublisher {
     let record: KeyRecord
-
     static let first = TestPublisher(1)
     static let next = TestPublisher(2)
     static let stranger = TestPublisher(3)
@@ -110,7 +108,6 @@ struct TestSenderSet {
     static let day: Int64 = 86_400
     static let both: [(String, KeyLifecycle)] = [("sender", .always), ("other sender", .always)]
     static let other = [both[1]]
-
     var keys = [both[0]]
     var sequence: Int64 = 1
     var epoch: Int64 = 1
@@ -118,7 +115,6 @@ struct TestSenderSet {
     var topics = [TestPush.topic]
     var issuedAt = TestPush.now
     var validForDays: Int64 = 60
-
     var validUntil: UnixTime { issuedAt + validForDays * Self.day }
 
     private func keyset() throws -> Keyset {

@@ -8,7 +8,6 @@ import Testing
 
 struct StoreFolder {
     static let now = UnixTime(1_800_000_000)
-
     private let temporary: TemporaryFolder
     /// A folder in memory if the system has one, because each transaction waits for the disk several times.
     private static let parent =

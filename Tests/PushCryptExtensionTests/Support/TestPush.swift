@@ -8,7 +8,6 @@ struct TestPush {
     static let now = UnixTime(1_800_000_000)
     static let window: Int64 = 30 * 86_400
     static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Build 1.10 is ready"},"badge":3},"thread":[7,1.50]}"#
-
     var key = "p256"
     var signer: String?
     var json = Self.json

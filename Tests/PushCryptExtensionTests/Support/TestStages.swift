@@ -80,7 +80,6 @@ final class HeldStage: ContentStage {
 final class RecordingReporter: DeliveryReporter {
     let reported = Signal()
     private let heard = Locked<[DeliveryReport]>([])
-
     var reports: [DeliveryReport] { heard.withLock { $0 } }
 
     func report(_ report: DeliveryReport) {
@@ -91,7 +90,6 @@ final class RecordingReporter: DeliveryReporter {
 
 final class RecordingScreen: DeliveredNotifications {
     private let names = Locked<[String]>([])
-
     var removed: [String] { names.withLock { $0 } }
 
     func remove(_ requestIDs: [String]) { names.withLock { $0 += requestIDs } }
