@@ -1,4 +1,3 @@
-import PushCryptExtension
 import PushCryptSender
 import PushCryptSimulator
 import Testing
@@ -41,14 +40,13 @@ struct AttackedPhone {
         _ change: (inout ExtensionConfiguration) throws -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {
         let usual = try profile.isSigned ? SenderTrust.pinned(TestKeys.trusted(["sender"])) : .unsigned
-        var configuration = try ExtensionConfiguration(
-            topic: topic, keyring: KeysetKeyring(keys ?? TestKeys.keyset(profile.key)), senders: senders ?? usual,
-            fallback: .bundled(.literal(title: Self.ownTitle, body: nil)))
-        configuration.store = folder.store()
-        configuration.clock = { time }
-        configuration.timer = ManualTimer()
-        try change(&configuration)
-        return await configuration.delivery(of: payload)
+        let keyring = try KeysetKeyring(keys ?? TestKeys.keyset(profile.key))
+        return try await deliver(payload, at: time) {
+            $0.opener = try Opener(topic: topic, keyring: keyring, senders: senders ?? usual)
+            $0.fallback = .bundled(.literal(title: Self.ownTitle, body: nil))
+            $0.store = folder.store()
+            try change(&$0)
+        }
     }
 }
 

@@ -100,9 +100,9 @@ import Testing
     @Test("a JWK set has one kid twice: duplicateKey, or kidMismatch", arguments: ["p256", "x25519", "shared"])
     func duplicateKid(key: String) throws {
         let jwk = ReferenceVectors.shared.publicJWK(key)
-        let kid = try TestKeys.id(key).rawText
+        let kid = try TestKeys.id(key).description
         let other = ReferenceVectors.shared.publicJWK("other \(key)")
-            .replacing(try TestKeys.id("other \(key)").rawText, with: kid)
+            .replacing(try TestKeys.id("other \(key)").description, with: kid)
         for (second, code) in [(jwk, KeyError.Code.duplicateKey), (other, .kidMismatch)] {
             let keys = [#"{"keys":["#, jwk.text, ",", second.text, #"],"pushcrypt":{"seq":1,"keys":{"\#(kid)":{}}}}"#]
             expectKeyError(code) { try Keyset(json: Array(keys.joined().utf8)) }

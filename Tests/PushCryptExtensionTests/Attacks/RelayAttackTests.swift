@@ -52,8 +52,10 @@ import Testing
             Change("one byte of sealed", .undecryptable) { try $0.withTamperedTag() },
             .kid("AAAAAAAAAAA", .unknownKey), .kid("", .malformed), .kid("AAAAAAAAAAB", .malformed),
             .kid("AAAAAAAAAAAA", .malformed), .kid("AAAAAAAAAA=", .malformed),
-            Change("the kid of another device", .unknownKey) { try $0.with("kid", TestKeys.id("other p256").rawText) },
-            Change("the kid of a sender", .unknownKey) { try $0.with("kid", TestKeys.id("sender").rawText) },
+            Change("the kid of another device", .unknownKey) {
+                try $0.with("kid", TestKeys.id("other p256").description)
+            },
+            Change("the kid of a sender", .unknownKey) { try $0.with("kid", TestKeys.id("sender").description) },
             .version("0", .unsupportedVersion), .version("2", .unsupportedVersion),
             .version("9007199254740991", .unsupportedVersion),
         ]
@@ -82,14 +84,14 @@ import Testing
     func changesKidToAnotherKey() async throws {
         let phone = AttackedPhone(Profile(key: "p256", isSigned: false))
         let keys = try Keyset(["p256", "other p256"].map { try TestKeys.keyset($0).entries[0] })
-        let payload = try phone.push().with("kid", TestKeys.id("other p256").rawText)
+        let payload = try phone.push().with("kid", TestKeys.id("other p256").description)
         expectOwnTextShown(try await phone.show(payload, keys: keys), .undecryptable)
     }
 
     @Test("a relay changes the skid: unknownKey, or undecryptable for a pinned sender", arguments: Profile.signed)
     func changesSkid(profile: Profile) async throws {
         let phone = AttackedPhone(profile)
-        let payload = try phone.push().with("skid", TestKeys.id("other sender").rawText)
+        let payload = try phone.push().with("skid", TestKeys.id("other sender").description)
         expectOwnTextShown(try await phone.show(payload), .unknownKey)
         let both = try TestKeys.trusted(["sender", "other sender"])
         expectOwnTextShown(try await phone.show(payload, senders: .pinned(both)), .undecryptable)
@@ -100,7 +102,7 @@ import Testing
         let phone = AttackedPhone(profile)
         let pinning = AttackedPhone(Profile(key: profile.key, isSigned: true))
         let unsigned = try phone.push()
-        let payload = unsigned.replacing("\"}}", with: #"","skid":"\#(try TestKeys.id("sender").rawText)"}}"#)
+        let payload = unsigned.replacing("\"}}", with: #"","skid":"\#(try TestKeys.id("sender").description)"}}"#)
         expectOwnTextShown(try await phone.show(payload), .unknownKey)
         expectOwnTextShown(try await pinning.show(payload), .undecryptable)
         expectOwnTextShown(try await pinning.show(unsigned), .undecryptable)
@@ -218,8 +220,4 @@ import Testing
         #expect(again.content.body.literal == "x" && again.content.title.literal == nil)
         #expect(again.content.sound == nil && again.content.interruptionLevel == "passive")
     }
-}
-
-extension KeyID {
-    var rawText: String { "\(self)" }
 }

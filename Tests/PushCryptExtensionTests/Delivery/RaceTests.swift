@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import PushCryptExtension
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

@@ -1,4 +1,3 @@
-import PushCryptExtension
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
