@@ -16,7 +16,8 @@ import Testing
     }
 
     private let folder = TemporaryFolder.make()
-    private let (place, store) = StoreFolder.withStore()
+    private let place = StoreFolder()
+    private var store: SharedStore { place.first }
 
     private func signed(_ keys: [String], _ id: UInt8, accepting: Bool = true) throws -> SenderPins {
         let id = [UInt8](repeating: id, count: 16)

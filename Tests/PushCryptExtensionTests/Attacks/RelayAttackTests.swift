@@ -52,10 +52,8 @@ import Testing
             Change("one byte of sealed", .undecryptable) { try $0.withTamperedTag() },
             .kid("AAAAAAAAAAA", .unknownKey), .kid("", .malformed), .kid("AAAAAAAAAAB", .malformed),
             .kid("AAAAAAAAAAAA", .malformed), .kid("AAAAAAAAAA=", .malformed),
-            Change("the kid of another device", .unknownKey) {
-                try $0.with("kid", TestKeys.id("other p256").description)
-            },
-            Change("the kid of a sender", .unknownKey) { try $0.with("kid", TestKeys.id("sender").description) },
+            Change("the kid of another device", .unknownKey) { try $0.with("kid", "\(TestKeys.id("other p256"))") },
+            Change("the kid of a sender", .unknownKey) { try $0.with("kid", "\(TestKeys.id("sender"))") },
             .version("0", .unsupportedVersion), .version("2", .unsupportedVersion),
             .version("9007199254740991", .unsupportedVersion),
         ]

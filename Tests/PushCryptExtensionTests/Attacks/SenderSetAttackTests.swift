@@ -58,10 +58,7 @@ import Testing
                 "a set for another keyset", [Set()], .otherSet,
                 { try Set(sequence: 2, id: [UInt8](repeating: 8, count: 16)).document() }
             ),
-            (
-                "a set for another app", [Set()], .otherSet,
-                { try Set(sequence: 2, topics: ["com.example.other"]).document() }
-            ),
+            ("a set for another app", [Set()], .otherSet, { try Set(sequence: 2, topics: ["com.other"]).document() }),
             ("a set of an earlier epoch", [Set()], .otherSet, { try Set(sequence: 2, epoch: 0).document() }),
             ("a set of a later epoch", [Set()], .otherSet, { try Set(sequence: 2, epoch: 2).document() }),
             ("a set that lists a publisher's key as a sender", [Set()], .unsuitable, publisherAsSender),
@@ -204,10 +201,8 @@ import Testing
     func clockSetBack() async throws {
         let ended = { (time: UnixTime) in KeyLifecycle(activatesAt: UnixTime(0), expiresAt: time) }
         let early = TestPush.now - 5 * Set.day
-        try accept(
-            Set(
-                keys: [("sender", .always), ("other sender", ended(TestPush.now - 700))],
-                issuedAt: TestPush.now - 6 * Set.day), at: early)
+        let keys = [("sender", .always), ("other sender", ended(TestPush.now - 700))]
+        try accept(Set(keys: keys, issuedAt: TestPush.now - 6 * Set.day), at: early)
         // A new phone has no other clock: the key is good, only the push is from its future.
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .notYetValid)
         // Two messages, a day of the clock apart, confirm the time of the first.

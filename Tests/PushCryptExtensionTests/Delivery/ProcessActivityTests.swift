@@ -67,13 +67,12 @@ import Testing
     @Test("an answer is awaited for the whole time that the caller has")
     func wait() {
         let waits = Locked<[Duration]>([])
-        let activity = ProcessActivity.expiring { _ in
-        } isInForeground: {
-            false
-        } isSignaled: { _, limit in
-            waits.withLock { $0.append(limit) }
-            return false
-        }
+        let activity = ProcessActivity.expiring(
+            { _ in }, isInForeground: { false },
+            isSignaled: { _, limit in
+                waits.withLock { $0.append(limit) }
+                return false
+            })
         #expect(activity(within: .seconds(25)) == nil && activity() == nil)
         #expect(waits.withLock { $0 } == [.seconds(25), ProcessActivity.patience])
         #expect(ProcessActivity.patience >= .seconds(5))
@@ -85,11 +84,7 @@ import Testing
         // An answer that comes later ends at once.
         system.answer(isExpired: false)
         system.returned.wait()
-        let suspending = ProcessActivity.expiring {
-            $0(true)
-        } isInForeground: {
-            false
-        }
+        let suspending = ProcessActivity.expiring({ $0(true) }, isInForeground: { false })
         #expect(suspending(within: .seconds(3600)) == nil)
     }
 }

@@ -7,7 +7,8 @@ import Testing
 
 /// What is shown of retracted, quiet and suppressed pushes.
 @Suite struct RetractionTests {
-    private let (folder, store) = StoreFolder.withStore()
+    private let folder = StoreFolder()
+    private var store: SharedStore { folder.first }
     private let screen = RecordingScreen()
 
     private func show(

@@ -5,7 +5,8 @@ import Testing
 
 /// Sessions with the real store: claims, freshness, counters and receipts. `RelayAttackTests` have replays.
 @Suite struct SessionStoreTests {
-    private let (folder, store) = StoreFolder.withStore()
+    private let folder = StoreFolder()
+    private var store: SharedStore { folder.first }
 
     private func show(
         _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
@@ -113,11 +114,9 @@ import Testing
     @Test("if the store throws, pushes are shown, and expired pushes are still refused")
     func storeThatFails() async throws {
         let payload = try TestPush().sealed()
-        for (time, failure) in [(TestPush.now, nil), (TestPush.now, nil), (TestPush.now + TestPush.window, .expired)]
-            as [(UnixTime, FailureClass?)]
-        {
-            #expect(try await show(payload, at: time) { $0.memory = BrokenStore() }.failure == failure)
-        }
+        for _ in 0..<2 { #expect(try await show(payload) { $0.memory = BrokenStore() }.failure == nil) }
+        let late = try await show(payload, at: TestPush.now + TestPush.window) { $0.memory = BrokenStore() }
+        #expect(late.failure == .expired)
     }
 
     /// If every call waited, the sessions would time out. The deadline of a minute allows for a busy machine. The long form

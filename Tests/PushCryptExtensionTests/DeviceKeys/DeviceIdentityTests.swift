@@ -148,8 +148,7 @@ import Testing
         #expect(try place.identity(at: Self.now + 400 * Self.day).prune() == [old.kid])
     }
 
-    @Test("if the only pair is damaged, makeIfNeeded makes another one, and eraseAll erases both") func damaged() throws
-    {
+    @Test("if the only pair is damaged, makeIfNeeded makes another, and eraseAll erases both") func damaged() throws {
         let kid = try place.register().kid
         try place.write("{", as: kid)
         let new = try place.identity().makeIfNeeded()

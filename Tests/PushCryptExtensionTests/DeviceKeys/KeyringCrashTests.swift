@@ -30,7 +30,7 @@ struct LockedFileTests {
 
     @Test("no new key is made while a key can't be read") func neverMakes() throws {
         let kid = try place.register().kid
-        try place.giveAwayFolder()
+        try place.giveAway()
         try place.folder.setMode(0o000, of: place.file(kid))
         let before = try place.names()
         #expect(try make() == "locked")
@@ -60,19 +60,13 @@ struct LockedFileTests {
 }
 
 extension TestKeyring {
-    /// Gives the file to the user of ``Unprivileged``, who can reach it.
-    fileprivate func giveAway(_ kid: KeyID) throws {
+    /// Gives the key's file, or the folder without its files, to the user of ``Unprivileged``, who can reach it.
+    fileprivate func giveAway(_ kid: KeyID? = nil) throws {
         guard geteuid() == 0 else { return }
         try folder.setMode(0o755, of: ".")
-        try folder.setMode(0o755, of: Self.name)
-        try #require(unsafe chown(folder.path + "/" + file(kid), Unprivileged.userID, Unprivileged.userID) == 0)
-    }
-
-    /// Gives the folder, without its files, to the user of ``Unprivileged``.
-    fileprivate func giveAwayFolder() throws {
-        guard geteuid() == 0 else { return }
-        try folder.setMode(0o755, of: ".")
-        try #require(unsafe chown(path, Unprivileged.userID, Unprivileged.userID) == 0)
+        if kid != nil { try folder.setMode(0o755, of: Self.name) }
+        let given = kid.map { folder.path + "/" + file($0) } ?? path
+        try #require(unsafe chown(given, Unprivileged.userID, Unprivileged.userID) == 0)
     }
 }
 

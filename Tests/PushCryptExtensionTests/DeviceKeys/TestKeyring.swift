@@ -1,6 +1,7 @@
 import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSender
 import PushCryptTestSupport
 import Testing
 

@@ -42,9 +42,10 @@ import Testing
         arguments: [FailureClass.keyLocked, .keyExpired, .keyRevoked, .unknownKey, .internalError])
     func whatTheKeyringSays(failure: FailureClass) throws {
         let opener = try Opener(topic: TestPush.topic, keyring: FailingKeyring(failure: failure), senders: .unsigned)
-        #expect(try opener.open(try TestPush().sealed(), at: TestPush.now).failure == failure)
-        #expect(try opener.open(Array("{}".utf8), at: TestPush.now).failure == .notSealed)
-        #expect(try opener.open(Array("{".utf8), at: TestPush.now).failure == .malformed)
+        let payload = try TestPush().sealed()
+        #expect(opener.open(payload, at: TestPush.now).failure == failure)
+        #expect(opener.open(Array("{}".utf8), at: TestPush.now).failure == .notSealed)
+        #expect(opener.open(Array("{".utf8), at: TestPush.now).failure == .malformed)
     }
 
     private static let lifecycles: [(KeyLifecycle, FailureClass?)] = [

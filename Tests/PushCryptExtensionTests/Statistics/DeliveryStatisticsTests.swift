@@ -7,7 +7,8 @@ import Testing
 @testable import PushCryptExtension
 
 @Suite struct DeliveryStatisticsTests {
-    private let (folder, store) = StoreFolder.withStore()
+    private let folder = StoreFolder()
+    private var store: SharedStore { folder.first }
     private let now = StoreFolder.now
     private let kids = ["AAAAAAAAAAA", "BBBBBBBBBBA"].map { KeyID($0)! }
 

@@ -7,7 +7,8 @@ import Testing
 
 /// The changes that a claim makes to other notifications and to the badge.
 @Suite struct MessageEffectsTests {
-    private let (folder, store) = StoreFolder.withStore()
+    private let folder = StoreFolder()
+    private var store: SharedStore { folder.first }
     private let now = StoreFolder.now
 
     /// - Parameter requestID: the name of the message's notification.

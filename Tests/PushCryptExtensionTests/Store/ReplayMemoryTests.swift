@@ -6,7 +6,8 @@ import Testing
 
 /// PROTOCOL section 5, "Replay". ``ReplayModelTests`` compare both roles and the highest times with a model.
 @Suite struct ReplayMemoryTests {
-    private let (folder, store) = StoreFolder.withStore { $0.messageLimit = 5 }
+    private let folder = StoreFolder { $0.messageLimit = 5 }
+    private var store: SharedStore { folder.first }
     private let now = StoreFolder.now
     private static let window = MessageHeader.windowInSeconds
     /// How much later H is when a message is still remembered.
@@ -64,10 +65,8 @@ import Testing
     @Test("message times at the limits of Int64 are refused, clock times clamped", arguments: [Int64.min, Int64.max])
     func bounds(_ time: Int64) throws {
         let (least, most) = (UnixTime(0), UnixTime(UnixTime.protocolRange.upperBound))
-        func answer(
-            _ id: String, _ issuedAt: UnixTime, _ expiresAt: UnixTime, at time: UnixTime
-        ) throws -> FailureClass? {
-            try store.claim(id, issuedAt: issuedAt, expiresAt: expiresAt, at: time).failure
+        func answer(_ id: String, _ iat: UnixTime, _ exp: UnixTime, at time: UnixTime) throws -> FailureClass? {
+            try store.claim(id, issuedAt: iat, expiresAt: exp, at: time).failure
         }
         #expect(try answer("a", now, now + Self.window, at: now) == nil)
         #expect(try answer("a", now, now + Self.window, at: UnixTime(time)) == (time < 0 ? .notYetValid : .expired))

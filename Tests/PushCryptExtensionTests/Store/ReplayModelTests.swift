@@ -145,7 +145,8 @@ private struct ReplayModel {
     private static let day: Int64 = 86_400
     private static let year = 365 * day
     private static let window = MessageHeader.windowInSeconds
-    private let (folder, store) = StoreFolder.withStore { $0.messageLimit = 50 }
+    private let folder = StoreFolder { $0.messageLimit = 50 }
+    private var store: SharedStore { folder.first }
     private let now = StoreFolder.now
 
     /// Claims a message, and marks it as seen if it was granted.

@@ -14,14 +14,14 @@ struct StoreFolder {
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
 
-    init() { temporary = .make(in: Self.parent) }
+    /// The store of the extension's first process.
+    let first: SharedStore
 
-    /// A folder and a store in it, for the properties of a suite.
-    static func withStore(
-        _ change: (inout SharedStore.Configuration) -> Void = { _ in }
-    ) -> (folder: StoreFolder, store: SharedStore) {
-        let folder = StoreFolder()
-        return (folder, folder.store(.extension, change))
+    init(_ change: (inout SharedStore.Configuration) -> Void = { _ in }) {
+        temporary = .make(in: Self.parent)
+        var configuration = SharedStore.Configuration()
+        change(&configuration)
+        first = SharedStore(folder: temporary.path + "/store", role: .extension, configuration: configuration)
     }
 
     /// The store's folder, which doesn't exist before the first use.
