@@ -201,7 +201,7 @@ import Testing
     func clockSetBack() async throws {
         let ended = { (time: UnixTime) in KeyLifecycle(activatesAt: UnixTime(0), expiresAt: time) }
         let early = TestPush.now - 5 * Set.day
-        let keys = [("sender", .always), ("other sender", ended(TestPush.now - 700))]
+        let keys = [("sender", KeyLifecycle.always), ("other sender", ended(TestPush.now - 700))]
         try accept(Set(keys: keys, issuedAt: TestPush.now - 6 * Set.day), at: early)
         // A new phone has no other clock: the key is good, only the push is from its future.
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .notYetValid)
