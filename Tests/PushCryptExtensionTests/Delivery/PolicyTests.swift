@@ -214,9 +214,9 @@ import Testing
     }
 
     @Test(
-        "a push without a title, an unsealed one and one that isn't restored show the app's own text unless all is shown",
+        "of a push without a title, an unsealed one and one that isn't restored only what the recipient chose is shown",
         arguments: [
-            (NotificationPreview.everything, ["finished", "Bu", "New message"]), (.titleOnly, ["Own", "Own", "Own"]),
+            (NotificationPreview.everything, ["finished", "Bu", "New message"]), (.titleOnly, ["Own", "Bu", "Own"]),
             (.nothing, ["Own", "Own", "Own"]),
         ])
     func withoutTitle(preview: NotificationPreview, titles: [String]) async throws {
