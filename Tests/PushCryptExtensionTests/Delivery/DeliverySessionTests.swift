@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// How a session starts, how long it lives, and how it ends. `RelayAttackTests` have restored content. ``SessionFailureTests`` have the failures.
+/// How a session starts, how long it lives, and how it ends. `RelayAttackTests` have restored content.
 @Suite struct DeliverySessionTests {
     @Test(
         "a session uses its fallback and its deadline, by default 25 seconds",
