@@ -1,6 +1,3 @@
-import PushCryptCore
-import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
 import Testing
@@ -12,7 +9,6 @@ struct AttackedPhone {
     struct Profile: Sendable, CustomStringConvertible {
         let key: String
         let isSigned: Bool
-
         var description: String { isSigned ? "\(key), signed" : key }
 
         static let all = ["p256", "p256 psk", "x25519", "x25519 psk", "shared", "device"].flatMap { key in
@@ -22,29 +18,16 @@ struct AttackedPhone {
         static let unsigned = all.filter { !$0.isSigned }
     }
 
-    /// What the app shows for a push that wasn't restored.
     static let ownTitle = "My App"
     static let secret = #"{"aps":{"alert":{"title":"Zoë","body":"Meet me at nine"},"category":"INVITE"},"room":7}"#
-
     let profile: Profile
-    /// The topic that the app is configured with.
     var topic = TestPush.topic
-    private let folder: StoreFolder
+    private let folder = StoreFolder()
 
-    init(_ profile: Profile) throws {
-        self.profile = profile
-        folder = try StoreFolder()
-    }
+    init(_ profile: Profile) { self.profile = profile }
 
-    /// The payload that the backend sends to this phone.
-    func push(_ json: String = secret, topic: String = TestPush.topic, options: Sealer.Options = .init()) throws
-        -> [UInt8]
-    {
-        let signer = try profile.isSigned ? TestKeys.sender("sender") : nil
-        let sealer = try Sealer(topic: topic, signer: signer.map(Signer.key), options: options, clock: { TestPush.now })
-        let placeholder = Placeholder.literal(title: "New message", body: nil)
-        return Array(
-            try sealer.seal(Array(json.utf8), to: TestKeys.recipient(profile.key), placeholder: placeholder).json)
+    func push(_ json: String = secret, options: Sealer.Options = .init()) throws -> [UInt8] {
+        try TestPush(key: profile.key, signer: profile.isSigned ? "sender" : nil, json: json, options: options).sealed()
     }
 
     /// Runs the extension for one payload. Each call opens the store again, as a new process does.
@@ -57,14 +40,13 @@ struct AttackedPhone {
         _ change: (inout ExtensionConfiguration) throws -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {
         let usual = try profile.isSigned ? SenderTrust.pinned(TestKeys.trusted(["sender"])) : .unsigned
-        var configuration = try ExtensionConfiguration(
-            topic: topic, keyring: KeysetKeyring(keys ?? TestKeys.keyset(profile.key)), senders: senders ?? usual,
-            fallback: .bundled(.literal(title: Self.ownTitle, body: nil)))
-        configuration.store = folder.store()
-        configuration.clock = { time }
-        configuration.timer = ManualTimer()
-        try change(&configuration)
-        return await configuration.delivery(of: payload)
+        let keyring = try KeysetKeyring(keys ?? TestKeys.keyset(profile.key))
+        return try await deliver(payload, at: time) {
+            $0.opener = try Opener(topic: topic, keyring: keyring, senders: senders ?? usual)
+            $0.fallback = .bundled(.literal(title: Self.ownTitle, body: nil))
+            $0.store = folder.store()
+            try change(&$0)
+        }
     }
 }
 
@@ -107,28 +89,22 @@ private func keptMessage(_ userInfo: [UInt8], after failure: FailureClass) -> St
 
 /// What a relay can do to the text of a payload.
 extension [UInt8] {
-    /// The value of a string member.
     func member(_ name: String) throws -> String {
         let match = try #require(
             text.firstMatch(of: try Regex("\"\(name)\":\"([^\"]*)\"", as: (Substring, Substring).self)))
         return String(match.output.1)
     }
 
-    /// The payload with another value of a string member.
     func with(_ name: String, _ value: String) throws -> [UInt8] {
         replacing("\"\(name)\":\"\(try member(name))\"", with: "\"\(name)\":\"\(value)\"")
     }
 
-    /// The payload with other bytes in `sealed`.
     func changingSealed(_ change: (inout [UInt8]) -> Void) throws -> [UInt8] {
         var sealed = try #require(Base64URL.decode(Array(member("sealed").utf8)[...]))
         change(&sealed)
         return try with("sealed", Base64URL.encode(sealed))
     }
 
-    /// The payload with another last byte of the tag.
     func withTamperedTag() throws -> [UInt8] { try changingSealed { $0[$0.count - 1] ^= 1 } }
-
-    /// The payload without its signature's key id.
     func withoutSKID() throws -> [UInt8] { replacing(#","skid":"\#(try member("skid"))""#, with: "") }
 }

@@ -1,4 +1,4 @@
-import PushCryptCore
+import Foundation
 import PushCryptExtension
 import PushCryptSender
 import PushCryptTestSupport
@@ -13,14 +13,23 @@ import Testing
         let code: KeyError.Code
 
         init(_ description: String, _ jwk: [UInt8], _ code: KeyError.Code) {
-            self.description = description
-            self.jwk = jwk
-            self.code = code
+            (self.description, self.jwk, self.code) = (description, jwk, code)
         }
 
         init(_ what: String, _ key: String, _ old: String, _ new: String, _ code: KeyError.Code) {
             self.init("\(key): \(what)", ReferenceVectors.shared.publicJWK(key).replacing(old, with: new), code)
         }
+
+        /// A private JWK with the `d` of the other key of its kind.
+        init(otherD key: String) {
+            let (d, other) = (KeyAttackTests.member("d", key), KeyAttackTests.member("d", "other \(key)"))
+            let jwk = ReferenceVectors.shared.jwk(key).replacing(#""d":"\#(d)""#, with: #""d":"\#(other)""#)
+            self.init("\(key): the d of another key", jwk, .invalidKey)
+        }
+    }
+
+    private static func member(_ name: String, _ key: String) -> String {
+        ReferenceVectors.shared.keys[key]?[name] ?? ""
     }
 
     static let forgeries: [Forgery] = privateParts + curves + algorithms + identities + points
@@ -49,22 +58,13 @@ import Testing
         Forgery("the kid of another key", "x25519", "_20Z-S_-56M", "QzfU0rOQVPk", .kidMismatch),
         Forgery("two kids", "p256", #""kty":"#, #""kid":"sVDwTtXScNM","kty":"#, .malformed),
         Forgery("two kty", "x25519", #""x":"#, #""kty":"oct","x":"#, .malformed),
-        Forgery(
-            "the d of another key",
-            ReferenceVectors.shared.jwk("p256").replacing(
-                #""d":"\#(ReferenceVectors.shared.keys["p256"]?["d"] ?? "")""#,
-                with: #""d":"\#(ReferenceVectors.shared.keys["other p256"]?["d"] ?? "")""#), .invalidKey),
-        Forgery(
-            "the d of another key",
-            ReferenceVectors.shared.jwk("x25519").replacing(
-                #""d":"\#(ReferenceVectors.shared.keys["x25519"]?["d"] ?? "")""#,
-                with: #""d":"\#(ReferenceVectors.shared.keys["other x25519"]?["d"] ?? "")""#), .invalidKey),
+        Forgery(otherD: "p256"), Forgery(otherD: "x25519"),
         Forgery("a sender's key to seal to", ReferenceVectors.shared.publicJWK("sender"), .wrongKind),
     ]
 
     /// The kid is the right one of the bad point.
     private static let points = [
-        Forgery("a P-256 point off the curve", p256(y: ReferenceVectors.shared.keys["p256"]?["x"] ?? ""), .invalidKey),
+        Forgery("a P-256 point off the curve", p256(y: member("x", "p256")), .invalidKey),
         Forgery("the X25519 point 0", x25519([UInt8](repeating: 0, count: 32)), .invalidKey),
         Forgery("the X25519 point 1", x25519([1] + [UInt8](repeating: 0, count: 31)), .invalidKey),
         Forgery(
@@ -75,8 +75,7 @@ import Testing
     ]
 
     private static func p256(y: String) -> [UInt8] {
-        let x = ReferenceVectors.shared.keys["p256"]?["x"] ?? ""
-        return jwk(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#, alg: "HPKE-7")
+        jwk(#"{"crv":"P-256","kty":"EC","x":"\#(member("x", "p256"))","y":"\#(y)"}"#, alg: "HPKE-7")
     }
 
     private static func x25519(_ x: [UInt8]) -> [UInt8] {
@@ -92,26 +91,21 @@ import Testing
 
     @Test("a stranger registers a forged JWK: its KeyError, nothing is sealed", arguments: forgeries)
     func registration(forgery: Forgery) throws {
-        let error = #expect(throws: KeyError.self) { try Recipient(jwk: forgery.jwk) }
-        #expect(error?.code == forgery.code)
+        expectKeyError(forgery.code) { try Recipient(jwk: forgery.jwk) }
         // In a set, the same key is refused for the same reason.
         let set = Array(#"{"keys":["#.utf8) + forgery.jwk + Array("]}".utf8)
-        let inSet = #expect(throws: KeyError.self) { try Keyset(json: set).recipient(at: TestPush.now) }
-        #expect(inSet?.code == forgery.code)
+        expectKeyError(forgery.code) { try Keyset(json: set).recipient(at: TestPush.now) }
     }
 
-    @Test(
-        "a JWK set has one kid twice: duplicateKey, or kidMismatch if the keys differ",
-        arguments: ["p256", "x25519", "shared"])
+    @Test("a JWK set has one kid twice: duplicateKey, or kidMismatch", arguments: ["p256", "x25519", "shared"])
     func duplicateKid(key: String) throws {
         let jwk = ReferenceVectors.shared.publicJWK(key)
-        let kid = try TestKeys.id(key).rawText
+        let kid = try TestKeys.id(key).description
         let other = ReferenceVectors.shared.publicJWK("other \(key)")
-            .replacing(try TestKeys.id("other \(key)").rawText, with: kid)
+            .replacing(try TestKeys.id("other \(key)").description, with: kid)
         for (second, code) in [(jwk, KeyError.Code.duplicateKey), (other, .kidMismatch)] {
             let keys = [#"{"keys":["#, jwk.text, ",", second.text, #"],"pushcrypt":{"seq":1,"keys":{"\#(kid)":{}}}}"#]
-            let error = #expect(throws: KeyError.self) { try Keyset(json: Array(keys.joined().utf8)) }
-            #expect(error?.code == code)
+            expectKeyError(code) { try Keyset(json: Array(keys.joined().utf8)) }
         }
     }
 
@@ -122,11 +116,7 @@ import Testing
         Forgery("alg none", "sender", #""alg":"Ed25519""#, #""alg":"none""#, .unsupportedKey),
         Forgery("alg HS256", "sender", #""alg":"Ed25519""#, #""alg":"HS256""#, .unsupportedKey),
         Forgery("the kid of another sender", "sender", "QG8-uR3dGvs", "ycNJpgJHrzI", .kidMismatch),
-        Forgery(
-            "the d of another sender",
-            ReferenceVectors.shared.jwk("sender").replacing(
-                #""d":"\#(ReferenceVectors.shared.keys["sender"]?["d"] ?? "")""#,
-                with: #""d":"\#(ReferenceVectors.shared.keys["other sender"]?["d"] ?? "")""#), .invalidKey),
+        Forgery(otherD: "sender"),
         Forgery("a recipient's key", ReferenceVectors.shared.publicJWK("x25519"), .wrongKind),
         Forgery("a shared key", ReferenceVectors.shared.publicJWK("shared"), .wrongKind),
         // A point of order 1: everyone could sign for it.
@@ -137,18 +127,110 @@ import Testing
                 alg: "Ed25519"), .invalidKey),
     ]
 
-    @Test(
-        "a server lists a forged sender key: unsuitable, nothing is pinned and no push opens", arguments: forgedSenders)
+    @Test("a server lists a forged sender key: unsuitable, and no push opens", arguments: forgedSenders)
     func sender(forgery: Forgery) async throws {
         let folder = try TemporaryFolder()
         let pins = UnsignedSenderPins(folder: folder.path + "/pins")
         expectDeviceKeyError(.unsuitable) { try pins.pinFirst(json: forgery.jwk) }
         #expect(try pins.sequence() == nil)
-        let phone = try AttackedPhone(.init(key: "p256", isSigned: true))
+        let phone = AttackedPhone(.init(key: "p256", isSigned: true))
         expectOwnTextShown(try await phone.show(phone.push(), senders: .pinned(pins)), .unknownKey)
         if forgery.code != .wrongKind {
-            let error = #expect(throws: KeyError.self) { try TrustedSenders(json: forgery.jwk) }
-            #expect(error?.code == forgery.code)
+            expectKeyError(forgery.code) { try TrustedSenders(json: forgery.jwk) }
         }
+    }
+}
+
+/// The attacker has a key that was good once: a former employee with a sender key that was rotated out, a thief with a
+/// revoked key, a server that serves an old list of trusted senders. The phone's pins are files, as in an app.
+@Suite("Attacks with keys that were good once") struct SenderAttackTests {
+    private typealias Set = TestSenderSet
+    private let folder = TemporaryFolder.make()
+    private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
+    private var pins: UnsignedSenderPins { UnsignedSenderPins(folder: folder.path + "/pins") }
+
+    /// A push that the named sender key signed, shown by an app that uses the pins.
+    private func show(
+        signedBy sender: String, at time: UnixTime = TestPush.now
+    ) async throws -> DeliverySession.Delivery {
+        let payload = try TestPush(signer: sender, json: AttackedPhone.secret).sealed()
+        return try await phone.show(payload, at: time, senders: .pinned(pins))
+    }
+
+    @Test("a stranger signs a push: unknownKey, the app's own text")
+    func stranger() async throws {
+        try pins.pinFirst(json: Set().unsigned())
+        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
+        expectSecretShown(try await show(signedBy: "sender"))
+    }
+
+    @Test("a rotated-out sender signs a push: keyExpired after its overlap, unknownKey when the set no longer lists it")
+    func rotatedOut() async throws {
+        let rotated = KeyLifecycle(activatesAt: UnixTime(0), retiresAt: TestPush.now - 100, expiresAt: TestPush.now)
+        try pins.pinFirst(json: Set(keys: [("other sender", rotated), ("sender", .always)], sequence: 2).unsigned())
+        expectOwnTextShown(try await show(signedBy: "other sender"), .keyExpired)
+        expectSecretShown(try await show(signedBy: "sender"))
+        try pins.update(json: Set(sequence: 3).unsigned())
+        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
+    }
+
+    @Test("a revoked sender signs a push: keyRevoked at any time of the phone's clock")
+    func revokedSender() async throws {
+        let revoked = Set(keys: [("other sender", .revoked(at: TestPush.now + 1_000)), ("sender", .always)])
+        try pins.pinFirst(json: revoked.unsigned())
+        for delay: Int64 in [-86_400 * 365 * 20, -1, 0, 999, 1_000, 86_400 * 365 * 20] {
+            expectOwnTextShown(try await show(signedBy: "other sender", at: TestPush.now + delay), .keyRevoked)
+        }
+        expectSecretShown(try await show(signedBy: "sender"))
+    }
+
+    @Test("a later set lists a revoked sender as valid again: keyRevoked, also after forget and a new first set")
+    func revokedSenderIsListedAgain() async throws {
+        let revoked = Set(keys: [("other sender", .revoked(at: TestPush.now)), ("sender", .always)], sequence: 2)
+        try pins.pinFirst(json: revoked.unsigned())
+        try pins.update(json: Set(keys: Set.both, sequence: 3).unsigned())
+        expectOwnTextShown(try await show(signedBy: "other sender"), .keyRevoked)
+        try pins.forget()
+        try pins.pinFirst(json: Set(keys: Set.other, sequence: 9).unsigned())
+        expectOwnTextShown(try await show(signedBy: "other sender"), .keyRevoked)
+    }
+
+    @Test("a server rolls the list of trusted senders back: rolledBack, and the removed sender stays unknown")
+    func rolledBackList() async throws {
+        let old = try Set(keys: Set.both, sequence: 4).unsigned()
+        try pins.pinFirst(json: old)
+        try pins.update(json: Set(sequence: 5).unsigned())
+        expectDeviceKeyError(.rolledBack) { try pins.update(json: old) }
+        #expect(try !pins.pinFirst(json: old))
+        expectDeviceKeyError(.conflict) { try pins.update(json: Set(keys: Set.both, sequence: 5).unsigned()) }
+        #expect(try pins.sequence() == 5)
+        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
+    }
+
+    @Test("an attacker deletes or damages the pins: every push is refused, and none counts as unsigned")
+    func damagedPins() async throws {
+        try pins.pinFirst(json: Set().unsigned())
+        let file = folder.file("pins/senders.json")
+        let good = try Data(contentsOf: file)
+        let unsigned = try TestPush(json: AttackedPhone.secret).sealed()
+        for content in [Data("{}".utf8), good.dropLast(9), nil] {
+            try FileManager.default.removeItem(at: file)
+            if let content {
+                try content.write(to: file)
+                try folder.setMode(0o600, of: "pins/senders.json")
+            }
+            expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
+            expectOwnTextShown(try await phone.show(unsigned, senders: .pinned(pins)), .unknownKey)
+        }
+    }
+
+    @Test("a push is sealed to a revoked key of the phone: keyRevoked, and the sender library refuses to seal to it")
+    func revokedRecipient() async throws {
+        let phone = AttackedPhone(.init(key: "p256", isSigned: false))
+        let revoked = try TestKeys.keyset("p256", .revoked(at: TestPush.now - 1))
+        expectOwnTextShown(try await phone.show(phone.push(), keys: revoked), .keyRevoked)
+        expectKeyError(.noKeySeals) { try revoked.publicKeyset(keepingPSK: true).recipient(at: TestPush.now) }
+        let sender = try TestKeys.keyset("sender", .revoked(at: TestPush.now - 1))
+        expectKeyError(.noKeySeals) { try sender.senderKey(at: TestPush.now) }
     }
 }

@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptSender
 import PushCryptTestSupport
 import Testing
@@ -10,38 +9,29 @@ import Testing
 @Suite("Attacks of one trusted sender on another") struct OtherSenderAttackTests {
     /// How the app pins the keys "sender" and "other sender".
     enum Pins: CaseIterable, Sendable {
-        /// Two senders.
         case signedSets, unsignedSets, bothKinds
-        /// One sender with two keys.
         case oneSignedSet, oneUnsignedSet
-
         static let ofTwoSenders = [signedSets, unsignedSets, bothKinds]
         static let ofOneSender = [oneSignedSet, oneUnsignedSet]
     }
 
-    private let folder: TemporaryFolder
-    private let store: SharedStore
-    private let app: SharedStore
-
-    init() throws {
-        folder = try TemporaryFolder()
-        store = SharedStore(folder: folder.path + "/store", role: .extension)
-        app = SharedStore(folder: folder.path + "/store", role: .app)
-    }
+    private let folder = TemporaryFolder.make()
+    private let place = StoreFolder()
+    private var store: SharedStore { place.first }
 
     private func signed(_ keys: [String], _ id: UInt8, accepting: Bool = true) throws -> SenderPins {
         let id = [UInt8](repeating: id, count: 16)
         // Two sets may be in one folder.
         let pins = try SenderPins(folder: folder.path + "/pins", publishers: .test(set: id), topic: TestPush.topic)
-        let lives = Dictionary(uniqueKeysWithValues: keys.map { ($0, TestSenderSet.always) })
-        if accepting { try pins.accept(TestSenderSet(keys: lives, id: id).document(), at: TestPush.now) }
+        if accepting {
+            try pins.accept(TestSenderSet(keys: keys.map { ($0, .always) }, id: id).document(), at: TestPush.now)
+        }
         return pins
     }
 
     private func unsigned(_ keys: [String], _ name: String) throws -> UnsignedSenderPins {
         let pins = UnsignedSenderPins(folder: "\(folder.path)/pins-\(keys.count)\(name)", sender: name)
-        let lives = Dictionary(uniqueKeysWithValues: keys.map { ($0, TestSenderSet.always) })
-        try pins.pinFirst(json: TestSenderSet(keys: lives).unsigned())
+        try pins.pinFirst(json: TestSenderSet(keys: keys.map { ($0, .always) }).unsigned())
         return pins
     }
 
@@ -58,19 +48,14 @@ import Testing
     private func opened(
         _ trust: SenderTrust, by signer: String?, _ options: Sealer.Options = .init()
     ) throws -> OpenedPush {
-        let payload = try TestPush(key: "p256 psk", signer: signer, options: options).sealed()
-        return try Opener(
-            topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256 psk")), senders: trust
-        ).open(payload, at: TestPush.now).get()
+        try TestPush(key: "p256 psk", signer: signer, options: options).opened(trusting: trust).get()
     }
 
     private func claim(_ push: OpenedPush, _ requestID: String, in other: SharedStore? = nil) throws -> ClaimAnswer {
         try (other ?? store).claimInFile(MessageStamp(push, requestID: requestID), at: TestPush.now.seconds)
     }
 
-    @Test(
-        "a sender retracts another's message, shown or on its way: nothing is removed or held back",
-        arguments: Pins.ofTwoSenders)
+    @Test("a sender retracts another's message: nothing is removed or held back", arguments: Pins.ofTwoSenders)
     func retraction(_ pins: Pins) throws {
         let trust = try trust(pins)
         let shown = try opened(trust, by: "sender")
@@ -86,15 +71,13 @@ import Testing
         #expect(own.refusal == nil && own.dueRequestIDs == ["A", "C"])
     }
 
-    @Test(
-        "a sender uses another's campaign id first: the other's push is claimed all the same",
-        arguments: Pins.ofTwoSenders)
+    @Test("a sender uses another's campaign id first: the other's push is claimed", arguments: Pins.ofTwoSenders)
     func campaign(_ pins: Pins) throws {
         let trust = try trust(pins)
         let first = try opened(trust, by: "other sender", .init(campaign: "alert-43"))
         let second = try opened(trust, by: "sender", .init(campaign: "alert-43"))
         #expect(first.messageID == second.messageID && first.name != second.name)
-        for (store, time) in [(store, 0), (app, 1)] {
+        for (store, time) in [(store, 0), (place.store(.app), 1)] {
             #expect(try claim(first, "A\(time)", in: store).refusal == nil)
             #expect(try claim(second, "B\(time)", in: store).refusal == nil)
             #expect(try claim(second, "B\(time)", in: store).refusal == .replayed)
@@ -115,9 +98,7 @@ import Testing
         #expect(!store.reserve(MessageStamp(message, requestID: "A"), at: TestPush.now))
     }
 
-    @Test(
-        "another key of the same set retracts a message, as after a rotation, and its campaign id counts as used",
-        arguments: Pins.ofOneSender)
+    @Test("another key of the same set retracts a message and uses up its id", arguments: Pins.ofOneSender)
     func rotation(_ pins: Pins) throws {
         let trust = try trust(pins)
         let message = try opened(trust, by: "sender", .init(campaign: "x"))
@@ -149,9 +130,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a set that can't be read makes each push fail, because it may have the key, too",
-        arguments: [FailureClass.keyLocked, .internalError])
+    @Test("a set that can't be read makes each push fail", arguments: [FailureClass.keyLocked, .internalError])
     func unreadableSet(_ failure: FailureClass) throws {
         struct Unreadable: PinnedSender {
             let failure: FailureClass
@@ -165,7 +144,7 @@ import Testing
     func oneFolder() throws {
         let (first, second) = (try signed(["sender"], 1), try signed(["other sender"], 2))
         let id = [UInt8](repeating: 2, count: 16)
-        let revoking = TestSenderSet(keys: ["other sender": .revoked(at: TestPush.now)], sequence: 5, id: id)
+        let revoking = TestSenderSet(keys: [("other sender", .revoked(at: TestPush.now))], sequence: 5, id: id)
         #expect(try second.accept(revoking.document(), at: TestPush.now))
         #expect(try first.version()?.sequence == 1 && second.version()?.sequence == 5)
         let trust = SenderTrust.pinned(first, second)
@@ -177,9 +156,6 @@ import Testing
     func longName() throws {
         let json = ReferenceVectors.shared.publicJWK("sender")
         #expect(throws: Never.self) { try TrustedSenders(json: json, name: String(repeating: "x", count: 65_535)) }
-        let error = #expect(throws: KeyError.self) {
-            try TrustedSenders(json: json, name: String(repeating: "x", count: 65_536))
-        }
-        #expect(error?.code == .malformed)
+        expectKeyError(.malformed) { try TrustedSenders(json: json, name: String(repeating: "x", count: 65_536)) }
     }
 }

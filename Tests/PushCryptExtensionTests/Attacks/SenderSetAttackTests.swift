@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptExtension
 import PushCryptTestSupport
 import Testing
@@ -8,15 +7,8 @@ import Testing
 /// The app pins two publishers in its bundle.
 @Suite("Attacks with signed sets of sender keys") struct SenderSetAttackTests {
     private typealias Set = TestSenderSet
-
-    private let folder: TemporaryFolder
-    private let phone: AttackedPhone
-
-    init() throws {
-        folder = try TemporaryFolder()
-        phone = try AttackedPhone(.init(key: "p256", isSigned: true))
-    }
-
+    private let folder = TemporaryFolder.make()
+    private let phone = AttackedPhone(.init(key: "p256", isSigned: true))
     private var path: String { folder.path + "/pins" }
 
     private func pins(_ bundle: SenderSetPins? = nil, graceInSeconds: Int64 = 0) throws -> SenderPins {
@@ -46,27 +38,75 @@ import Testing
         return try await phone.show(payload, at: time, senders: .pinned(try pins ?? self.pins()))
     }
 
-    @Test("a thief of a push-signing key signs a set that lists another key: notSigned, and that key stays unknown")
-    func thiefOfASenderKey() async throws {
-        try accept(Set())
-        let both = Set(keys: ["sender": Set.always, "other sender": Set.always], sequence: 2)
-        let thief = try TestPublisher(sender: "sender")
-        // The signer refuses to sign with a key of the set, so the thief lists only the other key.
-        try expectRefused(.notSigned, Set(keys: ["other sender": Set.always], sequence: 2).document(by: thief))
-        let error = #expect(throws: KeyError.self) { try both.document(by: thief) }
-        #expect(error?.code == .wrongKind)
-        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
-        expectSecretShown(try await show(signedBy: "sender"))
+    private static let twoSets = [Set(keys: Set.both, sequence: 4), Set(sequence: 5)]
+
+    /// What a server offers to a phone that has accepted other sets before.
+    private static let offers:
+        [(String, after: [TestSenderSet], DeviceKeyError.Code, document: @Sendable () throws -> [UInt8])] = [
+            (
+                "a set that a thief signed with the listed sender's key", [Set()], .notSigned,
+                { try Set(keys: Set.other, sequence: 2).document(by: TestPublisher(sender: "sender")) }
+            ),
+            ("an unsigned set", [Set()], .unsuitable, { try Set(sequence: 9).unsigned() }),
+            ("an unsigned set, to a new phone", [], .unsuitable, { try Set(sequence: 9).unsigned() }),
+            ("an old set, to a new phone", [], .expired, { try Set(issuedAt: TestPush.now - 60 * Set.day).document() }),
+            ("an earlier set", twoSets, .rolledBack, { try twoSets[0].document() }),
+            ("an earlier set, signed again", twoSets, .rolledBack, { try twoSets[0].document(by: .next) }),
+            ("other keys with the same seq", [Set()], .conflict, { try Set(keys: Set.other).document() }),
+            ("another validity with the same seq", [Set()], .conflict, { try Set(validForDays: 61).document() }),
+            (
+                "a set for another keyset", [Set()], .otherSet,
+                { try Set(sequence: 2, id: [UInt8](repeating: 8, count: 16)).document() }
+            ),
+            ("a set for another app", [Set()], .otherSet, { try Set(sequence: 2, topics: ["com.other"]).document() }),
+            ("a set of an earlier epoch", [Set()], .otherSet, { try Set(sequence: 2, epoch: 0).document() }),
+            ("a set of a later epoch", [Set()], .otherSet, { try Set(sequence: 2, epoch: 2).document() }),
+            ("a set that lists a publisher's key as a sender", [Set()], .unsuitable, publisherAsSender),
+        ]
+
+    /// The next publisher's tool can't see that the first one's key, under another role, is pinned by the app.
+    @Sendable private static func publisherAsSender() throws -> [UInt8] {
+        let publication = try SenderSetPublication(
+            set: Set.id, topics: [Topic(TestPush.topic)], epoch: 1, sequence: 2, issuedAt: TestPush.now,
+            validUntil: TestPush.now + Set.day)
+        guard case .publisher(let key, _) = TestPublisher.first.record.material else { return [] }
+        let asSender = try KeyRecord(.sender(publicKey: key, privateKey: nil), backend: DefaultBackend.shared)
+        return try SignedSenderSet.sign(
+            Keyset([Keyset.Entry(asSender, .always)]), publication, by: [TestPublisher.next.record])
     }
 
-    @Test("a server offers an unsigned set: unsuitable, and a stored unsigned set is never read")
-    func unsignedSet() async throws {
-        try expectRefused(.unsuitable, Set(sequence: 9).unsigned())
+    @Test("a server offers a set that the phone refuses: the accepted set stays", arguments: offers)
+    func refused(
+        _ offer: String, after accepted: [TestSenderSet], _ code: DeviceKeyError.Code,
+        _ document: @Sendable () throws -> [UInt8]
+    ) async throws {
+        for set in accepted { try accept(set) }
+        try expectRefused(code, document())
+        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
+        let delivery = try await show(signedBy: "sender")
+        if accepted.isEmpty { expectOwnTextShown(delivery, .unknownKey) } else { expectSecretShown(delivery) }
+    }
+
+    @Test("a thief of a push-signing key can't sign a set that lists it: wrongKind")
+    func thiefOfASenderKey() throws {
+        let thief = try TestPublisher(sender: "sender")
+        expectKeyError(.wrongKind) { try Set(keys: Set.both, sequence: 2).document(by: thief) }
+    }
+
+    @Test("a stored unsigned set is never read")
+    func storedUnsignedSet() async throws {
         try UnsignedSenderPins(folder: path).pinFirst(json: Set(sequence: 9).unsigned())
         expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
         #expect(try pins().version() == nil)
         try accept(Set())
         expectSecretShown(try await show(signedBy: "sender"))
+    }
+
+    @Test("a set that another publisher signed, too, is the same one, and a set for several apps is accepted")
+    func equalSets() throws {
+        try accept(Set())
+        #expect(try !pins().accept(Set().document(by: .next), at: TestPush.now))
+        #expect(try pins().accept(Set(sequence: 2, topics: ["com.example.other", TestPush.topic]).document()))
     }
 
     @Test("a server serves an old set for ever: keyExpired from its validUntil on, and expired if it is offered again")
@@ -85,65 +125,14 @@ import Testing
             topic: TestPush.topic, keyring: KeysetKeyring(TestKeys.keyset("p256")),
             senders: .pinned(pins(graceInSeconds: Set.day)))
         // With a grace the sender's key is still good: only the push is too old.
-        try expectFailure(.expired) { try result.open(json.sealed(), at: clock) }
-        try expectFailure(.keyExpired) { try result.open(json.sealed(), at: clock + 1) }
-    }
-
-    @Test("a new phone is served an old set: expired, and no push opens")
-    func oldSetForANewPhone() async throws {
-        let old = Set()
-        try expectRefused(.expired, old.document(), at: old.validUntil)
-        expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
-    }
-
-    @Test("a server rolls the set back: rolledBack, and a removed sender stays unknown")
-    func rolledBack() async throws {
-        let old = Set(keys: ["sender": Set.always, "other sender": Set.always], sequence: 4)
-        try accept(old)
-        try accept(Set(sequence: 5))
-        try expectRefused(.rolledBack, old.document())
-        try expectRefused(.rolledBack, old.document(by: .next))
-        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
-    }
-
-    @Test("two sets have the same seq: conflict, and the first one stays")
-    func sameSequence() async throws {
-        try accept(Set(sequence: 5))
-        try expectRefused(.conflict, Set(keys: ["other sender": Set.always], sequence: 5).document())
-        try expectRefused(.conflict, Set(sequence: 5, validForDays: 61).document())
-        // The same payload with another publisher's signature is the same set.
-        #expect(try !pins().accept(Set(sequence: 5).document(by: .next), at: TestPush.now))
-        expectOwnTextShown(try await show(signedBy: "other sender"), .unknownKey)
-    }
-
-    @Test("a server offers the publisher's set for another keyset, another app or another epoch: otherSet")
-    func anotherSet() throws {
-        try accept(Set())
-        let sets = [
-            Set(sequence: 2, id: [UInt8](repeating: 8, count: 16)), Set(sequence: 2, topics: ["com.example.other"]),
-            Set(sequence: 2, epoch: 0), Set(sequence: 2, epoch: 2),
-        ]
-        for set in sets { try expectRefused(.otherSet, set.document()) }
-        #expect(try pins().accept(Set(sequence: 2, topics: ["com.example.other", TestPush.topic]).document()))
-    }
-
-    @Test("a publisher signs a set that lists a pinned publisher's key as a sender: unsuitable")
-    func publisherAsSender() throws {
-        // The next publisher's tool can't see that the first one's key, under another role, is pinned by the app.
-        let publication = try SenderSetPublication(
-            set: Set.id, topics: [Topic(TestPush.topic)], epoch: 1, sequence: 1, issuedAt: TestPush.now,
-            validUntil: TestPush.now + Set.day)
-        guard case .publisher(let key, _) = TestPublisher.first.record.material else { return }
-        let asSender = try KeyRecord(.sender(publicKey: key, privateKey: nil), backend: DefaultBackend.shared)
-        let document = try SignedSenderSet.sign(
-            Keyset([Keyset.Entry(asSender, Set.always)]), publication, by: [TestPublisher.next.record])
-        try expectRefused(.unsuitable, document)
+        #expect(try result.open(json.sealed(), at: clock).failure == .expired)
+        #expect(try result.open(json.sealed(), at: clock + 1).failure == .keyExpired)
     }
 
     @Test("an app update with a higher epoch outlives a stolen publisher key, even after a set with seq 2^53 - 1")
     func stolenPublisher() async throws {
         let last = UnixTime.protocolRange.upperBound
-        try accept(Set(keys: ["sender": .revoked(at: UnixTime(1)), "other sender": Set.always], sequence: last))
+        try accept(Set(keys: [("sender", .revoked(at: UnixTime(1))), ("other sender", .always)], sequence: last))
         try expectRefused(.rolledBack, Set(sequence: 7).document(by: .next))
         expectOwnTextShown(try await show(signedBy: "sender"), .keyRevoked)
         let updated = try pins(.test([.next], epoch: 2))
@@ -160,27 +149,25 @@ import Testing
 
     @Test("an app update that only removes a stolen publisher: its set opens nothing, and the next publisher's does")
     func removedPublisher() async throws {
-        try accept(Set(keys: ["other sender": Set.always], sequence: 3))
+        try accept(Set(keys: Set.other, sequence: 3))
         let updated = try pins(.test([.next]))
         expectOwnTextShown(try await show(signedBy: "other sender", updated), .unknownKey)
         // The next publisher may sign the same set, or a later one.
-        let same = Set(keys: ["other sender": Set.always], sequence: 3)
+        let same = Set(keys: Set.other, sequence: 3)
         #expect(try updated.accept(same.document(by: .next), at: TestPush.now))
         expectSecretShown(try await show(signedBy: "other sender", updated))
-        expectDeviceKeyError(.rolledBack) {
-            try updated.accept(Set(sequence: 2).document(by: .next), at: TestPush.now)
-        }
+        expectDeviceKeyError(.rolledBack) { try updated.accept(Set(sequence: 2).document(by: .next), at: TestPush.now) }
         #expect(try updated.accept(Set(sequence: 4).document(by: .next), at: TestPush.now))
     }
 
     @Test(
         "a revoked key is dropped and listed again, with no revokedAt or a later one: keyRevoked at any clock",
-        arguments: [TestSenderSet.always, .revoked(at: TestPush.now + 365 * 86_400)])
+        arguments: [KeyLifecycle.always, .revoked(at: TestPush.now + 365 * 86_400)])
     func relisted(_ lifecycle: KeyLifecycle) async throws {
-        try accept(Set(keys: ["sender": .revoked(at: TestPush.now), "other sender": Set.always], sequence: 2))
-        try accept(Set(keys: ["other sender": Set.always], sequence: 3))
+        try accept(Set(keys: [("sender", .revoked(at: TestPush.now)), ("other sender", .always)], sequence: 2))
+        try accept(Set(keys: Set.other, sequence: 3))
         expectOwnTextShown(try await show(signedBy: "sender"), .unknownKey)
-        try accept(Set(keys: ["sender": lifecycle, "other sender": Set.always], sequence: 4))
+        try accept(Set(keys: [("sender", lifecycle), ("other sender", .always)], sequence: 4))
         for delay in [-3_650 * Set.day, -1, 0, 59 * Set.day] {
             expectOwnTextShown(try await show(signedBy: "sender", at: TestPush.now + delay), .keyRevoked)
         }
@@ -189,10 +176,10 @@ import Testing
 
     @Test("the clock is before a revokedAt: keyRevoked from the moment that the set was accepted")
     func revokedLater() async throws {
-        try accept(Set(keys: ["sender": Set.always, "other sender": Set.always]))
+        try accept(Set(keys: Set.both))
         expectSecretShown(try await show(signedBy: "sender"))
         let revoking = Set(
-            keys: ["sender": .revoked(at: TestPush.now + 1_000), "other sender": Set.always], sequence: 2)
+            keys: [("sender", .revoked(at: TestPush.now + 1_000)), ("other sender", .always)], sequence: 2)
         try accept(revoking, at: TestPush.now - 3_650 * Set.day)
         for delay in [-3_650 * Set.day, 0, 999, 1_000] {
             expectOwnTextShown(try await show(signedBy: "sender", at: TestPush.now + delay), .keyRevoked)
@@ -201,7 +188,7 @@ import Testing
 
     @Test("the user signs out and in again: the app can't forget the set, so an old one is rolledBack")
     func signedOutAndIn() async throws {
-        try accept(Set(keys: ["sender": .revoked(at: TestPush.now)], sequence: 5))
+        try accept(Set(keys: [("sender", .revoked(at: TestPush.now))], sequence: 5))
         try UnsignedSenderPins(folder: path).forget()
         try DeviceIdentity(storage: FileKeyring(folder: path)).eraseAll()
         #expect(try !pins().discardDamaged())
@@ -214,10 +201,8 @@ import Testing
     func clockSetBack() async throws {
         let ended = { (time: UnixTime) in KeyLifecycle(activatesAt: UnixTime(0), expiresAt: time) }
         let early = TestPush.now - 5 * Set.day
-        try accept(
-            Set(
-                keys: ["sender": Set.always, "other sender": ended(TestPush.now - 700)],
-                issuedAt: TestPush.now - 6 * Set.day), at: early)
+        let keys = [("sender", KeyLifecycle.always), ("other sender", ended(TestPush.now - 700))]
+        try accept(Set(keys: keys, issuedAt: TestPush.now - 6 * Set.day), at: early)
         // A new phone has no other clock: the key is good, only the push is from its future.
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .notYetValid)
         // Two messages, a day of the clock apart, confirm the time of the first.
@@ -225,8 +210,8 @@ import Testing
         expectSecretShown(try await show(signedBy: "sender", at: TestPush.now + Set.day))
         expectOwnTextShown(try await show(signedBy: "other sender", at: early), .keyExpired)
         // The set's own time needs no message.
-        try accept(Set(keys: ["sender": ended(TestPush.now)], sequence: 2), at: early)
-        let newPhone = try AttackedPhone(.init(key: "p256", isSigned: true))
+        try accept(Set(keys: [("sender", ended(TestPush.now))], sequence: 2), at: early)
+        let newPhone = AttackedPhone(.init(key: "p256", isSigned: true))
         let payload = try TestPush(signer: "sender", json: AttackedPhone.secret).sealed()
         expectOwnTextShown(try await newPhone.show(payload, at: early, senders: .pinned(pins())), .keyExpired)
     }
@@ -241,7 +226,7 @@ import Testing
             (#""document": ""#, #""document": "A"#), ("}", ""),
         ])
     func changedState(_ old: String, _ new: String) async throws {
-        try accept(Set(keys: ["sender": Set.always, "other sender": .revoked(at: UnixTime(1))], sequence: 5))
+        try accept(Set(keys: [("sender", .always), ("other sender", .revoked(at: UnixTime(1)))], sequence: 5))
         expectSecretShown(try await show(signedBy: "sender"))
         let file = folder.file("pins/\(TestSenderSet.file)")
         let stored = try String(contentsOf: file, encoding: .utf8)

@@ -1,101 +1,64 @@
-import PushCryptExtension
+import Foundation
 import PushCryptPrimitives
-import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The settings of a configuration: texts, unsealed pushes, the unlock notice, localisation.
+@testable import PushCryptExtension
+
+/// The settings of a configuration: unsealed pushes, texts, the unlock notice. `FallbackTests` have the placeholders.
 @Suite struct PolicyTests {
-    private static func delivery(
-        of payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil,
-        _ change: (inout ExtensionConfiguration) -> Void
-    ) async throws -> DeliverySession.Delivery {
-        var configuration = try ExtensionConfiguration.test(key: key, keyring: keyring)
-        configuration.timer = ManualTimer()
-        change(&configuration)
-        return await configuration.delivery(of: payload)
-    }
-
-    private struct LockedKeyring: RecipientKeyring {
-        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .keyLocked }
-    }
-
     private static let unsealed = Array(
         #"{"aps":{"alert":{"title":"Ad","body":"Buy"},"mutable-content":1,"category":"PAY"},"image_url":"https://a.example"}"#
             .utf8)
 
-    @Test("an unsealed push is notSealed and shows the app's own text by default")
-    func unsealedIsRefused() async throws {
-        let delivery = try await Self.delivery(of: Self.unsealed) { _ in }
-        #expect(delivery.failure == .notSealed)
-        #expect(delivery.content.title.literal == Placeholder.standard.title)
-    }
-
-    /// Records the titles that it receives.
-    private final class NotingStage: ContentStage, UnsealedStage {
+    /// Stages that add their suffix to the title and note the titles that they receive.
+    private final class Noted: Sendable {
         private let seen = Locked<[String]>([])
-        let suffix: String
-
-        init(suffix: String = "") { self.suffix = suffix }
-
         var titles: [String] { seen.withLock { $0 } }
 
-        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-            try await process(unsealed: content)
-        }
-
-        func process(unsealed content: NotificationContent) async throws -> NotificationContent {
-            var content = content
-            seen.withLock { [title = content.title.literal] in $0.append(title ?? "") }
-            content.title.literal = (content.title.literal ?? "") + suffix
-            return content
+        func stage(_ suffix: String = "") -> TestStage {
+            TestStage { [seen] content in
+                let title = content.title.literal ?? ""
+                seen.withLock { $0.append(title) }
+                content.title.literal = title + suffix
+            }
         }
     }
 
-    @Test("an accepted unsealed push is shown unchanged and counts neither as restored nor as failed")
+    @Test("an accepted unsealed push is shown unchanged, counts neither as restored nor as failed, and has no receipt")
     func unsealedIsShown() async throws {
-        let (stage, diagnostics) = (NotingStage(), RecordingReporter())
-        let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
+        let (noted, reporter) = (Noted(), RecordingReporter())
+        let folder = StoreFolder()
+        let delivery = try await deliver(Self.unsealed, reporter: reporter) { configuration in
             configuration.unsealed = .shown
-            configuration.stages = [stage]
-            configuration.attachments = stage
-            configuration.diagnostics = diagnostics
+            configuration.store = folder.store()
+            configuration.receipts = try ReceiptPosting(to: "https://example.com", transport: RecordingTransport())
+            configuration.stages = [noted.stage()]
+            configuration.attachments = noted.stage()
         }
-        #expect(delivery.failure == nil)
-        #expect(!delivery.isRestored)
-        #expect(delivery.isUnsealed)
+        #expect(delivery.failure == nil && !delivery.isRestored && delivery.isUnsealed)
         #expect(delivery.content == NotificationContent(unmodified: Self.unsealed))
-        #expect(delivery.content.title.literal == "Ad")
-        #expect(delivery.content.category == "PAY")
+        #expect(delivery.content.title.literal == "Ad" && delivery.content.category == "PAY")
         #expect(delivery.content.userInfo == Self.unsealed)
-        #expect(stage.titles.isEmpty)
-        await diagnostics.reported.wait()
-        #expect(diagnostics.reports.map(\.failure) == [nil])
-        #expect(diagnostics.reports.map(\.isRestored) == [false])
+        #expect(noted.titles.isEmpty)
+        #expect(try folder.store().statistics() == DeliveryStatistics() && folder.store().receiptCount() == 0)
+        #expect(reporter.reports.map(\.failure) == [nil] && reporter.reports.map(\.isRestored) == [false])
     }
 
-    @Test("an accepted unsealed push runs only the stages for unsealed pushes")
+    @Test("an accepted unsealed push runs only the stages for unsealed pushes, and a sealed push none of them")
     func unsealedStages() async throws {
-        let (first, second, other) = (NotingStage(suffix: " b"), NotingStage(suffix: " c"), NotingStage())
-        let delivery = try await Self.delivery(of: Self.unsealed) { configuration in
-            configuration.unsealed = .shown(stages: [first, second])
-            configuration.stages = [other]
+        let (unsealed, other) = (Noted(), Noted())
+        let policy = ExtensionConfiguration.UnsealedPolicy.shown(stages: [unsealed.stage(" b"), unsealed.stage(" c")])
+        let delivery = try await deliver(Self.unsealed) { configuration in
+            configuration.unsealed = policy
+            configuration.stages = [other.stage()]
         }
-        #expect(delivery.content.title.literal == "Ad b c")
-        #expect(delivery.content.category == "PAY")
+        #expect(delivery.content.title.literal == "Ad b c" && delivery.content.category == "PAY")
         #expect(delivery.isUnsealed)
-        #expect(first.titles == ["Ad"])
-        #expect(second.titles == ["Ad b"])
-        #expect(other.titles.isEmpty)
-    }
-
-    @Test("a sealed push runs no stage for unsealed pushes")
-    func sealedRunsNoUnsealedStage() async throws {
-        let stage = NotingStage(suffix: " b")
-        let delivery = try await Self.delivery(of: TestPush().sealed()) { $0.unsealed = .shown(stages: [stage]) }
-        #expect(delivery.content.title.literal == "Zoë")
-        #expect(delivery.isRestored)
-        #expect(stage.titles.isEmpty)
+        #expect(unsealed.titles == ["Ad", "Ad b"] && other.titles.isEmpty)
+        let sealed = try await deliver(TestPush().sealed()) { $0.unsealed = policy }
+        #expect(sealed.content.title.literal == "Zoë" && sealed.isRestored)
+        #expect(unsealed.titles.count == 2)
     }
 
     @Test(
@@ -103,126 +66,193 @@ import Testing
         arguments: ["0", "null", "{}", "\"\"", "[]", #"{"v":1}"#], [false, true])
     func malformedEnvelope(_ member: String, letsUnsealedThrough: Bool) async throws {
         let payload = Array(
-            #"""
-            {"aps":{"alert":{"title":"Pay","body":"now"},"mutable-content":1,"badge":9,"category":"PAY","thread-id":"t",\#
-            "sound":{"name":"siren.caf","critical":1,"volume":1},"interruption-level":"critical","filter-criteria":"f"},\#
-            "url":"https://a.example","pushcrypt":\#(member)}
-            """#.utf8)
-        let stage = NotingStage(suffix: " b")
+            #"{"aps":{"alert":"Pay","mutable-content":1,"badge":9,"sound":"siren"},"url":"x","pushcrypt":\#(member)}"#
+                .utf8)
+        let noted = Noted()
         for mode in [Fallback.outerAlert(orElse: .standard), .bundled(.standard)] {
-            let delivery = try await Self.delivery(of: payload) { configuration in
+            let delivery = try await deliver(payload) { configuration in
                 configuration.fallback = mode
-                if letsUnsealedThrough { configuration.unsealed = .shown(stages: [stage]) }
+                if letsUnsealedThrough { configuration.unsealed = .shown(stages: [noted.stage(" b")]) }
             }
-            #expect(delivery.failure == .malformed)
-            #expect(!delivery.isRestored)
+            #expect(delivery.failure == .malformed && !delivery.isRestored)
             #expect(delivery.content == mode.content(for: payload, .malformed))
             #expect(delivery.content.sound == .init(name: "default"))
-            #expect(delivery.content.badge == nil)
-            #expect(delivery.content.interruptionLevel == nil)
         }
-        #expect(stage.titles.isEmpty)
+        #expect(noted.titles.isEmpty)
     }
 
-    private struct LyingKeyring: RecipientKeyring {
-        func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw .notSealed }
-    }
-
-    @Test("a sealed payload for which the keyring throws notSealed is not accepted as unsealed")
-    func lyingKeyring() async throws {
-        let delivery = try await Self.delivery(of: TestPush().sealed(), keyring: LyingKeyring()) {
-            $0.unsealed = .shown
-        }
-        #expect(delivery.failure == .notSealed)
-        #expect(delivery.content.title.literal == Placeholder.standard.title)
-    }
-
-    @Test("an unsealed push without text shows the app's own text")
-    func unsealedWithoutText() async throws {
-        let delivery = try await Self.delivery(of: Array(#"{"aps":{}}"#.utf8)) { $0.unsealed = .shown }
-        #expect(delivery.failure == .notSealed)
-        #expect(delivery.content.title.literal == Placeholder.standard.title)
-    }
-
-    @Test("a failure class with its own text shows that text")
-    func textByClass() async throws {
-        let text = Placeholder.literal(title: "Open the app once", body: nil)
-        let fallback = Fallback.outerAlert(orElse: .standard, texts: [.unknownKey: text])
-        let foreign = try TestPush(key: "other p256").sealed()
-        let delivery = try await Self.delivery(of: foreign) { $0.fallback = fallback }
-        #expect(delivery.content.title.literal == "Open the app once")
-        let broken = try await Self.delivery(of: foreign, key: "x25519") { $0.fallback = .bundled(.standard) }
-        #expect(broken.content.title.literal == "New message")
-    }
-
-    @Test("a placeholder has no category, badge or target of the outer payload")
-    func nothingToActOnBesideThePlaceholder() async throws {
-        let payload = try TestPush(key: "other p256").sealed().replacing(
-            #""mutable-content":1"#, with: #""mutable-content":1,"category":"PAY","badge":2,"target-content-id":"w""#)
-        let delivery = try await Self.delivery(of: payload) { _ in }
-        #expect(delivery.content.category == nil)
-        #expect(delivery.content.targetContentID == nil)
-        #expect(delivery.content.badge == nil)
-        #expect(delivery.content.title.literal == "New message")
-    }
-
-    private final class Marker: BootMarker {
-        private let isMarked = Locked(false)
-
-        func markThisBoot() -> Bool {
-            isMarked.withLock { isMarked in
-                defer { isMarked = true }
-                return !isMarked
+    @Test("a sealed payload for which the keyring throws notSealed, or an unsealed one without text, isn't accepted")
+    func notAccepted() async throws {
+        for payload in [try TestPush().sealed(), Array(#"{"aps":{}}"#.utf8)] {
+            let delivery = try await deliver(payload, keyring: FailingKeyring(failure: .notSealed)) {
+                $0.unsealed = .shown
             }
+            #expect(delivery.failure == .notSealed)
+            #expect(delivery.content.title.literal == Placeholder.standard.title)
         }
     }
 
-    @Test("the unlock notice is shown for the first locked push of a boot only")
-    func unlockNoticeOncePerBoot() async throws {
-        let notice = UnlockNotice(.literal(title: "Unlock your phone to read messages", body: nil), marker: Marker())
-        var titles: [String?] = []
-        for _ in 0..<3 {
-            let delivery = try await Self.delivery(of: TestPush().sealed(), keyring: LockedKeyring()) {
+    @Test("the unlock notice is shown for the first locked push of a boot only, and not for another failure")
+    func unlockNotice() async throws {
+        let folder = try TemporaryFolder()
+        let notice = UnlockNotice(
+            .literal(title: "Unlock your phone to read messages", body: nil),
+            marker: FileBootMarker(path: folder.file("boot").path))
+        let other = try await deliver([]) { $0.unlockNotice = notice }
+        #expect(other.content.title.literal == Placeholder.standard.title)
+        for title in ["Unlock your phone to read messages", "New message", "New message"] {
+            let delivery = try await deliver(TestPush().sealed(), keyring: FailingKeyring(failure: .keyLocked)) {
                 $0.unlockNotice = notice
             }
             #expect(delivery.failure == .keyLocked)
-            titles.append(delivery.content.title.literal)
+            #expect(delivery.content.title.literal == title)
         }
-        #expect(titles == ["Unlock your phone to read messages", "New message", "New message"])
-    }
-
-    @Test("another failure doesn't show or use up the unlock notice")
-    func unlockNoticeIsForLockedKeysOnly() async throws {
-        let notice = UnlockNotice(.literal(title: "Unlock", body: nil), marker: Marker())
-        let other = try await Self.delivery(of: []) { $0.unlockNotice = notice }
-        #expect(other.content.title.literal == Placeholder.standard.title)
-        let locked = try await Self.delivery(of: TestPush().sealed(), keyring: LockedKeyring()) {
-            $0.unlockNotice = notice
-        }
-        #expect(locked.content.title.literal == "Unlock")
     }
 
     @Test(
-        "the default body replaces a missing or empty body",
+        "the default body replaces a missing or empty body, or one with an empty localisation",
         arguments: [
             (#"{"title":"A"}"#, "No text"), (#"{"title":"A","body":""}"#, "No text"),
-            (#"{"title":"A","body":"b"}"#, "b"),
+            (#"{"loc-key":"EMPTY"}"#, "No text"), (#"{"title":"A","body":"b"}"#, "b"),
         ])
     func defaultBody(alert: String, body: String) async throws {
         let payload = try TestPush(json: #"{"aps":{"alert":\#(alert)}}"#).sealed()
-        let delivery = try await Self.delivery(of: payload) { $0.defaultBody = "No text" }
+        let delivery = try await deliver(payload) { ($0.defaultBody, $0.strings) = ("No text", ["EMPTY": ""]) }
         #expect(delivery.content.body.literal == body)
+        #expect(delivery.failure == nil)
     }
 
     @Test("a string table resolves keys of restored content and of placeholders")
     func strings() async throws {
         let inner = try TestPush(json: #"{"aps":{"alert":{"title":"A","loc-key":"SENT","loc-args":["Zoë"]}}}"#).sealed()
-        let sent = try await Self.delivery(of: inner) { $0.strings = ["SENT": "%@ wrote"] }
+        let sent = try await deliver(inner) { $0.strings = ["SENT": "%@ wrote"] }
         #expect(sent.content.body == NotificationContent.Text(literal: "Zoë wrote"))
-        let fallback = Fallback.bundled(.localized(title: "NEW", body: nil))
-        let placeholder = try await Self.delivery(of: inner, key: "other p256") {
-            ($0.fallback, $0.strings) = (fallback, ["NEW": "Neu"])
+        let placeholder = try await deliver(inner, key: "other p256") {
+            ($0.fallback, $0.strings) = (.bundled(.localized(title: "NEW", body: nil)), ["NEW": "Neu"])
         }
         #expect(placeholder.content.title == NotificationContent.Text(literal: "Neu"))
+    }
+}
+
+/// How much of a notification the recipient wants to be shown.
+@Suite struct PreviewTests {
+    private let folder = TemporaryFolder.make()
+    private var choice: PreviewChoice { PreviewChoice(path: folder.file("preview").path) }
+    private static let alert = #"{"title":"Zoë","subtitle":"S","body":"Hi","summary-arg":"x"}"#
+
+    /// A stage that attaches a file with the name, and counts its calls.
+    private func fileStage(_ name: String, _ count: Locked<Int> = Locked(0)) -> TestStage {
+        TestStage { [folder] content in
+            count.withLock { $0 += 1 }
+            try Data("secret".utf8).write(to: folder.file(name))
+            content.attachments.append(.init(identifier: name, path: folder.file(name).path, type: .png))
+        }
+    }
+
+    private func show(
+        _ payload: [UInt8]? = nil, alert: String = alert,
+        _ change: (inout ExtensionConfiguration) -> Void = { _ in }
+    ) async throws -> DeliverySession.Delivery {
+        let aps = #""badge":3,"sound":"a.caf","category":"C","thread-id":"t""#
+        let payload = try payload ?? TestPush(json: #"{"aps":{"alert":\#(alert),\#(aps)},"n":1}"#).sealed()
+        return try await deliver(payload) { configuration in
+            configuration.fallback = .outerAlert(orElse: .localized(title: "OWN", body: nil))
+            configuration.strings = ["OWN": "Own"]
+            configuration.preview = choice
+            configuration.finish = TestStage { $0.title.literal = "finished" }
+            change(&configuration)
+        }
+    }
+
+    @Test("everything is shown before the recipient chose, and a choice applies to the next push")
+    func everything() async throws {
+        for preview in [nil, NotificationPreview.nothing, .everything] {
+            if let preview { try choice.set(preview) }
+            #expect(choice.current == preview ?? .everything)
+            let content = try await show().content
+            #expect(content.title.literal == (preview == .nothing ? "Own" : "finished"))
+            #expect(content.body.literal == (preview == .nothing ? nil : "Hi"))
+        }
+    }
+
+    @Test(
+        "with titleOnly the title is shown, with nothing the app's own text, and other members stay",
+        arguments: [(NotificationPreview.titleOnly, "Zoë"), (.nothing, "Own")])
+    func hidden(preview: NotificationPreview, title: String) async throws {
+        try choice.set(preview)
+        #expect(choice.current == preview)
+        let delivery = try await show()
+        var expected = NotificationContent()
+        expected.title.literal = title
+        (expected.badge, expected.sound) = (3, .init(name: "a.caf"))
+        (expected.category, expected.threadID) = ("C", "t")
+        expected.userInfo = delivery.content.userInfo
+        #expect(delivery.content == expected)
+        #expect(delivery.content.userInfo.text.contains(#""n":1"#))
+        #expect(delivery.isRestored)
+        #expect(delivery.failure == nil)
+    }
+
+    @Test("hidden attachments aren't fetched and leave no file", arguments: [NotificationPreview.titleOnly, .nothing])
+    func attachments(preview: NotificationPreview) async throws {
+        try choice.set(preview)
+        let (fetched, added) = (Locked(0), Locked(0))
+        let delivery = try await show {
+            ($0.attachments, $0.stages) = (fileStage("fetched", fetched), [fileStage("added", added)])
+        }
+        #expect(delivery.content.attachments.isEmpty)
+        #expect(fetched.withLock { $0 } == 0 && added.withLock { $0 } == 1)
+        #expect(try folder.names() == ["preview"])
+    }
+
+    @Test("a choice that can't be read hides everything", arguments: ["", "everythin", "Everything", "titleonly\n"])
+    func unreadable(text: String) async throws {
+        try Data(text.utf8).write(to: folder.file("preview"))
+        #expect(choice.current == .nothing)
+        #expect(try await show().content.title.literal == "Own")
+        #expect(PreviewChoice(path: folder.file(".").path).current == .nothing)
+    }
+
+    @Test(
+        "of a push without a title, an unsealed one and one that isn't restored only what the recipient chose is shown",
+        arguments: [
+            (NotificationPreview.everything, ["finished", "Bu", "New message"]), (.titleOnly, ["Own", "Bu", "Own"]),
+            (.nothing, ["Own", "Own", "Own"]),
+        ])
+    func withoutTitle(preview: NotificationPreview, titles: [String]) async throws {
+        try choice.set(preview)
+        let untitled = try await show(alert: #""Hi""#)
+        let unsealed = try await show(Array(#"{"aps":{"alert":{"title":"Bu"},"badge":2}}"#.utf8)) {
+            $0.unsealed = .shown(stages: [fileStage("added")])
+        }
+        let foreign = try await show(TestPush(key: "other p256").sealed())
+        #expect([untitled, unsealed, foreign].map { $0.content.title.literal ?? "" } == titles)
+        #expect(unsealed.isUnsealed && unsealed.content.badge == 2)
+        #expect(foreign.failure == .unknownKey)
+        guard preview != .everything else { return }
+        for content in [untitled.content, unsealed.content] {
+            #expect(content.body.isEmpty && content.attachments.isEmpty)
+        }
+    }
+
+    @Test("a session that ends during a stage shows only what the recipient chose")
+    func atTheDeadline() async throws {
+        try choice.set(.titleOnly)
+        let stage = HeldStage()
+        let session = try TestSession(TestPush(json: #"{"aps":{"alert":\#(Self.alert)}}"#).sealed()) {
+            ($0.preview, $0.stages) = (choice, [stage])
+        }
+        await session.start(until: stage.begun)
+        session.expire()
+        let content = try #require(await session.finish().first).content
+        #expect(content.title.literal == "Zoë")
+        #expect(content.body.isEmpty)
+    }
+
+    @Test("a choice that can't be written is an error, and the old choice stays")
+    func unwritable() throws {
+        let choice = PreviewChoice(path: folder.file("none/preview").path)
+        #expect(throws: (any Error).self) { try choice.set(.nothing) }
+        #expect(choice.current == .everything)
     }
 }

@@ -1,4 +1,3 @@
-import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptTestSupport
@@ -8,68 +7,43 @@ import Testing
 
 /// What is shown of retracted, quiet and suppressed pushes.
 @Suite struct RetractionTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
-    private let screen = Screen()
+    private let folder = StoreFolder()
+    private var store: SharedStore { folder.first }
+    private let screen = RecordingScreen()
 
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
-
-    private final class Screen: DeliveredNotifications {
-        let removed = Locked<[String]>([])
-        func remove(_ requestIDs: [String]) { removed.withLock { $0 += requestIDs } }
-    }
-
-    private func deliver(
+    private func show(
         _ payload: [UInt8], _ requestID: String, isEntitled: Bool = false,
         _ change: (inout ExtensionConfiguration) -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {
-        var configuration = try ExtensionConfiguration.test(key: "shared")
-        configuration.memory = store
-        configuration.deliveredNotifications = screen
-        configuration.hasFilteringEntitlement = isEntitled
-        change(&configuration)
-        let ended = Signal()
-        struct Ended: DeliveryReporter {
-            let signal: Signal
-            func report(_ report: DeliveryReport) { signal.give() }
+        try await deliver(payload, key: "shared", requestID: requestID) { configuration in
+            configuration.store = store
+            configuration.deliveredNotifications = screen
+            configuration.hasFilteringEntitlement = isEntitled
+            change(&configuration)
         }
-        configuration.diagnostics = Ended(signal: ended)
-        let final = configuration
-        let delivery = await withCheckedContinuation { continuation in
-            DeliverySession(payload: payload, requestID: requestID, configuration: final) {
-                continuation.resume(returning: $0)
-            }.start()
-        }
-        await ended.wait()
-        return delivery
     }
 
     private func push(_ options: Sealer.Options = Sealer.Options()) throws -> (payload: [UInt8], id: String) {
         let json = #"{"aps":{"alert":{"title":"Zoë"},"sound":"default"}}"#
-        let payload = try TestPush(key: "shared", json: json, options: options).sealed()
-        return (payload, try TestPush.open(payload, key: "shared").get().messageID)
+        let push = try TestPush(key: "shared", json: json, options: options).seal()
+        return (push.bytes, push.id)
     }
 
     @Test("a retraction removes the notification that shows its message, and is shown itself")
     func removes() async throws {
         let first = try push()
-        _ = try await deliver(first.payload, "A")
+        _ = try await show(first.payload, "A")
         let retraction = try push(Sealer.Options(retractedIDs: [first.id]))
-        #expect(try await deliver(retraction.payload, "R").failure == nil)
-        #expect(screen.removed.withLock { $0 } == ["A"])
+        #expect(try await show(retraction.payload, "R").failure == nil)
+        #expect(screen.removed == ["A"])
     }
 
-    @Test(
-        "a message that comes after its retraction shows no text, and is removed or suppressed",
-        arguments: [false, true])
+    @Test("a message after its retraction shows no text, and is removed or suppressed", arguments: [false, true])
     func late(_ isEntitled: Bool) async throws {
         let late = try push()
-        _ = try await deliver(try push(Sealer.Options(retractedIDs: [late.id])).payload, "R")
+        _ = try await show(try push(Sealer.Options(retractedIDs: [late.id])).payload, "R")
         for (request, policy) in [("A", ExtensionConfiguration.ReplayPolicy.placeholder), ("B", .passive)] {
-            let delivery = try await deliver(late.payload, request, isEntitled: isEntitled) { $0.replays = policy }
+            let delivery = try await show(late.payload, request, isEntitled: isEntitled) { $0.replays = policy }
             #expect(delivery.failure == .retracted && !delivery.isRestored)
             #expect(delivery.isSuppressed == isEntitled)
             #expect(delivery.content.title.literal != "Zoë" && delivery.content.hasText != isEntitled)
@@ -78,22 +52,15 @@ import Testing
             }
         }
         // The last one is removed right after it was handed over, without a further run.
-        #expect(screen.removed.withLock { $0 }.contains("B") == !isEntitled)
+        #expect(screen.removed.contains("B") == !isEntitled)
         #expect(try store.statistics().failures[.retracted]?.count == 2)
     }
 
     @Test("a message that is retracted while its stage runs isn't shown", arguments: [false, true])
     func duringStage(_ isEntitled: Bool) async throws {
-        struct Retracting: ContentStage {
-            let body: @Sendable () throws -> Void
-            func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-                try body()
-                return content
-            }
-        }
         let message = try push()
-        let delivery = try await deliver(message.payload, "A", isEntitled: isEntitled) {
-            $0.stages = [Retracting { [folder] in try folder.retract(message.id) }]
+        let delivery = try await show(message.payload, "A", isEntitled: isEntitled) {
+            $0.stages = [TestStage { [folder] _ in try folder.retract(message.id) }]
         }
         #expect(delivery.failure == .retracted && delivery.isSuppressed == isEntitled)
         #expect(delivery.content.title.literal != "Zoë")
@@ -102,64 +69,44 @@ import Testing
 
     @Test("a message that is retracted while it is handed over is removed from the screen")
     func duringHandOver() async throws {
-        let message = try push()
-        let ended = Signal()
-        struct Ended: DeliveryReporter {
-            let signal: Signal
-            func report(_ report: DeliveryReport) { signal.give() }
-        }
+        let (message, reporter) = (try push(), RecordingReporter())
         var configuration = try ExtensionConfiguration.test(key: "shared")
-        configuration.memory = store
+        configuration.store = store
         configuration.deliveredNotifications = screen
-        configuration.diagnostics = Ended(signal: ended)
+        configuration.diagnostics = reporter
         DeliverySession(payload: message.payload, requestID: "A", configuration: configuration) { [folder] _ in
             try? folder.retract(message.id)
         }.start()
-        await ended.wait()
-        #expect(screen.removed.withLock { $0 } == ["A"])
+        await reporter.reported.wait()
+        #expect(screen.removed == ["A"])
     }
 
-    @Test(
-        "a quiet push is suppressed with the entitlement, and passive without sound otherwise",
-        arguments: [false, true])
+    @Test("a quiet push is suppressed if the app is entitled, and passive otherwise", arguments: [false, true])
     func quiet(_ isEntitled: Bool) async throws {
-        let delivery = try await deliver(
-            try push(Sealer.Options(isQuiet: true)).payload, "Q", isEntitled: isEntitled)
+        let delivery = try await show(try push(Sealer.Options(isQuiet: true)).payload, "Q", isEntitled: isEntitled)
         #expect(delivery.isSuppressed == isEntitled && delivery.isRestored && delivery.failure == nil)
         #expect(delivery.content.hasText != isEntitled && delivery.content.sound == nil)
         #expect(delivery.content.interruptionLevel == (isEntitled ? nil : "passive"))
         #expect(try store.statistics().suppressed?.count == (isEntitled ? 1 : nil))
     }
 
-    private struct Muted: ContentStage {
-        func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-            var content = content
-            content.isSuppressed = true
-            return content
-        }
-    }
+    private static let muted = TestStage { $0.isSuppressed = true }
 
-    @Test("a stage suppresses a push of an entitled app only", arguments: [false, true])
-    func stage(_ isEntitled: Bool) async throws {
-        let delivery = try await deliver(try push().payload, "A", isEntitled: isEntitled) { $0.stages = [Muted()] }
-        #expect(delivery.isSuppressed == isEntitled && delivery.content.hasText != isEntitled)
-    }
-
-    @Test("a repeat is suppressed by the app's choice, and a failure never is", arguments: [false, true])
-    func replay(_ isEntitled: Bool) async throws {
+    @Test("a stage and the app's choice for repeats suppress a push of an entitled app only", arguments: [false, true])
+    func suppressed(_ isEntitled: Bool) async throws {
         let payload = try push().payload
-        _ = try await deliver(payload, "A")
-        let again = try await deliver(payload, "B", isEntitled: isEntitled) { $0.replays = .suppressed }
+        let first = try await show(payload, "A", isEntitled: isEntitled) { $0.stages = [Self.muted] }
+        #expect(first.isSuppressed == isEntitled && first.content.hasText != isEntitled)
+        let again = try await show(payload, "B", isEntitled: isEntitled) { $0.replays = .suppressed }
         #expect(again.failure == .replayed && again.isSuppressed == isEntitled)
-        let failed = try await deliver(Array("{}".utf8), "C", isEntitled: true) {
-            $0.replays = .suppressed
-            $0.stages = [Muted()]
+    }
+
+    @Test("a failure is never suppressed or shown empty, even if its placeholder asks an entitled app for it")
+    func failure() async throws {
+        let failed = try await show(Array("{}".utf8), "C", isEntitled: true) {
+            ($0.replays, $0.stages) = (.suppressed, [Self.muted])
         }
         #expect(!failed.isSuppressed && failed.content.hasText)
-    }
-
-    @Test("a placeholder for a failure is never empty, even if it asks to be suppressed by an entitled app")
-    func failure() throws {
         var configuration = try ExtensionConfiguration.test(key: "shared")
         configuration.hasFilteringEntitlement = true
         var content = NotificationContent()
@@ -175,16 +122,9 @@ import Testing
     @Test("increments are shown as the counted number, also one that was counted while another push was restored")
     func badge() async throws {
         let one = Sealer.Options(badgeIncrement: 1)
-        #expect(try await deliver(try push(one).payload, "A").content.badge == 1)
-        struct Counting: ContentStage {
-            let store: SharedStore
-            func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-                try store.setBadge(8)
-                return content
-            }
-        }
-        let delivery = try await deliver(try push(one).payload, "B") { [folder] in
-            $0.stages = [Counting(store: folder.store(.app))]
+        #expect(try await show(try push(one).payload, "A").content.badge == 1)
+        let delivery = try await show(try push(one).payload, "B") {
+            $0.stages = [TestStage { [store = folder.store(.app)] _ in try store.setBadge(8) }]
         }
         #expect(delivery.content.badge == 8)
     }
@@ -195,9 +135,8 @@ extension StoreFolder {
     fileprivate func retract(_ id: String) throws {
         let id = try #require(Base64URL.decode(Array(id.utf8)[...]))
         var stamp = MessageStamp(name: "retraction", issuedAt: TestPush.now, expiresAt: TestPush.now + 60)
-        (stamp.profile, stamp.effects) = (
-            3, MessageEffects(retractedNames: [try MessageSender.unnamed.name(ofMessage: id)])
-        )
+        stamp.profile = 3
+        stamp.effects = MessageEffects(retractedNames: [try MessageSender.unnamed.name(ofMessage: id)])
         _ = try store().claimInFile(stamp, at: TestPush.now.seconds)
     }
 }

@@ -1,66 +1,21 @@
-import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Sessions with the real store: replays, freshness, counters and receipts.
+/// Sessions with the real store: claims, freshness, counters and receipts. `RelayAttackTests` have replays.
 @Suite struct SessionStoreTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let folder = StoreFolder()
+    private var store: SharedStore { folder.first }
 
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store()
-    }
-
-    private func session(
+    private func show(
         _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
-        _ change: (inout ExtensionConfiguration) -> Void = { _ in }
-    ) throws -> TestSession {
-        var configuration = try ExtensionConfiguration.test()
-        configuration.store = store
-        change(&configuration)
-        let session = try TestSession(payload: payload, key: key, configuration: configuration, at: time)
-        session.releaseKeyring()
-        return session
-    }
-
-    private func deliver(
-        _ payload: [UInt8], key: String = "p256", at time: UnixTime = TestPush.now,
-        _ change: (inout ExtensionConfiguration) -> Void = { _ in }
+        _ change: (inout ExtensionConfiguration) throws -> Void = { _ in }
     ) async throws -> DeliverySession.Delivery {
-        let session = try session(payload, key: key, at: time, change)
-        session.start()
-        return try #require(await session.finish().first)
-    }
-
-    @Test("a replayed push shows the placeholder by default")
-    func replayIsAPlaceholder() async throws {
-        let payload = try TestPush().sealed()
-        #expect(try await deliver(payload).failure == nil)
-        let again = try await deliver(payload)
-        #expect(again.failure == .replayed)
-        #expect(!again.isRestored)
-        #expect(again.content.title.literal == "New message")
-        #expect(try await deliver(TestPush().sealed()).failure == nil)
-    }
-
-    @Test("a replayed push can be shown passively, without sound and stages")
-    func replayIsPassive() async throws {
-        let payload = try TestPush(json: #"{"aps":{"alert":"x","sound":"s","interruption-level":"critical"}}"#).sealed()
-        _ = try await deliver(payload)
-        let again = try await deliver(payload) { configuration in
-            configuration.replays = .passive
-            configuration.stages = [SuffixStage(suffix: "!")]
+        try await deliver(payload, key: key, at: time) { configuration in
+            configuration.store = store
+            try change(&configuration)
         }
-        #expect(again.failure == .replayed)
-        #expect(again.isRestored)
-        #expect(again.content.body.literal == "x")
-        #expect(again.content.title.literal == nil)
-        #expect(again.content.sound == nil)
-        #expect(again.content.interruptionLevel == "passive")
     }
 
     @Test("a push whose process was killed after the claim is shown after 60 seconds")
@@ -68,29 +23,40 @@ import Testing
         let payload = try TestPush().sealed()
         let push = try TestPush.open(payload).get()
         #expect(try store.claim(push.name, issuedAt: push.issuedAt, at: TestPush.now))
-        #expect(try await deliver(payload, at: TestPush.now + 59).failure == .replayed)
-        #expect(try await deliver(payload, at: TestPush.now + 60).failure == nil)
-        #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
+        #expect(try await show(payload, at: TestPush.now + 59).failure == .replayed)
+        #expect(try await show(payload, at: TestPush.now + 60).failure == nil)
+        #expect(try await show(payload, at: TestPush.now + 600).failure == .replayed)
     }
 
-    @Test("a push that timed out before it was restored is shown when it is received again")
-    func timedOutIsNotSeen() async throws {
+    enum End: CaseIterable { case beforeStart, whileOpening, afterClaim }
+
+    @Test("a session that ends before its content is shown leaves no claim", arguments: End.allCases)
+    func ended(_ end: End) async throws {
         let payload = try TestPush().sealed()
-        let session = try session(payload)
-        session.expire()
+        let watched = WatchedStore(store)
+        let session = try TestSession(payload, waitsForKey: true) { $0.memory = watched }
+        watched.whenCalled { [weak session] in if $0 == "claimed" { session?.expire() } }
+        if end == .beforeStart { session.expire() }
+        session.start()
+        if end == .whileOpening {
+            await session.asked.wait()
+            session.expire()
+        }
+        session.releaseKeyring()
         #expect(await session.finish().map(\.failure) == [.timedOut])
-        #expect(try await deliver(payload).failure == nil)
+        #expect(watched.calls.filter { $0 == "claim" } == (end == .afterClaim ? ["claim"] : []))
+        #expect(try await show(payload).failure == nil)
+        #expect(try await show(payload).failure == .replayed)
     }
 
     @Test("a push that was shown while a stage was running is replayed the second time")
     func cutShortIsSeen() async throws {
-        let (payload, held) = (try TestPush().sealed(), HeldStage(.cancellable))
-        let session = try session(payload) { $0.stages = [held] }
-        session.start()
-        await held.begun.wait()
+        let (payload, held) = (try TestPush().sealed(), HeldStage())
+        let session = try TestSession(payload) { ($0.store, $0.stages) = (store, [held]) }
+        await session.start(until: held.begun)
         session.expire()
         _ = await session.finish()
-        #expect(try await deliver(payload, at: TestPush.now + 600).failure == .replayed)
+        #expect(try await show(payload, at: TestPush.now + 600).failure == .replayed)
     }
 
     @Test("a push of 20 days ago is expired even if the clock is set back to its time")
@@ -99,21 +65,16 @@ import Testing
         // One day later the first push is confirmed.
         for day: Int64 in [20, 21] {
             let time = TestPush.now + day * 86_400
-            let sealer = try Sealer(topic: TestPush.topic, clock: { time })
-            let new = try sealer.seal(
-                Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .literal(title: "x", body: nil))
-            #expect(try await deliver(Array(new.json), at: time).failure == nil)
+            #expect(try await show(TestPush(time: time).sealed(), at: time).failure == nil)
         }
-        #expect(try await deliver(old, at: TestPush.now).failure == .expired)
+        #expect(try await show(old).failure == .expired)
     }
 
-    @Test("restored pushes, failed pushes and failed stages are counted")
+    @Test("restored pushes, failed pushes, failed stages and self-tests are counted")
     func statistics() async throws {
-        let foreign = try TestPush(key: "other p256").sealed()
-        _ = try await deliver(TestPush().sealed())
-        _ = try await deliver(foreign)
-        _ = try await deliver(foreign)
-        _ = try await deliver(TestPush().sealed()) { $0.stages = [ThrowingStage(error: CancellationError())] }
+        _ = try await show(TestPush().sealed())
+        for _ in 0..<2 { _ = try await show(TestPush(key: "other p256").sealed()) }
+        _ = try await show(TestPush().sealed()) { $0.stages = [TestStage.throwing(CancellationError())] }
         let statistics = try store.statistics()
         #expect(statistics.opened?.count == 2)
         #expect(statistics.failures.mapValues(\.count) == [.unknownKey: 2])
@@ -121,55 +82,22 @@ import Testing
         #expect(statistics.failures[.unknownKey]?.lastTime == TestPush.now)
         #expect(statistics.stageFailures.count == 1)
         #expect(statistics.lastSelfTest == nil)
-    }
-
-    @Test("an accepted unsealed push is counted neither as restored nor as failed and has no receipt")
-    func unsealed() async throws {
-        let posting = try ReceiptPosting(to: "https://example.com", transport: RecordingTransport())
-        let delivery = try await deliver(Array(#"{"aps":{"alert":"x","mutable-content":1}}"#.utf8)) {
-            $0.unsealed = .shown
-            $0.receipts = posting
-        }
-        #expect(delivery.isUnsealed)
-        #expect(try store.statistics().opened == nil)
-        #expect(try store.statistics().failures.isEmpty)
-        #expect(try store.receiptCount() == 0)
-    }
-
-    @Test("a restored self-test sets the time of the last self-test")
-    func selfTest() async throws {
-        let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
-        let push = try sealer.seal(
-            Array(TestPush.json.utf8), to: TestKeys.recipient("p256"), placeholder: .standard, isSelfTest: true)
-        let delivery = try await deliver(Array(push.json))
-        #expect(delivery.isRestored)
+        #expect(try await show(TestPush(isSelfTest: true).sealed()).isRestored)
         #expect(try store.statistics().lastSelfTest == TestPush.now)
     }
 
-    @Test(
-        "the receipt of a restored push has its push_id, and that of a failed push its class", arguments: [false, true])
-    func receipt(fails: Bool) async throws {
+    @Test("a receipt has the push_id of a restored push, the class of a failed one, and replayed for a passive replay")
+    func receipts() async throws {
         let transport = RecordingTransport()
-        let receipts = try ReceiptPosting(to: "https://example.com", transport: transport, timer: ManualTimer())
+        let posting = try ReceiptPosting(to: "https://example.com", transport: transport, timer: ManualTimer())
         let json = #"{"aps":{"alert":"x"},"push_id":"campaign-7"}"#
-        let payload = try TestPush(key: fails ? "other p256" : "p256", json: json).sealed()
-        _ = try await deliver(payload) { $0.receipts = receipts }
-        let body = try #require(await transport.next())
-        #expect(body.contains(fails ? #""outcome":"unknownKey""# : #""outcome":"opened""#))
-        #expect(body.contains(#""push":"campaign-7""#) == !fails)
-    }
-
-    @Test("the receipt of a replay that is shown passively has the outcome replayed")
-    func receiptOfAReplay() async throws {
-        let payload = try TestPush().sealed()
-        let transport = RecordingTransport()
-        let receipts = try ReceiptPosting(to: "https://example.com", transport: transport, timer: ManualTimer())
-        for outcome in ["opened", "replayed"] {
-            _ = try await deliver(payload) { configuration in
-                configuration.replays = .passive
-                configuration.receipts = receipts
-            }
-            #expect(try #require(await transport.next()).contains(#""outcome":"\#(outcome)""#))
+        let payload = try TestPush(json: json).sealed()
+        let foreign = try TestPush(key: "other p256", json: json).sealed()
+        for (payload, outcome) in [(payload, "opened"), (payload, "replayed"), (foreign, "unknownKey")] {
+            _ = try await show(payload) { ($0.receipts, $0.replays) = (posting, .passive) }
+            let body = try #require(await transport.next())
+            #expect(body.contains(#""outcome":"\#(outcome)""#))
+            #expect(body.contains(#""push":"campaign-7""#) == (outcome != "unknownKey"))
         }
     }
 
@@ -186,11 +114,28 @@ import Testing
     @Test("if the store throws, pushes are shown, and expired pushes are still refused")
     func storeThatFails() async throws {
         let payload = try TestPush().sealed()
-        for _ in 0..<2 {
-            let delivery = try await deliver(payload) { $0.memory = BrokenStore() }
-            #expect(delivery.failure == nil)
+        for _ in 0..<2 { #expect(try await show(payload) { $0.memory = BrokenStore() }.failure == nil) }
+        let late = try await show(payload, at: TestPush.now + TestPush.window) { $0.memory = BrokenStore() }
+        #expect(late.failure == .expired)
+    }
+
+    /// If every call waited, the sessions would time out. The deadline of a minute allows for a busy machine. The long form
+    /// waits for the default of 2 seconds.
+    @Test("30 concurrent pushes are restored while a process holds the store", arguments: ["folder", "database"])
+    func crowd(_ lock: String) async throws {
+        try folder.fill()
+        var configuration = try ExtensionConfiguration.test(deadline: .seconds(60))
+        configuration.store = folder.store { $0.busyTimeout = LongTests.value(.seconds(2), short: .milliseconds(300)) }
+        let chosen = configuration
+        try await folder.whileHeld(lock) {
+            let failures = try await withThrowingTaskGroup(of: FailureClass?.self) { group in
+                for _ in 0..<30 {
+                    let payload = try TestPush().sealed()
+                    group.addTask { await chosen.delivery(of: payload).failure }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(failures.count { $0 == nil } == 30, "\(failures.count { $0 == .timedOut }) timed out")
         }
-        let old = try await deliver(payload, at: TestPush.now + TestPush.window) { $0.memory = BrokenStore() }
-        #expect(old.failure == .expired)
     }
 }

@@ -1,104 +1,69 @@
-import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Stages change restored content in order, and a failed stage doesn't revert the results of others.
+/// Stages change restored content in order, and a failed stage doesn't revert the results of others. `BlobAttackTests` have
+/// servers that change an offloaded payload.
 @Suite struct StageTests {
     private static func session(
         _ stages: [any ContentStage], attachments: (any ContentStage)? = nil, payload: [UInt8]? = nil
     ) throws -> TestSession {
-        var configuration = try ExtensionConfiguration.test()
-        configuration.stages = stages
-        configuration.attachments = attachments
-        let session = try TestSession(payload: payload ?? TestPush().sealed(), configuration: configuration)
-        session.releaseKeyring()
-        return session
+        try TestSession(payload) { ($0.stages, $0.attachments) = (stages, attachments) }
     }
+
+    private static let (a, b) = (TestStage.suffix(" a"), TestStage.suffix(" b"))
 
     @Test("attachments and stages run in order, each on the content of the previous one")
     func inOrder() async throws {
-        let session = try Self.session(
-            [SuffixStage(suffix: " b"), SuffixStage(suffix: " c")], attachments: SuffixStage(suffix: " a"))
-        session.start()
-        let deliveries = await session.finish()
+        let deliveries = try await Self.session([Self.b, TestStage.suffix(" c")], attachments: Self.a).run()
         #expect(deliveries.map(\.content.title.literal) == ["Zoë a b c"])
         #expect(deliveries.map(\.failure) == [nil])
         #expect(deliveries.allSatisfy { $0.isRestored && $0.stageFailures.isEmpty })
     }
 
-    struct Failing: Sendable, CustomStringConvertible {
-        let stage: any ContentStage
-        let ending: StageFailure.Ending
-        var description: String { "\(stage.name) \(ending)" }
-    }
-
-    private static let failing = [
-        Failing(stage: ThrowingStage(error: ThrowingStage.Failure()), ending: .failed),
-        Failing(stage: ThrowingStage(error: CancellationError()), ending: .failed),
-        Failing(stage: EmptyingStage(), ending: .emptied),
+    private static let failing: [(TestStage, StageFailure.Ending)] = [
+        (.throwing(TestStage.Failure()), .failed), (.throwing(CancellationError()), .failed), (.emptying, .emptied),
     ]
 
-    @Test("a failing stage is skipped and the other stages run", arguments: failing)
-    func oneFails(_ failing: Failing) async throws {
-        let session = try Self.session([SuffixStage(suffix: " a"), failing.stage, SuffixStage(suffix: " b")])
-        session.start()
-        let deliveries = await session.finish()
+    @Test("a failing stage is skipped, and of the attachments makes the push attachmentFailed", arguments: failing)
+    func fails(_ stage: TestStage, _ ending: StageFailure.Ending) async throws {
+        let deliveries = try await Self.session([Self.a, stage, Self.b]).run()
         #expect(deliveries.map(\.content.title.literal) == ["Zoë a b"])
         #expect(deliveries.map(\.failure) == [nil])
-        #expect(deliveries.first?.stageFailures == [StageFailure(stage: failing.stage.name, ending: failing.ending)])
-    }
-
-    @Test("a failing attachment stage makes the push attachmentFailed and the other stages run", arguments: failing)
-    func attachmentsFail(_ failing: Failing) async throws {
-        let session = try Self.session([SuffixStage(suffix: " b")], attachments: failing.stage)
-        session.start()
-        let deliveries = await session.finish()
-        #expect(deliveries.map(\.content.title.literal) == ["Zoë b"])
-        #expect(deliveries.map(\.failure) == [.attachmentFailed])
-        #expect(deliveries.map(\.isRestored) == [true])
+        #expect(deliveries.first?.stageFailures == [StageFailure(stage: stage.name, ending: ending)])
+        let attachments = try await Self.session([Self.b], attachments: stage).run()
+        #expect(attachments.map(\.content.title.literal) == ["Zoë b"])
+        #expect(attachments.map(\.failure) == [.attachmentFailed])
+        #expect(attachments.map(\.isRestored) == [true])
     }
 
     @Test(
-        "at the deadline a stuck stage is skipped and the content before it is delivered",
+        "at the deadline a stuck stage is skipped, and stuck attachments make the push attachmentFailed",
         arguments: HeldStage.Manner.allCases, DeadlineTests.End.allCases)
     func stuckStage(_ manner: HeldStage.Manner, _ end: DeadlineTests.End) async throws {
-        let held = HeldStage(manner)
-        let session = try Self.session([SuffixStage(suffix: " a"), held, SuffixStage(suffix: " b")])
-        session.start()
-        await held.begun.wait()
-        #expect(session.deliveries.isEmpty)
-        end.apply(to: session)
-        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë a"])
-        #expect(session.deliveries.map(\.failure) == [nil])
-        #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
-        held.release()
-        await held.ended.wait()
-        #expect(await session.finish().count == 1)
+        for isAttachment in [false, true] {
+            let held = HeldStage(manner)
+            let stages: [any ContentStage] = isAttachment ? [Self.b] : [Self.a, held, Self.b]
+            let session = try Self.session(stages, attachments: isAttachment ? held : nil)
+            await session.start(until: held.begun)
+            #expect(session.deliveries.isEmpty)
+            end.apply(to: session)
+            #expect(session.deliveries.map(\.content.title.literal) == [isAttachment ? "Zoë" : "Zoë a"])
+            #expect(session.deliveries.map(\.failure) == [isAttachment ? .attachmentFailed : nil])
+            #expect(session.deliveries.first?.stageFailures == [StageFailure(stage: "held", ending: .timedOut)])
+            held.release()
+            await held.ended.wait()
+            #expect(await session.finish().count == 1)
+        }
     }
 
-    @Test("at the deadline stuck attachments make the push attachmentFailed", arguments: HeldStage.Manner.allCases)
-    func stuckAttachments(_ manner: HeldStage.Manner) async throws {
-        let held = HeldStage(manner)
-        let session = try Self.session([], attachments: held)
-        session.start()
-        await held.begun.wait()
-        session.expire()
-        #expect(session.deliveries.map(\.failure) == [.attachmentFailed])
-        #expect(session.deliveries.map(\.content.title.literal) == ["Zoë"])
-        held.release()
-        #expect(await session.finish().count == 1)
-    }
-
-    @Test(
-        "after its own time limit a stuck stage is skipped and the next stage runs",
-        arguments: HeldStage.Manner.allCases)
+    @Test("after its own time limit a stuck stage is skipped", arguments: HeldStage.Manner.allCases)
     func ownTimeLimit(_ manner: HeldStage.Manner) async throws {
         let held = HeldStage(manner, timeLimit: .seconds(3))
-        let session = try Self.session([held, SuffixStage(suffix: " b")])
-        session.start()
-        await held.begun.wait()
+        let session = try Self.session([held, Self.b])
+        await session.start(until: held.begun)
         session.timer.fire(.seconds(3))
         await session.delivered.wait()
         #expect(session.deliveries.map(\.content.title.literal) == ["Zoë b"])
@@ -110,10 +75,9 @@ import Testing
 
     @Test("the time limit of a completed stage is cancelled")
     func timeLimitIsGivenUp() async throws {
-        let held = HeldStage(.cancellable, timeLimit: .seconds(3))
+        let held = HeldStage(timeLimit: .seconds(3))
         let session = try Self.session([held])
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         held.release()
         #expect(await session.finish().map(\.content.title.literal) == ["Zoë late"])
         #expect(session.timer.durations == [.seconds(25), .seconds(3)])
@@ -127,9 +91,7 @@ import Testing
         let stuck = try held.map { try Self.session([$0]) }
         for session in stuck { session.start() }
         for stage in held { await stage.begun.wait() }
-        let session = try Self.session([SuffixStage(suffix: " a")])
-        session.start()
-        #expect(await session.finish().map(\.content.title.literal) == ["Zoë a"])
+        #expect(try await Self.session([Self.a]).run().map(\.content.title.literal) == ["Zoë a"])
         for (session, stage) in zip(stuck, held) {
             stage.release()
             #expect(await session.finish().map(\.content.title.literal) == ["Zoë late"])
@@ -138,45 +100,41 @@ import Testing
 
     @Test("a stage that starts 500 child tasks uses one thread")
     func childTasks() async throws {
-        let stage = CrowdedStage()
-        let session = try Self.session([stage])
-        session.start()
-        #expect(await session.finish().map(\.content.title.literal) == ["Zoë 500"])
-        #expect(stage.mostAtOnce == 1)
-    }
-
-    @Test("no stage runs for a push that wasn't restored")
-    func noStageForAPlaceholder() async throws {
-        let stage = SuffixStage(suffix: " a")
-        let session = try Self.session([stage], attachments: stage, payload: TestPush(key: "other p256").sealed())
-        session.start()
-        let deliveries = await session.finish()
-        #expect(deliveries.map(\.failure) == [.unknownKey])
-        #expect(deliveries.map(\.content.title.literal) == ["New message"])
+        let crowd = Locked((count: 0, most: 0))
+        let stage = TestStage { content in
+            let numbers = await withTaskGroup(of: UInt64.self) { group in
+                for seed in 0..<500 as Range<UInt64> {
+                    group.addTask {
+                        crowd.withLock { ($0.count, $0.most) = ($0.count + 1, max($0.most, $0.count + 1)) }
+                        defer { crowd.withLock { $0.count -= 1 } }
+                        var generator = SplitMix64(seed: seed)
+                        return (0..<2_000).reduce(0 as UInt64) { sum, _ in sum &+ generator.next() }
+                    }
+                }
+                return await group.reduce(into: [UInt64]()) { $0.append($1) }
+            }
+            content.title.literal = (content.title.literal ?? "") + " \(numbers.count)"
+        }
+        #expect(try await Self.session([stage]).run().map(\.content.title.literal) == ["Zoë 500"])
+        #expect(crowd.withLock { $0.most } == 1)
     }
 
     enum CutStep: CaseIterable { case attachments, offload, own }
 
-    @Test(
-        "a restored push has one receipt, even if the time runs out in any of its steps",
-        arguments: CutStep.allCases, DeadlineTests.End.allCases)
+    @Test("a push has one receipt if any step is cut off", arguments: CutStep.allCases, DeadlineTests.End.allCases)
     func receiptAtTheDeadline(step: CutStep, end: DeadlineTests.End) async throws {
         let (held, transport) = (HeldStage(.ignoresCancellation), RecordingTransport())
-        var configuration = try ExtensionConfiguration.test()
-        configuration.receipts = try ReceiptPosting(
-            to: "https://example.com", transport: transport, timer: ManualTimer())
-        var payload = try TestPush().sealed()
-        switch step {
-        case .attachments: configuration.attachments = held
-        case .offload:
-            configuration.offload = OffloadFetcher(transport: StuckTransport(asked: held.begun))
-            payload = try OffloadTests.push().payload
-        case .own: configuration.stages = [held]
+        let payload = try TestPush.offloading(Sealer.offload(Array(TestPush.json.utf8)))
+        let session = try TestSession(step == .offload ? payload : nil) { configuration in
+            configuration.receipts = try ReceiptPosting(
+                to: "https://example.com", transport: transport, timer: ManualTimer())
+            switch step {
+            case .attachments: configuration.attachments = held
+            case .offload: configuration.offload = OffloadFetcher(transport: StuckTransport(asked: held.begun))
+            case .own: configuration.stages = [held]
+            }
         }
-        let session = try TestSession(payload: payload, configuration: configuration)
-        session.releaseKeyring()
-        session.start()
-        await held.begun.wait()
+        await session.start(until: held.begun)
         end.apply(to: session)
         held.release()
         let deliveries = await session.finish()
@@ -185,5 +143,24 @@ import Testing
         let outcome = step == .own ? "opened" : "attachmentFailed"
         #expect(try #require(await transport.next()).contains(#""outcome":"\#(outcome)""#))
         #expect(transport.bodies.count == 1)
+    }
+
+    @Test("an offloaded payload is fetched for the stages, or the short alert is shown", arguments: [true, false, nil])
+    func offload(isThere: Bool?) async throws {
+        let json = #"{"aps":{"alert":{"title":"Zoë","body":"the whole of it"}},"push_id":9}"#
+        let blob = try Sealer.offload(Array(json.utf8))
+        let reporter = RecordingReporter()
+        let delivery = try await deliver(TestPush.offloading(blob), reporter: reporter) { configuration in
+            configuration.offload = isThere.map { OffloadFetcher(transport: OneBody(bytes: $0 ? blob.bytes : nil)) }
+            configuration.stages = [TestStage.suffix("!")]
+        }
+        let isWhole = isThere == true
+        #expect(delivery.isRestored && delivery.failure == (isWhole ? nil : .attachmentFailed))
+        #expect(delivery.content.title.literal == (isWhole ? "Zoë!" : "!"))
+        #expect(delivery.content.body.literal == (isWhole ? "the whole of it" : "short"))
+        #expect(delivery.stageFailures.map(\.stage) == (isThere == false ? ["offload"] : []))
+        guard isWhole else { return }
+        #expect(delivery.content.userInfo.text == json)
+        #expect(reporter.reports.map(\.pushID) == ["9"])
     }
 }

@@ -25,58 +25,51 @@ struct SuspensionTests {
     }
 }
 
-/// Runs a plan.
 private final class SuspensionRun {
     static let firstBadge = 5_000
-
     let plan: SuspensionPlan
-    private let folder: TemporaryFolder
+    private let folder = TemporaryFolder.make()
     /// nil where no file system can be mounted: then the disk is never full.
     private let disk: SmallDisk?
-    private let memory: StoreFolder
+    private let memory = StoreFolder()
     private var random: SplitMix64
     private var history: SuspensionHistory
     private var processes: [SessionProcess] = []
     private var processCount = 0
     private var clock = TestPush.now
-    private let counts = Locked((stops: 0, suspensions: 0, kills: 0, checks: 0))
+    private var (stopCount, suspensionCount, killCount) = (0, 0, 0)
     private var roundCounts: [SuspensionHistory.Round: Int] = [:]
-    private let driverViolations = Locked<[String]>([])
 
     init(seed: UInt64, count: Int) throws {
         plan = try SuspensionPlan(seed: seed, count: count)
         random = SplitMix64(seed: ~seed)
         history = SuspensionHistory(plan)
-        folder = try TemporaryFolder()
-        try plan.write(to: folder)
-        memory = try StoreFolder()
         disk = FullDisk.isAvailable ? try SmallDisk(size: 8_192) : nil
+        try plan.write(to: folder)
         try memory.store(.app).setBadge(Self.firstBadge)
         if let disk { try FileManager.default.copyItem(atPath: memory.path, toPath: disk.outerPath + "/store") }
     }
 
     private var store: String { disk.map { $0.path + "/store" } ?? memory.path }
     private var log: URL { folder.file("log") }
-    var violations: [String] { history.violations + driverViolations.withLock { $0 } }
+    var violations: [String] { history.violations }
 
-    /// The store as it is left.
     func copyOfStore() throws -> StoreFolder {
         guard let disk else { return memory }
-        let copy = try StoreFolder()
+        let copy = StoreFolder()
         try FileManager.default.copyItem(atPath: disk.outerPath + "/store", toPath: copy.path)
         return copy
     }
 
     var summary: String {
-        let counts = counts.withLock { $0 }
-        return """
-            \(plan.sessions.count) sessions of \(plan.messages.count) messages: \
-            \(history.handlerCounts.values.reduce(0, +)) handler calls \(history.outcomes.sorted { $0.key < $1.key }), \
-            \(counts.stops) stops, of which \(counts.suspensions) as the system suspends, \(counts.checks) looks for locks, \
-            \(counts.kills) kills with \(history.killedSessionCount) sessions, \(processCount) processes, rounds \
-            \(roundCounts.map { "\($0.key): \($0.value)" }.sorted()), shown again by the exceptions: \
-            \(history.exceptionCount)
-            """
+        """
+        \(plan.sessions.count) sessions of \(plan.messages.count) messages: \
+        \(history.handlerCounts.values.reduce(0, +)) handler calls \(history.outcomes.sorted { $0.key < $1.key }), \
+        \(stopCount) stops, of which \(suspensionCount) as the system suspends, with a look for locks, \
+        \(killCount) kills with \(history.killedSessionCount) sessions, \(processCount) processes, rounds \
+        \(roundCounts.map { "\($0.key): \($0.value)" }.sorted()), shown again by the exceptions: \
+        \(history.exceptionCount)
+        """
     }
 
     func runAll() throws {
@@ -120,7 +113,7 @@ private final class SuspensionRun {
         processes.shuffle(using: &random)
         let batches = batches(of: sessions, for: count, kind, isLast: isLast)
         let drivers = zip(processes, batches).map { process, batch in
-            SuspensionDriver(process, batch, mayKill: !isLast, random: SplitMix64(seed: random.next()), counts)
+            SuspensionDriver(process, batch, mayKill: !isLast, random: SplitMix64(seed: random.next()))
         }
         let probe = count == 1 && kind == .ordinary ? command("store-try '\(store)' probe") : nil
         if kind == .full { try disk?.fill(exceptPages: Int.random(in: 0...12, using: &random)) }
@@ -136,7 +129,10 @@ private final class SuspensionRun {
         }
         for driver in drivers {
             try append("\(driver.process.name) \(driver.isKilled ? "killed" : "idle")")
-            driverViolations.withLock { $0 += driver.violations }
+            for violation in driver.violations { history.require(false, violation) }
+            stopCount += driver.stopCount
+            suspensionCount += driver.suspensionCount
+            killCount += driver.isKilled ? 1 : 0
         }
         processes.removeAll { process in drivers.contains { $0.process === process && $0.isKilled } }
         if kind == .full { try disk?.makeRoom() }
@@ -193,16 +189,12 @@ private final class SuspensionDriver: @unchecked Sendable {
     private let batch: String
     private let mayKill: Bool
     private var random: SplitMix64
-    private let counts: Locked<(stops: Int, suspensions: Int, kills: Int, checks: Int)>
     private(set) var isKilled = false
+    private(set) var (stopCount, suspensionCount) = (0, 0)
     private(set) var violations: [String] = []
 
-    init(
-        _ process: SessionProcess, _ batch: String, mayKill: Bool, random: SplitMix64,
-        _ counts: Locked<(stops: Int, suspensions: Int, kills: Int, checks: Int)>
-    ) {
-        (self.process, self.batch, self.mayKill) = (process, batch, mayKill)
-        (self.random, self.counts) = (random, counts)
+    init(_ process: SessionProcess, _ batch: String, mayKill: Bool, random: SplitMix64) {
+        (self.process, self.batch, self.mayKill, self.random) = (process, batch, mayKill, random)
     }
 
     /// Starts the batch and waits until each handler was called, while another process has the store locked.
@@ -234,15 +226,11 @@ private final class SuspensionDriver: @unchecked Sendable {
                 }
                 let isIdle = lines.contains("idle")
                 let isSuspended = isIdle || lines.contains("suspended")
-                counts.withLock { counts in
-                    counts.stops += 1
-                    counts.suspensions += isSuspended ? 1 : 0
-                    counts.checks += isSuspended ? 1 : 0
-                }
+                stopCount += 1
+                suspensionCount += isSuspended ? 1 : 0
                 if isSuspended { try checkLocks(probe) }
                 if mayKill, Int.random(in: 0..<6, using: &random) == 0 {
                     isKilled = true
-                    counts.withLock { $0.kills += 1 }
                     return try process.kill()
                 }
                 if isIdle { return }
@@ -267,10 +255,5 @@ private final class SuspensionDriver: @unchecked Sendable {
         } catch {
             violations.append("\(process.name): \(error)")
         }
-    }
-
-    private func pause(nanoseconds: Int) {
-        var wanted = timespec(tv_sec: 0, tv_nsec: nanoseconds)
-        _ = unsafe nanosleep(&wanted, nil)
     }
 }

@@ -1,41 +1,45 @@
 import Foundation
-import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
+/// Signed sets of sender keys. App and extension are processes that share the pins, and the system kills either at any time.
 @Suite("SenderPins") struct SenderPinsTests {
     private let folder: TemporaryFolder
     private let pins: SenderPins
 
     init() throws {
         folder = try TemporaryFolder()
-        pins = try SenderPins(folder: folder.path + "/keys", publishers: .test(), topic: TestPush.topic)
+        pins = try Self.pins(folder)
     }
 
-    private func result(of payload: [UInt8]) throws -> Result<OpenedPush, FailureClass> {
-        let keyring = KeysetKeyring(try TestKeys.keyset("p256"))
-        return try Opener(topic: TestPush.topic, keyring: keyring, senders: .pinned(pins))
-            .open(payload, at: TestPush.now)
+    private static func pins(_ folder: TemporaryFolder, epoch: Int64 = 1) throws -> SenderPins {
+        try SenderPins(folder: folder.path + "/keys", publishers: .test(epoch: epoch), topic: TestPush.topic)
     }
 
-    @Test("before the first set no sender is trusted, and there is no version") func none() throws {
-        #expect(try pins.version() == nil)
-        #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
-        #expect(try !pins.discardDamaged())
+    /// Why a push of the sender isn't opened; nil if it is.
+    private func failure(of signer: String?) throws -> FailureClass? {
+        try TestPush(signer: signer).opened(trusting: .pinned(pins)).failure
+    }
+
+    private func edit(_ change: (String) throws -> String) throws {
+        let file = folder.file("keys/\(TestSenderSet.file)")
+        try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
     }
 
     @Test("a set that either pinned publisher signed is accepted once, and pushes of its senders open")
     func accepted() throws {
+        #expect(try pins.version() == nil && !pins.discardDamaged())
+        #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
         #expect(try pins.accept(TestSenderSet().document(), at: TestPush.now))
         #expect(try !pins.accept(TestSenderSet().document(), at: TestPush.now))
-        _ = try result(of: TestPush(signer: "sender").sealed()).get()
-        try expectFailure(.unknownKey) { try result(of: TestPush(signer: "other sender").sealed()) }
-        try expectFailure(.undecryptable) { try result(of: TestPush().sealed()) }
-        let second = TestSenderSet(keys: ["other sender": TestSenderSet.always], sequence: 2)
+        #expect(try failure(of: "sender") == nil)
+        #expect(try failure(of: "other sender") == .unknownKey)
+        #expect(try failure(of: nil) == .undecryptable)
+        let second = TestSenderSet(keys: TestSenderSet.other, sequence: 2)
         #expect(try pins.accept(second.document(by: .next), at: TestPush.now))
-        _ = try result(of: TestPush(signer: "other sender").sealed()).get()
+        #expect(try failure(of: "other sender") == nil)
         #expect(try folder.names(in: "keys") == [TestSenderSet.file])
         #expect(try folder.mode(of: "keys/\(TestSenderSet.file)") == 0o600)
     }
@@ -43,41 +47,28 @@ import Testing
     @Test("an app update with a higher epoch accepts its set although the stored one of the earlier epoch was damaged")
     func damagedBeforeTheUpdate() throws {
         try pins.accept(TestSenderSet().document(), at: TestPush.now)
-        let file = folder.file("keys/\(TestSenderSet.file)")
-        var text = try String(contentsOf: file, encoding: .utf8)
-        let document = try #require(text.range(of: "\"document\": \""))
-        text.replaceSubrange(document.upperBound..., with: "AAAA\"}\n")
-        try Data(text.utf8).write(to: file)
+        try edit { $0.replacing(/"document": "[^"]*"/, with: #""document": "AAAA""#) }
         #expect(throws: DeviceKeyError.self) { try pins.version() }
-        let updated = try SenderPins(
-            folder: folder.path + "/keys", publishers: .test(epoch: 2), topic: TestPush.topic)
+        let updated = try Self.pins(folder, epoch: 2)
         #expect(try updated.version() == nil)
         #expect(try updated.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now))
     }
 
-    @Test(
-        "a state whose epoch was raised without its document is damaged for every bundle, and discarded",
-        arguments: [1, 2, 3] as [Int64])
+    @Test("a state whose epoch was raised without its document is damaged", arguments: [1, 2, 3] as [Int64])
     func raisedEpoch(pinned: Int64) throws {
-        let path = folder.path + "/keys"
-        let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
-        try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
-        let file = folder.file("keys/\(TestSenderSet.file)")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        try Data(text.replacing("\"epoch\": 2", with: "\"epoch\": 9").utf8).write(to: file)
-        let pins = try SenderPins(folder: path, publishers: .test(epoch: pinned), topic: TestPush.topic)
+        try Self.pins(folder, epoch: 2).accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
+        try edit { $0.replacing("\"epoch\": 2", with: "\"epoch\": 9") }
+        let pins = try Self.pins(folder, epoch: pinned)
+        let document = try TestSenderSet(epoch: pinned).document()
         expectDeviceKeyError(.damaged) { try pins.version() }
-        expectDeviceKeyError(.damaged) {
-            try pins.accept(TestSenderSet(epoch: pinned).document(), at: TestPush.now)
-        }
+        expectDeviceKeyError(.damaged) { try pins.accept(document, at: TestPush.now) }
         #expect(try pins.discardDamaged())
-        #expect(try pins.accept(TestSenderSet(epoch: pinned).document(), at: TestPush.now))
+        #expect(try pins.accept(document, at: TestPush.now))
     }
 
     @Test("a version of the app with a lower epoch accepts no set and trusts no sender: rolledBack, unknownKey")
     func lowerEpoch() throws {
-        let path = folder.path + "/keys"
-        let second = try SenderPins(folder: path, publishers: .test(epoch: 2), topic: TestPush.topic)
+        let second = try Self.pins(folder, epoch: 2)
         try second.accept(TestSenderSet(epoch: 2).document(), at: TestPush.now)
         #expect(try pins.version() == nil)
         #expect(throws: FailureClass.unknownKey) { try pins.trustedSenders() }
@@ -103,32 +94,86 @@ import Testing
         let read = try SenderPins(
             folder: folder.path + "/keys", publishers: SenderSetPins(json: json), topic: TestPush.topic)
         #expect(try read.accept(TestSenderSet().document(), at: TestPush.now))
-        let sender = Data(ReferenceVectors.shared.publicJWK("sender"))
-        let text =
-            #"{"publishers":[\#(String(decoding: sender, as: UTF8.self))],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":1}"#
-        let wrong = #expect(throws: KeyError.self) { try SenderSetPins(json: Array(text.utf8)) }
-        #expect(wrong?.code == .wrongKind)
-        let topic = #expect(throws: KeyError.self) {
-            try SenderPins(folder: folder.path, publishers: .test(), topic: "com example")
-        }
-        #expect(topic?.code == .invalidTopic)
+        let sender = ReferenceVectors.shared.publicJWK("sender").text
+        let text = #"{"publishers":[\#(sender)],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":1}"#
+        expectKeyError(.wrongKind) { try SenderSetPins(json: Array(text.utf8)) }
+        expectKeyError(.invalidTopic) { try SenderPins(folder: folder.path, publishers: .test(), topic: "com example") }
     }
 
     @Test("the largest state that can be accepted fits into its file: 4,096 revoked keys and a document of 256 KiB")
     func largestState() throws {
         try pins.accept(TestSenderSet().document(), at: TestPush.now)
         var random = SplitMix64(seed: 3)
-        let file = folder.file("keys/\(TestSenderSet.file)")
         let thumbprints = (0..<4_096).map { _ in "\"\(Base64URL.encode(random.bytes(32)))\"" }
-        let stored = try String(contentsOf: file, encoding: .utf8)
-        try Data(stored.replacing("[]", with: "[\(thumbprints.joined(separator: ", "))]").utf8).write(to: file)
+        try edit { $0.replacing("[]", with: "[\(thumbprints.joined(separator: ", "))]") }
         let next = try TestSenderSet(sequence: 2).document()
         let padded = next + [UInt8](repeating: UInt8(ascii: " "), count: 262_144 - next.count)
         #expect(try pins.accept(padded, at: TestPush.now))
         #expect(try pins.version()?.sequence == 2)
-        _ = try result(of: TestPush(signer: "sender").sealed()).get()
-        let third = TestSenderSet(keys: ["sender": .revoked(at: UnixTime(1))], sequence: 3)
+        #expect(try failure(of: "sender") == nil)
+        let third = TestSenderSet(keys: [("sender", .revoked(at: UnixTime(1)))], sequence: 3)
         expectDeviceKeyError(.unsuitable) { try pins.accept(third.document(), at: TestPush.now) }
         #expect(try pins.version()?.sequence == 2)
+    }
+
+    private static let setCount: Int64 = 40
+
+    /// Writes the pins, and sets of which every second one revokes the other sender's key, for processes.
+    private func writeSets() throws {
+        try Data(SenderSetPins.test().json).write(to: folder.file("pins.json"))
+        for sequence in 1...Self.setCount {
+            let other = sequence % 2 == 0 ? KeyLifecycle.revoked(at: TestPush.now) : .always
+            let set = TestSenderSet(keys: [("sender", .always), ("other sender", other)], sequence: sequence)
+            try Data(set.document()).write(to: folder.file("\(sequence).json"))
+        }
+    }
+
+    @Test("after any kill the state is the old or the new one, and the next set is accepted")
+    func killed() throws {
+        try writeSets()
+        let killCount = LongTests.value(60, short: 20)
+        var random = SplitMix64(seed: 11)
+        var (highest, midway): (Int64, Int) = (0, 0)
+        for run in 1...killCount {
+            let command = try ExtensionCommand(["senders", folder.path, "forever", "", "\(TestPush.now.seconds)"])
+            let lines = Int.random(in: 1...9, using: &random)
+            while try command.lines().count < lines, try !command.hasComplained() { sched_yield() }
+            command.process.kill()
+            #expect(try command.process.wait() == .signal(SIGKILL))
+            let complaint = try command.complaint()
+            try #require(complaint.isEmpty)
+            let reported = try command.lines().compactMap { Int64($0) }.max() ?? 0
+            midway += try folder.names(in: "keys").filter { $0.contains(".new-") }.count
+            let version = try #require(try pins.version(), "run \(run)")
+            #expect((reported...reported + 1).contains(version.sequence), "run \(run)")
+            #expect(version.sequence > highest, "run \(run)")
+            highest = version.sequence
+            _ = try pins.trustedSenders()
+        }
+        #expect(try pins.accept(TestSenderSet(sequence: highest + 1).document(), at: TestPush.now))
+        #expect(try folder.names(in: "keys") == [TestSenderSet.file])
+        print("\(killCount) kills, \(midway) of them while the state was written, \(highest) sets")
+    }
+
+    @Test("two processes accept the same sets at once: each set is accepted once, and the last one stays")
+    func race() throws {
+        try writeSets()
+        let arguments = ["senders", folder.path, "\(Self.setCount)", "2", "\(TestPush.now.seconds)"]
+        let commands = try (0..<2).map { _ in try ExtensionCommand(arguments) }
+        var accepted: [String] = []
+        for command in commands {
+            #expect(try command.process.wait() == .exit(0))
+            accepted += try command.lines()
+        }
+        #expect(Set(accepted).count == accepted.count)
+        #expect(accepted.contains("\(Self.setCount)"))
+        for command in commands {
+            let own = try command.lines().compactMap { Int64($0) }
+            #expect(own == own.sorted())
+        }
+        #expect(try pins.version()?.sequence == Self.setCount)
+        let other = try TestKeys.id("other sender")
+        let senders = try pins.trustedSenders()
+        #expect(throws: FailureClass.keyRevoked) { _ = try senders.verificationKey(other, at: TestPush.now) }
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
@@ -8,14 +7,9 @@ import Testing
 
 /// A keyring in a temporary folder, and the identity of an app whose clock the test sets.
 final class TestKeyring: Sendable {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder.make()
     static let name = "keys"
     static let now = TestPush.now
-
-    init() throws {
-        folder = try TemporaryFolder()
-    }
-
     var path: String { folder.path + "/" + Self.name }
     var keyring: FileKeyring { FileKeyring(folder: path) }
 
@@ -23,13 +17,20 @@ final class TestKeyring: Sendable {
         DeviceIdentity(storage: keyring, options: options, clock: { time })
     }
 
-    /// Makes a pair and confirms its registration.
     @discardableResult
     func register(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
         let identity = identity(options, at: time)
         let record = try identity.makeIfNeeded()
         try identity.confirmRegistered(record.kid)
         return try #require(try identity.current())
+    }
+
+    /// Makes a pair that follows the current one, and confirms its registration.
+    @discardableResult
+    func rotate(_ options: DeviceIdentity.Options = .init(), at time: UnixTime = now) throws -> RegistrationRecord {
+        let record = try identity(options, at: time).rotate()
+        try identity(options, at: time).confirmRegistered(record.kid)
+        return record
     }
 
     func names() throws -> [String] {
@@ -51,11 +52,7 @@ final class TestKeyring: Sendable {
 extension TestPush {
     /// Seals a push at ``now`` to the record, as a backend does.
     static func sealed(to record: RegistrationRecord) throws -> [UInt8] {
-        let sealer = try Sealer(topic: topic, clock: { now })
-        let push = try sealer.seal(
-            Array(json.utf8), to: Recipient(jwk: Array(record.jwk.bytes)),
-            placeholder: .literal(title: "New message", body: nil))
-        return Array(push.json)
+        try TestPush().seal(to: Recipient(jwk: Array(record.jwk.bytes))).bytes
     }
 
     static func open(
@@ -65,26 +62,16 @@ extension TestPush {
     }
 }
 
-/// Expects a `DeviceKeyError` with the code.
 func expectDeviceKeyError(
     _ code: DeviceKeyError.Code, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation,
     _ body: () throws -> some Any
 ) {
-    let error = #expect(throws: DeviceKeyError.self, comment, sourceLocation: location) { _ = try body() }
-    if let error {
-        #expect(error.code == code, comment ?? "\(error)", sourceLocation: location)
-    }
+    expectCode(code, of: \DeviceKeyError.code, comment, location: location, body)
 }
 
-/// Expects the keyring to throw the class for the key.
 func expectNoKey(
     _ expected: FailureClass, _ kid: KeyID, in keyring: any RecipientKeyring, at time: UnixTime = TestPush.now,
     location: SourceLocation = #_sourceLocation
 ) {
-    do throws(FailureClass) {
-        _ = try keyring.key(kid, at: time)
-        Issue.record("found", sourceLocation: location)
-    } catch {
-        #expect(error == expected, sourceLocation: location)
-    }
+    #expect(throws: expected, sourceLocation: location) { try keyring.key(kid, at: time) }
 }

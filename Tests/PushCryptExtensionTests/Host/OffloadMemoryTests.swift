@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptCore
 import PushCryptExtension
 import PushCryptSender
 import PushCryptTestSupport
@@ -70,20 +69,13 @@ import Testing
             Shape("white space", start: ",", end: #""x":0"#, separator: "") { _ in String(repeating: " ", count: 64) },
         ]
         + [
-            Shape(
-                "a long title and body", start: "", end: "",
-                alert:
-                    #"{"title":"\#(String(repeating: "é", count: 65_000))","body":"\#(String(repeating: "a", count: 130_000))"}"#,
-                separator: ""
-            ) { _ in "" },
-            Shape(
-                "arguments of a text", start: "", end: "",
-                alert: #"{"loc-key":"x","loc-args":["#
-                    + (0..<13_700).map { "\"\(number($0, 16))\"" }.joined(separator: ",")
-                    + "]}",
-                separator: ""
-            ) { _ in "" },
+            Shape("a long title and body", start: "", end: "", alert: longAlert, separator: "") { _ in "" },
+            Shape("arguments of a text", start: "", end: "", alert: longArguments, separator: "") { _ in "" },
         ]
+    private static let longAlert =
+        #"{"title":"\#(String(repeating: "é", count: 65_000))","body":"\#(String(repeating: "a", count: 130_000))"}"#
+    private static let longArguments =
+        #"{"loc-key":"x","loc-args":["# + (0..<13_700).map { "\"\(number($0, 16))\"" }.joined(separator: ",") + "]}"
 
     /// glibc's allocator raises its mmap threshold when it frees a large block, and then keeps 1 to 2 MB of freed memory here.
     /// Apple's allocator returns large blocks. With a fixed threshold glibc does so too.
@@ -92,13 +84,11 @@ import Testing
 
     /// The short form uses one shape of each kind: numbers, strings, nesting, names of the root, one long value, alert text.
     private static let chosenShapes = LongTests.value(
-        shapes,
-        short: shapes.filter {
-            [
-                "fractions", "strings on the heap", "objects of one",
-                "members of the root with long names", "one string of escapes", "arguments of a text",
-            ].contains($0.testDescription)
-        })
+        shapes, short: shapes.filter { chosenNames.contains($0.testDescription) })
+    private static let chosenNames: Set = [
+        "fractions", "strings on the heap", "objects of one", "members of the root with long names",
+        "one string of escapes", "arguments of a text",
+    ]
 
     @Test(
         "restoring the largest payload, including userInfo, needs less than 4 MB above idle",
@@ -110,11 +100,8 @@ import Testing
             let blob = try Sealer.offload(Array(json.utf8))
             try Data(blob.bytes).write(to: folder.file(name))
             let reference = try OffloadReference(url: "https://files.example/\(name)", blob: blob.reference)
-            let sealer = try Sealer(topic: TestPush.topic, clock: { TestPush.now })
-            let push = try sealer.seal(
-                PushNotification(title: "short"), to: TestKeys.recipient("p256"), placeholder: .standard,
-                offload: reference)
-            try Data(push.json).write(to: folder.file(name + ".json"))
+            let push = try TestPush(json: #"{"aps":{"alert":"short"}}"#, offload: reference).sealed()
+            try Data(push).write(to: folder.file(name + ".json"))
         }
         // On a busy machine, code that the system dropped meanwhile and reads again counts too: at most three runs.
         var growths: [Int] = []
@@ -123,11 +110,8 @@ import Testing
     }
 
     private func growth(in folder: TemporaryFolder) throws -> Int {
-        let output = try #require(
-            try ExtensionCommand.output(
-                [
-                    "offload", folder.file("key.json").path, folder.path, TestPush.topic, "\(TestPush.now.seconds)",
-                ], prefix: Self.allocator))
+        let command = ["offload", folder.file("key.json").path, folder.path, TestPush.topic, "\(TestPush.now.seconds)"]
+        let output = try #require(try ExtensionCommand.output(command, prefix: Self.allocator))
         #expect(output.first == "restored 2")
         return try #require(output.first { $0.hasPrefix("growth ") }.flatMap { Int($0.dropFirst(7)) })
     }

@@ -2,8 +2,34 @@
 import Foundation
 import PushCryptPrimitives
 import PushCryptTestSupport
+import Testing
 
 @testable import PushCryptExtension
+
+/// What happens to the process of an extension in one state space walk.
+struct DeliveryScenario: Sendable, CustomTestStringConvertible {
+    enum Event: String {
+        /// A stage with a time limit writes a file and changes the title.
+        case stage
+        /// The session's deadline and the time limit of the stage may be reached.
+        case timers
+        /// The system calls `serviceExtensionTimeWillExpire`.
+        case warning
+        /// The process is suspended for two minutes: the clock moves, and no timer fires for that reason.
+        case suspension
+        case kill
+    }
+
+    let events: [Event]
+    /// How often the system delivers the message, at the same time.
+    let copyCount: Int
+
+    init(_ events: Event..., copies: Int = 1) { (self.events, copyCount) = (events, copies) }
+
+    var testDescription: String { (["\(copyCount) copies"] + events.map(\.rawValue)).joined(separator: ", ") }
+
+    func has(_ event: Event) -> Bool { events.contains(event) }
+}
 
 /// One process of an extension, whose threads the walk continues one by one.
 final class DeliveryWorld: Sendable {
@@ -14,7 +40,6 @@ final class DeliveryWorld: Sendable {
         var isSeen = false
         /// The calls of the store that have its lock or wait for it.
         var lockCount = 0
-        /// The requests to keep the process running.
         var activityCount = 0
         var fault: String?
         var timerCount = 0
@@ -23,7 +48,6 @@ final class DeliveryWorld: Sendable {
 
     private struct Killed: Error {}
 
-    /// A fault that the walk must find.
     enum PlantedFault {
         /// The system isn't asked to keep the process running.
         case noActivity
@@ -49,14 +73,14 @@ final class DeliveryWorld: Sendable {
         for number in 1...scenario.copyCount {
             let session = session(number)
             threads.start("push \(number)", "didReceive") { session.start() }
-            if scenario.isWarned { threads.start("warning \(number)", "timeWillExpire") { session.expire() } }
+            if scenario.has(.warning) { threads.start("warning \(number)", "timeWillExpire") { session.expire() } }
         }
-        if scenario.isSuspended {
+        if scenario.has(.suspension) {
             threads.start("suspension", "two minutes pass", [.changes("clock")]) { [state] in
                 ThreadObservation.$observer.withValue(nil) { state.withLock { $0.clock = $0.clock + 120 } }
             }
         }
-        if scenario.isKilled {
+        if scenario.has(.kill) {
             threads.start("kill", "ends the process", [.changes("outside")]) { [state] in
                 ThreadObservation.$observer.withValue(nil) { state.withLock { $0.isKilled = true } }
             }
@@ -79,12 +103,12 @@ final class DeliveryWorld: Sendable {
             return { [self] in changeActivity("gives the time back", by: -1) }
         }
         configuration.timer = Timer(world: self, number: number)
-        if scenario.hasStage { configuration.stages = [FileStage(world: self)] }
+        if scenario.has(.stage) { configuration.stages = [FileStage(world: self)] }
         return DeliverySession(payload: place.payload, configuration: configuration) { [self] delivery in
             _ = try? outside("handler") { [self] in
                 state.withLock { state in
                     // The store's time limit may pass before the message is recorded.
-                    if delivery.failure == nil, !state.isSeen, !scenario.hasTimers {
+                    if delivery.failure == nil, !state.isSeen, !scenario.has(.timers) {
                         state.fault = state.fault ?? "the message is shown before it is recorded"
                     }
                     state.deliveries.append(delivery)
@@ -131,7 +155,6 @@ final class DeliveryWorld: Sendable {
         }
     }
 
-    /// The store on disk.
     private struct Memory: DeliveryMemory {
         let world: DeliveryWorld
 
@@ -172,7 +195,7 @@ final class DeliveryWorld: Sendable {
         let number: Int
 
         func schedule(after duration: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-            guard world.scenario.hasTimers else { return {} }
+            guard world.scenario.has(.timers) else { return {} }
             let (threads, isCancelled) = (world.threads, Locked(false))
             // The store's time limit is set twice, so the name has a number.
             let name = threads.step("sets \(duration)", [.changes("timers")]) {
@@ -217,21 +240,21 @@ final class DeliveryWorld: Sendable {
         if let fault = end.fault { throw BrokenInvariant(description: fault) }
         let count = end.deliveries.count
         let expected = end.isKilled ? 0...scenario.copyCount : scenario.copyCount...scenario.copyCount
-        try BrokenInvariant.require(expected.contains(count), "the handlers were called \(count) times")
+        try require(expected.contains(count), "the handlers were called \(count) times")
         for delivery in end.deliveries {
             let isWhole = delivery.failure.map { delivery.content == place.placeholder($0) }
-            try BrokenInvariant.require(
+            try require(
                 isWhole ?? place.restored.contains(delivery.content),
                 "the content is neither whole nor a placeholder: \(delivery.content)")
         }
         let shown = end.deliveries.filter { $0.failure == nil }
         // A claim lapses while the process is suspended: then another copy may be shown.
-        try BrokenInvariant.require(
-            shown.count <= (scenario.isSuspended ? scenario.copyCount : 1), "the message was shown \(shown.count) times"
-        )
+        try require(
+            shown.count <= (scenario.has(.suspension) ? scenario.copyCount : 1),
+            "the message was shown \(shown.count) times")
         if !end.isKilled {
             let kept = shown.contains { !$0.content.attachments.isEmpty }
-            try BrokenInvariant.require(
+            try require(
                 FileManager.default.fileExists(atPath: place.file) == kept, "the file's existence isn't \(kept)")
         }
         try checkNextProcess(end, isShown: !shown.isEmpty)
@@ -242,29 +265,27 @@ final class DeliveryWorld: Sendable {
         let next = place.store.store()
         func isGranted(at time: UnixTime) throws -> Bool {
             let push = place.push
-            let answer = try next.claim(
-                push.name, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
+            let answer = try next.claim(push.name, issuedAt: push.issuedAt, expiresAt: push.expiresAt, at: time)
             guard case .success(let claim) = answer else { return false }
             try next.release(claim)
             return true
         }
         let (now, later) = (end.clock, end.clock + ReplayMemory.claimLifetimeInSeconds)
         if end.isKilled {
-            try BrokenInvariant.require(
-                !isShown || end.isSeen || scenario.hasTimers, "after the kill a message that was shown isn't seen")
+            try require(
+                !isShown || end.isSeen || scenario.has(.timers), "after the kill a message that was shown isn't seen")
             // A late claim can be released before the message is recorded: then it is seen without a claim.
             let isBlocked = end.isClaimed || end.isSeen
-            try BrokenInvariant.require(
+            try require(
                 try isGranted(at: now) == !isBlocked,
                 "right after the kill the message is \(isBlocked ? "shown again" : "blocked")")
-            try BrokenInvariant.require(
+            try require(
                 try isGranted(at: later) == !end.isSeen,
                 "after the kill and a minute the message is \(end.isSeen ? "shown again" : "lost")")
-        } else {
-            try BrokenInvariant.require(
-                try isGranted(at: now) == !isShown, isShown ? "the message is shown again" : "the message is blocked")
-            try BrokenInvariant.require(
-                try isGranted(at: later) == !isShown, isShown ? "the message is shown again" : "the message is lost")
+            return
+        }
+        for time in [now, later] {
+            try require(try isGranted(at: time) == !isShown, "the message is \(isShown ? "shown again" : "lost")")
         }
     }
 }

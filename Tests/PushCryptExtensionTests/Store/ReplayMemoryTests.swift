@@ -4,19 +4,19 @@ import Testing
 
 @testable import PushCryptExtension
 
-/// PROTOCOL section 5, "Replay".
+/// PROTOCOL section 5, "Replay". ``ReplayModelTests`` compare both roles and the highest times with a model.
 @Suite struct ReplayMemoryTests {
-    private let folder: StoreFolder
-    private let store: SharedStore
+    private let folder = StoreFolder { $0.messageLimit = 5 }
+    private var store: SharedStore { folder.first }
     private let now = StoreFolder.now
     private static let window = MessageHeader.windowInSeconds
-    private static let tolerance = Freshness.toleranceInSeconds
-
+    /// How much later H is when a message is still remembered.
+    private static let memory = window + Freshness.toleranceInSeconds
     private static let day: Int64 = 86_400
 
-    init() throws {
-        folder = try StoreFolder()
-        store = folder.store { $0.messageLimit = 5 }
+    /// Claims messages that are named by their `iat`.
+    private func claimEach(_ numbers: ClosedRange<Int>, _ other: SharedStore? = nil) throws {
+        for number in numbers { #expect(try claim("\(number)", Int64(number), other)) }
     }
 
     /// Raises H to the `iat`. The store confirms at most one window a day.
@@ -27,14 +27,16 @@ import Testing
         #expect(try store.replayState().confirmed == (now + issuedAt).seconds)
     }
 
-    private func claim(_ id: String, _ issuedAt: Int64 = 0, at time: Int64 = 0, _ other: SharedStore? = nil) throws
-        -> Bool
-    {
+    private func claim(
+        _ id: String, _ issuedAt: Int64 = 0, at time: Int64 = 0, _ other: SharedStore? = nil
+    ) throws -> Bool {
         try (other ?? store).claim(id, issuedAt: now + issuedAt, at: now + time)
     }
 
     @Test("a message is granted once, even after it was seen or in another process")
     func once() throws {
+        // Marking a message that wasn't claimed does nothing.
+        try store.markSeen("a")
         #expect(try claim("a"))
         #expect(try !claim("a"))
         try store.markSeen("a")
@@ -45,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "a claim lapses after 60 seconds in either direction of the clock",
+        "a claim lapses after 60 seconds in either direction of the clock, and a seen message doesn't",
         arguments: [
             (0, false), (1, false), (59, false), (60, true), (61, true), (1_000_000, true), (-59, false), (-60, true),
             (-80_000, true),
@@ -55,27 +57,16 @@ import Testing
         #expect(try claim("a", 0, at: time) == isGranted)
         // The second claim also lasts 60 seconds.
         if isGranted { #expect(try !claim("a", 0, at: time + 1)) }
+        #expect(try claim("b"))
+        try store.markSeen("b")
+        #expect(try !claim("b", 0, at: time))
     }
 
-    @Test("a seen message doesn't lapse", arguments: [60, 1_000_000, -60, -80_000] as [Int64])
-    func seen(_ time: Int64) throws {
-        #expect(try claim("a"))
-        try store.markSeen("a")
-        #expect(try !claim("a", 0, at: time))
-    }
-
-    @Test(
-        "message times at the limits of Int64 are refused, and such clock times are clamped",
-        arguments: [Int64.min, Int64.max])
+    @Test("message times at the limits of Int64 are refused, clock times clamped", arguments: [Int64.min, Int64.max])
     func bounds(_ time: Int64) throws {
         let (least, most) = (UnixTime(0), UnixTime(UnixTime.protocolRange.upperBound))
-        func answer(
-            _ id: String, _ issuedAt: UnixTime, _ expiresAt: UnixTime, at time: UnixTime
-        ) throws -> FailureClass? {
-            switch try store.claim(id, issuedAt: issuedAt, expiresAt: expiresAt, at: time) {
-            case .success: nil
-            case .failure(let failure): failure
-            }
+        func answer(_ id: String, _ iat: UnixTime, _ exp: UnixTime, at time: UnixTime) throws -> FailureClass? {
+            try store.claim(id, issuedAt: iat, expiresAt: exp, at: time).failure
         }
         #expect(try answer("a", now, now + Self.window, at: now) == nil)
         #expect(try answer("a", now, now + Self.window, at: UnixTime(time)) == (time < 0 ? .notYetValid : .expired))
@@ -86,43 +77,19 @@ import Testing
         #expect(try answer("f", now, now + Self.window, at: now) == nil)
     }
 
-    @Test("the app and the extension each show a message once")
-    func roles() throws {
-        let app = folder.store(.app)
-        #expect(try claim("a", 7))
-        try store.markSeen("a")
-        #expect(try app.replayState().latest == nil)
-        #expect(try claim("a", 7, app))
-        try app.markSeen("a")
-        #expect(try !claim("a", 7, app) && !claim("a", 7))
-    }
-
-    @Test("L is the highest granted iat and doesn't decrease")
-    func highest() throws {
-        #expect(try store.replayState().latest == nil)
-        for (number, (issuedAt, highest)) in [(10, 10), (5, 10), (10, 10), (11, 11)].enumerated() {
-            #expect(try claim("\(number)", Int64(issuedAt)))
-            #expect(try store.replayState().latest == (now + Int64(highest)).seconds)
-        }
-        #expect(try !claim("3", 99))
-        #expect(try folder.store().replayState().latest == (now + 11).seconds)
-    }
-
     @Test("a message is remembered until H is more than a window and 10 minutes later")
     func window() throws {
         let store = folder.store()
         #expect(try claim("old", 0, at: 0, store) && claim("later", 1, at: 0, store))
-        try confirm(Self.window + Self.tolerance, store)
+        try confirm(Self.memory, store)
         #expect(try store.rememberedIDs().suffix(2) == ["later", "old"])
-        try confirm(Self.window + Self.tolerance + 1, store)
+        try confirm(Self.memory + 1, store)
         #expect(try store.rememberedIDs().last == "later")
         #expect(try !claim("old", 0, at: 0, store) && !claim("third", 0, at: 0, store))
     }
 
     /// A campaign message that was sealed again has the same id and a later iat, and is remembered by the later iat.
-    @Test(
-        "a refused repeat with a later iat extends the time for which the message is remembered",
-        arguments: [false, true])
+    @Test("a refused repeat with a later iat extends the memory of the message", arguments: [false, true])
     func resealed(_ wasSeen: Bool) throws {
         let store = folder.store()
         #expect(try claim("a", 0, at: 0, store))
@@ -131,9 +98,9 @@ import Testing
         // An earlier iat doesn't lower it.
         #expect(try !claim("a", 300, at: 59, store))
         #expect(try store.replayState().latest == now.seconds)
-        try confirm(Self.window + Self.tolerance + 600, store)
+        try confirm(Self.memory + 600, store)
         #expect(try store.rememberedIDs().last == "a")
-        try confirm(Self.window + Self.tolerance + 601, store)
+        try confirm(Self.memory + 601, store)
         #expect(try store.rememberedIDs().last != "a")
     }
 
@@ -168,15 +135,13 @@ import Testing
         #expect(try !claim("a", 20 * Self.day, at: 31 * Self.day))
     }
 
-    /// Claims a message, which must be granted.
-    private func granted(_ id: String, at time: Int64 = 0) throws -> MessageClaim {
-        let message = MessageStamp(name: id, issuedAt: now, expiresAt: now + Self.window)
-        #expect(try store.claimInFile(message, at: now.seconds + time).refusal == nil)
-        return message.claim
-    }
-
     @Test("a released message can be claimed again, and releasing a replaced claim or a seen message does nothing")
     func release() throws {
+        func granted(_ id: String, at time: Int64 = 0) throws -> MessageClaim {
+            let message = MessageStamp(name: id, issuedAt: now, expiresAt: now + Self.window)
+            #expect(try store.claimInFile(message, at: now.seconds + time).refusal == nil)
+            return message.claim
+        }
         let first = try granted("a")
         try store.release(first)
         let second = try granted("a")
@@ -196,8 +161,7 @@ import Testing
 
     @Test("at the limit the oldest message is forgotten, and messages of its age or older are refused")
     func floor() throws {
-        for number in 1...5 { #expect(try claim("\(number)", Int64(number))) }
-        #expect(try claim("6", 6))
+        try claimEach(1...6)
         #expect(try !claim("1", 1))
         #expect(try !claim("new", 1))
         #expect(try !claim("2", 2))
@@ -212,7 +176,7 @@ import Testing
 
     @Test("at the limit the new message may be the oldest and is granted once")
     func floorOfItself() throws {
-        for number in 11...15 { #expect(try claim("\(number)", Int64(number))) }
+        try claimEach(11...15)
         #expect(try claim("10", 10))
         #expect(try !claim("10", 10, at: 60))
         #expect(try !claim("new", 9))
@@ -221,7 +185,7 @@ import Testing
 
     @Test("a smaller limit takes effect with the next message")
     func smallerLimit() throws {
-        for number in 1...5 { #expect(try claim("\(number)", Int64(number))) }
+        try claimEach(1...5)
         let small = folder.store { $0.messageLimit = 2 }
         #expect(try claim("6", 6, small))
         #expect(try !claim("4", 4, at: 60, small))
@@ -231,16 +195,10 @@ import Testing
     @Test("messages that another process has claimed count for the limit")
     func otherProcess() throws {
         let other = folder.store { $0.messageLimit = 5 }
-        for number in 1...3 { #expect(try claim("\(number)", Int64(number))) }
-        for number in 4...6 { #expect(try claim("\(number)", Int64(number), other)) }
+        try claimEach(1...3)
+        try claimEach(4...6, other)
         #expect(try claim("7", 7))
         #expect(try !claim("new", 2))
         #expect(try claim("new", 3))
-    }
-
-    @Test("marking a message that wasn't claimed does nothing")
-    func unknown() throws {
-        try store.markSeen("a")
-        #expect(try claim("a"))
     }
 }

@@ -1,21 +1,27 @@
 import Foundation
+import PushCryptPrimitives
 import PushCryptSQLite
 import PushCryptTestSupport
+import Testing
 
 @testable import PushCryptExtension
 
-/// A temporary folder for a store.
 struct StoreFolder {
     static let now = UnixTime(1_800_000_000)
-
     private let temporary: TemporaryFolder
     /// A folder in memory if the system has one, because each transaction waits for the disk several times.
     private static let parent =
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(fileURLWithPath: "/dev/shm", isDirectory: true) : FileManager.default.temporaryDirectory
 
-    init() throws {
-        temporary = try TemporaryFolder(in: Self.parent)
+    /// The store of the extension's first process.
+    let first: SharedStore
+
+    init(_ change: (inout SharedStore.Configuration) -> Void = { _ in }) {
+        temporary = .make(in: Self.parent)
+        var configuration = SharedStore.Configuration()
+        change(&configuration)
+        first = SharedStore(folder: temporary.path + "/store", role: .extension, configuration: configuration)
     }
 
     /// The store's folder, which doesn't exist before the first use.
@@ -52,30 +58,45 @@ struct StoreFolder {
         return try database.rows("PRAGMA integrity_check") { $0.text(0) ?? "" }
     }
 
-    /// Runs statements on another connection.
     func script(_ sql: StaticString) throws {
         try Database(path: file.path, busyTimeout: .seconds(10)).script(sql)
     }
 
-    /// Copies the store to another folder.
+    /// Runs the body while another process locks the `folder` or the `database`.
+    func whileHeld(_ lock: String = "database", _ body: () async throws -> Void) async throws {
+        let holder = try ExtensionProcess.start("store-hold", path, lock)
+        #expect(holder.line() == "held")
+        try await body()
+        holder.process.kill()
+        #expect(try holder.process.wait() == .signal(SIGKILL))
+    }
+
     func copy() throws -> StoreFolder {
-        let other = try StoreFolder()
+        let other = StoreFolder()
         try FileManager.default.copyItem(atPath: path, toPath: other.path)
         return other
     }
 }
 
+extension TemporaryFolder {
+    /// A new folder, for a property of a suite.
+    static func make(in parent: URL = FileManager.default.temporaryDirectory) -> TemporaryFolder {
+        do { return try TemporaryFolder(in: parent) } catch { preconditionFailure("\(error)") }
+    }
+}
+
 extension SharedStore {
     /// Claims a message that expires after 30 days, in the file only.
-    func claim(_ id: String, issuedAt: UnixTime, at time: UnixTime) throws -> Bool {
-        let message = MessageStamp(
-            name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
+    func claim(
+        _ id: String, issuedAt: UnixTime = StoreFolder.now, at time: UnixTime = StoreFolder.now
+    ) throws -> Bool {
+        let message = MessageStamp(name: id, issuedAt: issuedAt, expiresAt: issuedAt + MessageHeader.windowInSeconds)
         return try claimInFile(message, at: time.seconds).refusal == nil
     }
 
     /// Claims a message as a session does.
     func claim(
-        _ id: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime
+        _ id: String, issuedAt: UnixTime, expiresAt: UnixTime, at time: UnixTime = StoreFolder.now
     ) throws -> Result<MessageClaim, FailureClass> {
         let message = MessageStamp(name: id, issuedAt: issuedAt, expiresAt: expiresAt)
         let isReserved = reserve(message, at: time)
@@ -103,7 +124,6 @@ extension SharedStore {
         try transaction { [role] database throws(SQLiteError) in try ReplayState.read(database, role) }
     }
 
-    /// Whether the file has the message as seen.
     func isSeen(_ id: String) throws -> Bool {
         try transaction { [role] database throws(SQLiteError) in
             try database.integer(
@@ -134,7 +154,6 @@ extension DeliveryReport {
 }
 
 extension Receipt {
-    /// The receipt of a push whose `push_id` is `name`.
     static func sample(
         _ name: String, _ failure: FailureClass? = nil, at time: UnixTime = StoreFolder.now
     ) throws -> Receipt {
@@ -143,12 +162,42 @@ extension Receipt {
     }
 }
 
-/// Returns the code of the `StoreError` that the body throws; nil if it throws none.
-func storeErrorCode(_ body: () throws -> Void) -> StoreError.Code? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return (error as? StoreError)?.code
+/// A session's store that notes its calls, and lets the test act in them.
+final class WatchedStore: DeliveryMemory {
+    let log: Locked<[String]>
+    private let store: SharedStore
+    private let watch = Locked<(@Sendable (String) -> Void)?>(nil)
+
+    init(_ store: SharedStore, log: Locked<[String]> = Locked([])) {
+        (self.store, self.log) = (store, log)
+    }
+
+    var calls: [String] { log.withLock { $0 } }
+
+    /// Runs `body` in each later call with the noted text.
+    func whenCalled(_ body: @escaping @Sendable (String) -> Void) { watch.withLock { $0 = body } }
+
+    func highestIssuedAt(at time: UnixTime) throws -> UnixTime? {
+        note("highestIssuedAt")
+        return try store.highestIssuedAt(at: time)
+    }
+
+    func reserve(_ message: MessageStamp, at time: UnixTime) -> Bool { store.reserve(message, at: time) }
+
+    func claim(_ message: MessageStamp, isReserved: Bool, at time: UnixTime) throws -> ClaimAnswer {
+        note("claim")
+        defer { note("claimed") }
+        return try store.claim(message, isReserved: isReserved, at: time)
+    }
+
+    func record(_ record: DeliveryRecord) throws -> RecordAnswer {
+        note(record.isShown ? "record shown" : "record")
+        defer { note("recorded") }
+        return try store.record(record)
+    }
+
+    private func note(_ call: String) {
+        log.withLock { $0.append(call) }
+        watch.withLock { $0 }?(call)
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
@@ -13,7 +14,6 @@ final class TestSession: Sendable {
     let asked = Signal()
     /// Given when the session was deallocated, so that no further call can come.
     private let gone = Signal()
-    /// Given after the handler was called.
     let delivered = Signal()
     private let received = Locked<[DeliverySession.Delivery]>([])
     private let inHandler = Locked<(@Sendable () -> Void)?>(nil)
@@ -30,18 +30,20 @@ final class TestSession: Sendable {
         weak var keyring: GatedKeyring?
     }
 
+    /// - Parameters:
+    ///   - payload: a ``TestPush`` to the key by default.
+    ///   - waitsForKey: whether the session gets its key only when the test calls ``releaseKeyring()``.
     init(
-        payload: [UInt8], key: String = "p256", timer: ManualTimer = ManualTimer(),
-        configuration: ExtensionConfiguration? = nil, at time: UnixTime = TestPush.now
+        _ payload: [UInt8]? = nil, key: String = "p256", timer: ManualTimer = ManualTimer(), waitsForKey: Bool = false,
+        _ change: (inout ExtensionConfiguration) throws -> Void = { _ in }
     ) throws {
         self.timer = timer
         let keyring = GatedKeyring(try KeysetKeyring(TestKeys.keyset(key)), asked: asked, gone: gone)
-        var configuration = try configuration ?? .test()
-        configuration.opener = try Opener(topic: TestPush.topic, keyring: keyring, senders: .unsigned)
-        configuration.clock = { time }
+        var configuration = try ExtensionConfiguration.test(keyring: keyring)
         configuration.timer = timer
+        try change(&configuration)
         let session = DeliverySession(
-            payload: payload, configuration: configuration,
+            payload: try payload ?? TestPush(key: key).sealed(), configuration: configuration,
             handler: { [received, inHandler, delivered] delivery in
                 received.withLock { $0.append(delivery) }
                 inHandler.withLock { $0 }?()
@@ -49,12 +51,19 @@ final class TestSession: Sendable {
             })
         owned = Locked(Owned(session: session, keyring: keyring))
         observed = Locked(Observed(session: session, keyring: keyring))
+        if !waitsForKey { releaseKeyring() }
     }
 
     var deliveries: [DeliverySession.Delivery] { received.withLock { $0 } }
     var isAlive: Bool { observed.withLock { $0.session != nil } }
 
     func start() { session?.start() }
+
+    func start(until signal: Signal) async {
+        start()
+        await signal.wait()
+    }
+
     func expire() { session?.expire() }
     func releaseKeyring() { observed.withLock { $0.keyring }?.release() }
 
@@ -73,26 +82,76 @@ final class TestSession: Sendable {
         return deliveries
     }
 
+    func run() async -> [DeliverySession.Delivery] {
+        start()
+        return await finish()
+    }
+
     private var session: DeliverySession? { observed.withLock { $0.session } }
+}
+
+/// A keyring that responds when the test releases it, and gives a signal when it is deallocated with its session.
+private final class GatedKeyring: RecipientKeyring {
+    private let keyring: any RecipientKeyring
+    private let gate = DispatchSemaphore(value: 0)
+    private let asked: Signal
+    private let gone: Signal
+
+    init(_ keyring: any RecipientKeyring, asked: Signal, gone: Signal) {
+        (self.keyring, self.asked, self.gone) = (keyring, asked, gone)
+    }
+
+    deinit { gone.give() }
+
+    func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey {
+        asked.give()
+        gate.wait()
+        return try keyring.key(id, at: time)
+    }
+
+    func release() { gate.signal() }
+}
+
+struct FailingKeyring: RecipientKeyring {
+    let failure: FailureClass
+
+    func key(_ id: KeyID, at time: UnixTime) throws(FailureClass) -> RecipientKey { throw failure }
 }
 
 extension ExtensionConfiguration {
     /// A configuration that opens the pushes of ``TestPush`` at the time of sealing and shows the outer alert.
     static func test(
-        key: String = "p256", keyring: (any RecipientKeyring)? = nil,
+        key: String = "p256", keyring: (any RecipientKeyring)? = nil, senders: SenderTrust = .unsigned,
         fallback: Fallback = .outerAlert(orElse: .standard), deadline: Duration = .seconds(25)
     ) throws -> ExtensionConfiguration {
         var configuration = try ExtensionConfiguration(
-            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: .unsigned,
+            topic: TestPush.topic, keyring: keyring ?? KeysetKeyring(TestKeys.keyset(key)), senders: senders,
             fallback: fallback, deadline: deadline)
         configuration.clock = { TestPush.now }
         return configuration
     }
 
-    /// Runs a session for the payload and returns its delivery.
-    func delivery(of payload: [UInt8]) async -> DeliverySession.Delivery {
+    func delivery(of payload: [UInt8], requestID: String? = nil) async -> DeliverySession.Delivery {
         await withCheckedContinuation { continuation in
-            DeliverySession(payload: payload, configuration: self) { continuation.resume(returning: $0) }.start()
+            DeliverySession(payload: payload, requestID: requestID, configuration: self) {
+                continuation.resume(returning: $0)
+            }.start()
         }
     }
+}
+
+/// Runs a session whose timer never fires, and waits for its report.
+func deliver(
+    _ payload: [UInt8], key: String = "p256", keyring: (any RecipientKeyring)? = nil, requestID: String? = nil,
+    at time: UnixTime = TestPush.now, reporter: RecordingReporter = RecordingReporter(),
+    _ change: (inout ExtensionConfiguration) throws -> Void = { _ in }
+) async throws -> DeliverySession.Delivery {
+    var configuration = try ExtensionConfiguration.test(key: key, keyring: keyring)
+    configuration.clock = { time }
+    configuration.timer = ManualTimer()
+    configuration.diagnostics = reporter
+    try change(&configuration)
+    let delivery = await configuration.delivery(of: payload, requestID: requestID)
+    await reporter.reported.wait()
+    return delivery
 }

@@ -3,32 +3,34 @@ import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 
-/// Adds a suffix to the title.
-struct SuffixStage: ContentStage {
-    let suffix: String
-    var timeLimit: Duration?
-    var name: String { "suffix \(suffix)" }
-
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        var content = content
-        content.title.literal = (content.title.literal ?? "") + suffix
-        return content
-    }
-}
-
-struct ThrowingStage: ContentStage {
+/// A stage of any kind that changes the content as the test says.
+struct TestStage: ContentStage, UnsealedStage, FinalStage {
     struct Failure: Error {}
 
-    let error: any Error
+    var name = "test"
+    var timeLimit: Duration?
+    let change: @Sendable (inout NotificationContent) async throws -> Void
 
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        throw error
+    static func suffix(_ suffix: String, timeLimit: Duration? = nil) -> TestStage {
+        TestStage(name: "suffix", timeLimit: timeLimit) { $0.title.literal = ($0.title.literal ?? "") + suffix }
     }
-}
 
-struct EmptyingStage: ContentStage {
+    static func throwing(_ error: any Error) -> TestStage { TestStage(name: "throwing") { _ in throw error } }
+
+    static let emptying = TestStage(name: "emptying") { $0 = NotificationContent() }
+
     func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        NotificationContent()
+        try await process(unsealed: content)
+    }
+
+    func finish(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
+        try await process(unsealed: content)
+    }
+
+    func process(unsealed content: NotificationContent) async throws -> NotificationContent {
+        var content = content
+        try await change(&content)
+        return content
     }
 }
 
@@ -39,23 +41,21 @@ final class HeldStage: ContentStage {
         case cancellable
         /// Waits and ignores cancellation.
         case ignoresCancellation
-        /// Blocks its thread.
         case blocking
     }
 
     let begun = Signal()
     let ended = Signal()
+    let name = "held"
     let timeLimit: Duration?
     private let manner: Manner
     private let gate = DispatchSemaphore(value: 0)
     private let held = Signal()
 
-    init(_ manner: Manner, timeLimit: Duration? = nil) {
+    init(_ manner: Manner = .cancellable, timeLimit: Duration? = nil) {
         self.manner = manner
         self.timeLimit = timeLimit
     }
-
-    var name: String { "held" }
 
     func release() {
         gate.signal()
@@ -71,64 +71,126 @@ final class HeldStage: ContentStage {
         case .blocking: block()
         }
         try Task.checkCancellation()
-        return try await SuffixStage(suffix: " late").process(content, of: push)
+        return try await TestStage.suffix(" late").process(content, of: push)
     }
 
     private func block() { gate.wait() }
 }
 
-/// Records the reports that it receives.
 final class RecordingReporter: DeliveryReporter {
-    /// Given when a report was received.
     let reported = Signal()
     private let heard = Locked<[DeliveryReport]>([])
-    private let log: Locked<[String]>?
-    private let name: String
-
-    init(_ name: String = "", log: Locked<[String]>? = nil) {
-        self.name = name
-        self.log = log
-    }
-
     var reports: [DeliveryReport] { heard.withLock { $0 } }
 
     func report(_ report: DeliveryReport) {
         heard.withLock { $0.append(report) }
-        log?.withLock { [name] in $0.append(name) }
         reported.give()
     }
 }
 
-/// Starts 500 child tasks that each work for a moment, and adds their number to the title.
-final class CrowdedStage: ContentStage {
-    private struct Crowd {
-        var count = 0
-        var most = 0
+final class RecordingScreen: DeliveredNotifications {
+    private let names = Locked<[String]>([])
+    var removed: [String] { names.withLock { $0 } }
+
+    func remove(_ requestIDs: [String]) { names.withLock { $0 += requestIDs } }
+}
+
+/// A server that returns one body in pieces, or status 404 if it has none.
+struct OneBody: HTTPTransport {
+    let bytes: [UInt8]?
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        guard let bytes else { throw TransferError(.status, "404") }
+        for start in stride(from: 0, to: bytes.count, by: 1_000) {
+            try receive(Array(bytes[start..<min(start + 1_000, bytes.count)]))
+        }
     }
 
-    private let crowd = Locked(Crowd())
+    func post(_ post: HTTPPost) async throws {}
+}
 
-    /// The maximum number of tasks that worked at the same time.
-    var mostAtOnce: Int { crowd.withLock { $0.most } }
+/// A server that never responds. A transfer ends when its task is cancelled.
+final class StuckTransport: HTTPTransport {
+    private let asked: Signal
+    private let count = Locked(0)
 
-    func process(_ content: NotificationContent, of push: OpenedPush) async throws -> NotificationContent {
-        let numbers = await withTaskGroup(of: UInt64.self) { group in
-            for seed in 0..<500 { group.addTask { [self] in work(UInt64(seed)) } }
-            return await group.reduce(into: [UInt64]()) { $0.append($1) }
-        }
-        var content = content
-        content.title.literal = (content.title.literal ?? "") + " \(numbers.count)"
-        return content
+    /// - Parameter asked: given with the first request.
+    init(asked: Signal = Signal()) {
+        self.asked = asked
     }
 
-    private func work(_ seed: UInt64) -> UInt64 {
-        crowd.withLock { crowd in
-            crowd.count += 1
-            crowd.most = max(crowd.most, crowd.count)
+    var requestCount: Int { count.withLock { $0 } }
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        count.withLock { $0 += 1 }
+        asked.give()
+        await Signal().wait()
+        throw TransferError(.cancelled, "the transfer was cancelled")
+    }
+
+    func post(_ post: HTTPPost) async throws {
+        try await get(post.address) { _ in }
+    }
+}
+
+/// A server in memory that records the posted bodies and responds as the test sets it.
+final class RecordingTransport: HTTPTransport {
+    private struct State {
+        var bodies: [String] = []
+        var answers: [TransferError.Code?] = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isOpen: Bool
+    }
+
+    private let state: Locked<State>
+    private let arrivals: AsyncStream<String>
+    private let arrived: AsyncStream<String>.Continuation
+
+    /// - Parameter isOpen: if false, the server responds only after ``open()``.
+    init(isOpen: Bool = true) {
+        state = Locked(State(isOpen: isOpen))
+        (arrivals, arrived) = AsyncStream.makeStream()
+    }
+
+    /// The posted bodies in order, including failed posts.
+    var bodies: [String] { state.withLock { $0.bodies } }
+    var pushes: [String] { bodies.compactMap { $0.firstMatch(of: /"push":"([^"]*)"/).map { String($0.1) } } }
+
+    /// Sets the next responses, nil for a success; all later ones are successes.
+    func answer(_ answers: [TransferError.Code?]) { state.withLock { $0.answers = answers } }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        var generator = SplitMix64(seed: seed)
-        let sum = (0..<2_000).reduce(0 as UInt64) { sum, _ in sum &+ generator.next() }
-        crowd.withLock { $0.count -= 1 }
-        return sum
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func next() async -> String? {
+        var iterator = arrivals.makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        throw TransferError(.network, "this transport only posts")
+    }
+
+    func post(_ post: HTTPPost) async throws {
+        let text = post.body.text
+        let answer = state.withLock { state in
+            state.bodies.append("\(post.contentType) \(post.address) \(text)")
+            return state.answers.isEmpty ? nil : state.answers.removeFirst()
+        }
+        arrived.yield(text)
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+        if let answer { throw TransferError(answer, "thrown by the test") }
     }
 }
