@@ -4,6 +4,66 @@ import Testing
 
 @testable import PushCryptHPKE
 
+@Suite struct ExportTests {
+    /// All AEADs in base mode, including export-only.
+    static let scenarios = (Scenario.all + Scenario.exportOnly).filter { $0.mode == .base }
+
+    @Test("Export returns 0 to 8,160 bytes and refuses other lengths", arguments: scenarios, Backends.all)
+    func lengths(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let parties = try Parties(scenario, named.backend)
+        let setup = try parties.senderSetup()
+        let receiving = try parties.recipientContext(setup.enc)
+        for count in [0, 1, 32, 33, 8160] {
+            let sent = try setup.context.export([1].bytes, count: count)
+            let received = try receiving.export([1].bytes, count: count)
+            #expect(sent.count == count)
+            #expect(sent == received)
+        }
+        for count in [-1, 8161, 65_536, Int.max, Int.min] {
+            let sendCode = try hpkeErrorCode { try setup.context.export([1].bytes, count: count) }
+            let receiveCode = try hpkeErrorCode { try receiving.export([1].bytes, count: count) }
+            #expect([sendCode, receiveCode] == [.invalidLength, .invalidLength], "\(count) bytes")
+        }
+    }
+
+    @Test(
+        "exports with different contexts or lengths differ, and a repeated export is the same", arguments: scenarios,
+        Backends.all)
+    func contextAndLengthSeparate(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let setup = try Parties(scenario, named.backend).senderSetup()
+        let first = try setup.context.export([1].bytes, count: 32).revealed
+        let again = try setup.context.export([1].bytes, count: 32).revealed
+        let otherContext = try setup.context.export([2].bytes, count: 32).revealed
+        let noContext = try setup.context.export(.init(), count: 32).revealed
+        let longer = try setup.context.export([1].bytes, count: 33).revealed
+        #expect(first == again)
+        #expect(Set([first, otherContext, noContext, Array(longer.prefix(32))]).count == 4)
+    }
+
+    @Test(
+        "an export is the same before and after messages", arguments: scenarios.filter { $0.aead != .exportOnly },
+        Backends.all)
+    func beforeAndAfterMessages(_ scenario: Scenario, _ named: NamedBackend) throws {
+        var setup = try Parties(scenario, named.backend).senderSetup()
+        let before = try setup.context.export([1].bytes, count: 32)
+        _ = try setup.context.seal([1].bytes)
+        let after = try setup.context.export([1].bytes, count: 32)
+        #expect(before == after)
+    }
+
+    @Test("an export-only context refuses Seal and Open with exportOnly", arguments: Scenario.exportOnly, Backends.all)
+    func exportOnlySealsAndOpensNothing(_ scenario: Scenario, _ named: NamedBackend) throws {
+        let parties = try Parties(scenario, named.backend)
+        var setup = try parties.senderSetup()
+        var receiving = try parties.recipientContext(setup.enc)
+        let ciphertext = [UInt8](repeating: 0, count: 32)
+        let contextSeal = try hpkeErrorCode { try setup.context.seal([1].bytes) }
+        let contextOpen = try hpkeErrorCode { try receiving.open(ciphertext.bytes) }
+        let codes = try [contextSeal, contextOpen, parties.sealCode(), parties.openCode(setup.enc + ciphertext)]
+        #expect(codes == Array(repeating: .exportOnly, count: 4))
+    }
+}
+
 @Suite struct SequenceTests {
     static let scenarios = Scenario.all.filter { $0.mode == .base }
     static let last = [UInt8](repeating: 0xff, count: 11) + [0xfe]
@@ -13,9 +73,8 @@ import Testing
     func increments() {
         var sequence = SequenceNumber()
         for number: UInt64 in 0..<70_000 {
-            if sequence.bytes != SequenceNumber(number).bytes {
-                Issue.record("\(sequence.bytes) is not \(number)")
-                return
+            guard sequence.bytes == SequenceNumber(number).bytes else {
+                return Issue.record("\(sequence.bytes) is not \(number)")
             }
             sequence.increment()
         }
@@ -64,9 +123,8 @@ import Testing
         #expect(opened == parties.plaintext)
         for _ in 0..<2 {
             let sealCode = try hpkeErrorCode { try setup.context.seal(parties.plaintext.bytes) }
-            #expect(sealCode == .messageLimitReached)
             let openCode = try hpkeErrorCode { try receiving.open(ciphertext.bytes) }
-            #expect(openCode == .messageLimitReached)
+            #expect([sealCode, openCode] == [.messageLimitReached, .messageLimitReached])
         }
         let sequences = [setup.context.sequence.bytes, receiving.sequence.bytes]
         #expect(sequences == [Self.limit, Self.limit])
@@ -81,18 +139,15 @@ import Testing
         var setup = try parties.senderSetup()
         var receiving = try parties.recipientContext(setup.enc)
         var messages = [[UInt8]]()
-        for plaintext: [UInt8] in [[1], [2], [3]] {
-            messages.append(try setup.context.seal(plaintext.bytes))
-        }
+        for number: UInt8 in 1...3 { messages.append(try setup.context.seal([number].bytes)) }
         for (index, message) in messages.enumerated() {
             for (otherIndex, other) in messages.enumerated() where otherIndex != index {
                 let code = try hpkeErrorCode { try receiving.open(other.bytes) }
                 #expect(code == .open, "out of order or repeated")
             }
             let wrongAAD = try hpkeErrorCode { try receiving.open(message.bytes, aad: [0].bytes) }
-            #expect(wrongAAD == .open)
             let short = try hpkeErrorCode { try receiving.open([1, 2].bytes) }
-            #expect(short == .open)
+            #expect([wrongAAD, short] == [.open, .open])
             let before = receiving.sequence.bytes
             #expect(before == SequenceNumber(UInt64(index)).bytes)
             let opened = try receiving.open(message.bytes)
