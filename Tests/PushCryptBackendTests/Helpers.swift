@@ -52,3 +52,35 @@ extension VerificationKey {
         try! isValid(signature.bytes, for: message.bytes)
     }
 }
+
+/// The inputs of a seal.
+struct AEADMessage: Sendable {
+    let algorithm: AEADAlgorithm
+    var key, nonce, aad, plaintext: [UInt8]
+
+    init(_ algorithm: AEADAlgorithm, key: [UInt8], nonce: [UInt8], aad: [UInt8], plaintext: [UInt8]) {
+        self.algorithm = algorithm
+        (self.key, self.nonce, self.aad, self.plaintext) = (key, nonce, aad, plaintext)
+    }
+
+    /// Draws the inputs from a seed.
+    init(_ algorithm: AEADAlgorithm, seed: UInt64, plaintextByteCount: Int, aadByteCount: Int) {
+        var generator = SplitMix64(seed: seed)
+        self.init(
+            algorithm, key: generator.bytes(algorithm.keyByteCount),
+            nonce: generator.bytes(AEADAlgorithm.nonceByteCount), aad: generator.bytes(aadByteCount),
+            plaintext: generator.bytes(plaintextByteCount))
+    }
+
+    func seal(with backend: any CryptoBackend) throws -> [UInt8] {
+        try backend.sealed(algorithm, key: key, nonce: nonce, aad: aad, plaintext)
+    }
+
+    func open(_ sealed: [UInt8], with backend: any CryptoBackend) throws -> [UInt8] {
+        try backend.opened(algorithm, key: key, nonce: nonce, aad: aad, sealed)
+    }
+
+    func openCode(_ sealed: [UInt8], with backend: any CryptoBackend) throws -> CryptoError.Code? {
+        try cryptoErrorCode { try open(sealed, with: backend) }
+    }
+}

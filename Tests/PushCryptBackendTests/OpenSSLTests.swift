@@ -1,4 +1,5 @@
 import CPushCryptOpenSSL
+import Foundation
 import PushCryptOpenSSL
 import PushCryptPrimitives
 import PushCryptTestSupport
@@ -24,10 +25,7 @@ import Testing
         }
         return [
             ("off the curve", refusal(.invalidPublicKey) { try backend.publicKey(.p256, ([4] + zeros).bytes) }),
-            (
-                "off the curve, compressed",
-                refusal(.invalidPublicKey) { try backend.uncompressedP256Point(offCurve.bytes) }
-            ),
+            ("off the curve, short", refusal(.invalidPublicKey) { try backend.uncompressedP256Point(offCurve.bytes) }),
             ("zero scalar", refusal(.invalidPrivateKey) { try backend.privateKey(.p256, scalar.bytes) }),
             ("small order", refusal(.degenerateSharedSecret) { try key.sharedSecret(with: zeroPoint) }),
             ("forged tag", { try message.openCode(zeros, with: backend) == .authenticationFailure }),
@@ -64,5 +62,25 @@ import Testing
             #expect(try isRefused(), "\(name)")
         }
         ERR_clear_error()
+    }
+}
+
+@Suite struct OpenSSLExitTests {
+    @Test("a process that uses keys in an exit handler ends with status 0")
+    func useDuringExit() async {
+        await #expect(processExitsWith: .success) {
+            // Handlers run in reverse order: OpenSSL's would run before this one.
+            atexit {
+                do {
+                    let backend = OpenSSLBackend()
+                    let key = try backend.generateKeyPair(.x25519)
+                    _ = try key.sharedSecret(with: backend.generateKeyPair(.x25519).publicKey)
+                } catch {
+                    _exit(EXIT_FAILURE)
+                }
+            }
+            _ = try OpenSSLBackend().generateKeyPair(.x25519)
+            exit(EXIT_SUCCESS)
+        }
     }
 }

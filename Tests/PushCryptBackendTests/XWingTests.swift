@@ -48,39 +48,25 @@ import Testing
         let key = try named.backend.generateKeyPair(.xWing)
         let (secret, ciphertext) = try named.backend.encapsulated(to: key.publicKey)
         var secrets: Set<[UInt8]> = [secret]
-        for bit in 0..<ciphertext.count * 8 {
-            var changed = ciphertext
-            changed[bit / 8] ^= 1 << (bit % 8)
-            let other = try named.backend.decapsulated(changed, with: key)
+        for bit in 0..<ciphertext.bitCount {
+            let other = try named.backend.decapsulated(ciphertext.flipping(bit: bit), with: key)
             // RFC 7748 section 5 masks the highest bit of a u-coordinate; the combiner hashes the unmasked ciphertext.
             #expect(secrets.insert(other).inserted, "bit \(bit)")
         }
     }
 
-    /// The points of small order: 0, 1, -1, two of order 8, and the encodings p and p + 1 of 0 and 1.
-    private static let pointsOfSmallOrder = [
-        "0000000000000000000000000000000000000000000000000000000000000000",
-        "0100000000000000000000000000000000000000000000000000000000000000",
-        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
-        "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-    ]
-
     @Test(
         "a ciphertext or a public key whose X25519 half makes a secret of zeros throws degenerateSharedSecret",
-        arguments: Backends.supporting(.xWing), pointsOfSmallOrder)
-    func zeroShare(_ named: NamedBackend, _ point: String) throws {
+        arguments: Backends.supporting(.xWing), X25519KeyTests.pointsOfSmallOrder)
+    func zeroShare(_ named: NamedBackend, _ point: [UInt8]) throws {
         let backend = named.backend
         let key = try backend.generateKeyPair(.xWing)
         let ciphertext = try backend.encapsulated(to: key.publicKey).ciphertext
-        var u = [UInt8](hex: point)
+        var u = point
         for highestBit: UInt8 in [0, 0x80] {
             u[31] |= highestBit
             let changed = Array(ciphertext.dropLast(32)) + u
-            let code = try cryptoErrorCode { try backend.decapsulated(changed, with: key) }
-            #expect(code == .degenerateSharedSecret, "\(highestBit)")
+            #expect(try cryptoErrorCode { try backend.decapsulated(changed, with: key) } == .degenerateSharedSecret)
             let serialized = Array(key.publicKey.serialized.dropLast(32)) + u
             let recipient = try backend.publicKey(.xWing, serialized.bytes)
             #expect(try cryptoErrorCode { try backend.encapsulated(to: recipient) } == .degenerateSharedSecret)
@@ -181,5 +167,52 @@ extension CryptoBackend {
 
     func decapsulated(_ ciphertext: [UInt8], with key: any DecapsulationKey) throws -> [UInt8] {
         try SecretBytes(count: 32) { try decapsulate(ciphertext.bytes, with: key, into: &$0) }.revealed
+    }
+}
+
+/// The vectors of draft-connolly-cfrg-xwing-kem.
+@Suite(.needsPublicVectors) struct XWingVectorTests {
+    struct Vector: Decodable, Sendable, CustomStringConvertible {
+        let seed, eseed, ss, sk, pk, ct: HexBytes
+
+        var description: String { "seed \(seed.bytes.prefix(4))" }
+    }
+
+    static func vectors() throws -> [Vector] { try Vectors.load("xwing/xwing-kem.json", as: [Vector].self) }
+
+    @Test("the file has three vectors, whose private key is the seed")
+    func counts() throws {
+        #expect(try Self.vectors().map { $0.seed.bytes == $0.sk.bytes } == [true, true, true])
+    }
+
+    @Test(
+        "the seed of a vector gives its public key, and decapsulating its ciphertext its secret",
+        arguments: try vectors(), Backends.supporting(.xWing))
+    func decapsulation(_ vector: Vector, _ named: NamedBackend) throws {
+        let key = try named.backend.privateKey(.xWing, vector.sk.span)
+        #expect(key.publicKey.serialized == vector.pk.bytes)
+        #expect(try named.backend.decapsulated(vector.ct.bytes, with: key) == vector.ss.bytes)
+    }
+
+    @Test(
+        "encapsulation with the randomness of a vector gives its ciphertext and secret", .needsXWingOfOpenSSL,
+        arguments: try vectors())
+    func encapsulation(_ vector: Vector) throws {
+        let key = try XWingPublicKey(vector.pk.span)
+        var ciphertext = [UInt8]()
+        let secret = try SecretBytes(count: 32) { secret in
+            try key.encapsulate(into: &secret, appendingTo: &ciphertext, randomness: vector.eseed.span)
+        }
+        #expect(ciphertext == vector.ct.bytes)
+        #expect(secret.revealed == vector.ss.bytes)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test where OpenSSL has no X-Wing.
+    static var needsXWingOfOpenSSL: Self {
+        .enabled(
+            if: Backends.openSSL.backend.supports(.xWing),
+            "suite 3 is unavailable: it needs OpenSSL 3.5, and this is \(OpenSSLLibrary.version)")
     }
 }
