@@ -1,5 +1,6 @@
 import Foundation
 import PushCryptExtension
+import PushCryptTestSupport
 import Testing
 import UserNotifications
 
@@ -42,8 +43,7 @@ import UserNotifications
         ])
     func invalidTrigger(_ trigger: NotificationTrigger) async throws {
         let error = await #expect(throws: NotificationError.self) { try await notifications.add(request("1", trigger)) }
-        #expect(error?.code == .invalidTrigger)
-        #expect(center.stubPending.isEmpty)
+        #expect(error?.code == .invalidTrigger && center.stubPending.isEmpty)
     }
 
     @Test("a request with a file that the system can't show is invalidAttachment, and isn't added")
@@ -87,8 +87,7 @@ import UserNotifications
         #expect(await notifications.delivered().map(\.id) == ["now-b", "now-c"])
         notifications.removeAllPending()
         notifications.removeAllDelivered()
-        #expect(await notifications.pending().isEmpty)
-        #expect(await notifications.delivered().isEmpty)
+        #expect(await notifications.pending().isEmpty && notifications.delivered().isEmpty)
     }
 
     @Test("categories are set and read with their actions, text fields and hidden text")
@@ -101,10 +100,8 @@ import UserNotifications
                     id: "B", title: "b", options: .foreground,
                     textInput: .init(buttonTitle: "Send", placeholder: "Message")),
             ], hiddenPreviewsBodyPlaceholder: "%u messages", options: [.customDismissAction, .hiddenPreviewsShowTitle])
-        let plain = NotificationCategory(id: "PLAIN")
-        notifications.setCategories([category, plain])
-        let read = await notifications.categories()
-        #expect(Set(read) == [category, plain])
+        notifications.setCategories([category, NotificationCategory(id: "PLAIN")])
+        #expect(await Set(notifications.categories()) == [category, NotificationCategory(id: "PLAIN")])
     }
 
     @Test("the settings are those of the system")
@@ -124,8 +121,7 @@ import UserNotifications
             await notifications.settings()
                 == NotificationSettings(
                     authorization: .provisional, allowed: [.criticalAlert, .carPlay, .providesAppSettings],
-                    showsInList: true,
-                    previews: .whenUnlocked))
+                    showsInList: true, previews: .whenUnlocked))
         for (status, authorization) in [
             (UNAuthorizationStatus.notDetermined, NotificationSettings.Authorization.notDetermined), (.denied, .denied),
             (.ephemeral, .authorized),
@@ -164,4 +160,51 @@ import UserNotifications
             #expect(expected != nil || error is UNError)
         }
     }
+}
+
+/// A process without an app bundle, such as a unit test without a host app. `UNUserNotificationCenter.current()` ends it.
+@Suite struct UnbundledProcessTests {
+    @Test("asking for the notification centre ends a process without an app bundle, as on Apple's systems")
+    func asking() async {
+        await #expect(processExitsWith: .failure) {
+            StubProcess.current.hasAppBundle = false
+            _ = UNUserNotificationCenter.current()
+        }
+    }
+
+    @Test("a service, its configuration and what opens its placeholders don't ask for the notification centre")
+    func notAsking() async {
+        await #expect(processExitsWith: .success) {
+            StubProcess.current.hasAppBundle = false
+            let channel = try Channel()
+            let payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
+            let service = TestService { try channel.configuration() }
+            #expect(try await service.receive(payload).content().body == "Hi")
+            _ = KeptNotifications(try channel.configuration())
+            _ = SystemNotifications()
+        }
+    }
+
+    @Test("removing due notifications asks for the notification centre only if there are any")
+    func nothingDue() async {
+        await #expect(processExitsWith: .success) {
+            StubProcess.current.hasAppBundle = false
+            let folder = try TemporaryFolder()
+            let group = AppGroup("group", folder: URL(fileURLWithPath: folder.path), topic: "com.example.app")
+            try await group.removeDueNotifications()
+        }
+    }
+}
+
+extension RegionTriggers {
+    static let stub = RegionTriggers(
+        trigger: {
+            StubLocationTrigger(
+                identifier: $0.id, center: ($0.latitude, $0.longitude), radius: $0.radius, repeats: $1)
+        },
+        region: {
+            guard let stub = $0 as? StubLocationTrigger else { return nil }
+            let (latitude, longitude) = (stub.center.latitude, stub.center.longitude)
+            return .init(id: stub.identifier, latitude: latitude, longitude: longitude, radius: stub.radius)
+        })
 }

@@ -41,7 +41,7 @@ import UserNotifications
     }
 
     @Test(
-        "a kept picture isn't given to a reference with another key, size, type or host: what is refused without it stays so",
+        "a kept picture isn't given to a reference with another key, size, digest, type or host",
         arguments: [
             ("key", TransferError.Code.damaged), ("size", .damaged), ("sha256", .damaged), ("type", .wrongType),
             ("host", .addressRefused),
@@ -63,35 +63,20 @@ import UserNotifications
         try await RawServer.serving([.body(file.blob), .body(file.blob)]) { server in
             let fetcher = fetcher(server)
             _ = try await fetcher.picture(file.reference)
-            let error = await #expect(throws: TransferError.self) { try await fetcher.picture(changed) }
-            #expect(error?.code == code)
+            await expectFailure(code) { _ = try await fetcher.picture(changed) }
             #expect(try await fetcher.picture(file.reference) == Self.png)
             #expect(server.requests.count == (member == "host" ? 1 : 2))
         }
     }
 
     @Test(
-        "a picture on a host that the app doesn't list is refused without a request",
-        arguments: [[], ["other.example"]])
-    func otherHost(_ hosts: Set<String>) async throws {
-        let file = try Self.avatar()
+        "a picture over 1 MiB, or on a host that the app doesn't list, is refused without a request",
+        arguments: [([], 0, .addressRefused), (["other.example"], 0, .addressRefused), ([host], 1 << 20, .tooLarge)]
+            as [(Set<String>, Int, TransferError.Code)])
+    func notAskedFor(_ hosts: Set<String>, _ addedByteCount: Int, _ code: TransferError.Code) async throws {
+        let file = try Self.avatar("a", Self.png + [UInt8](repeating: 0, count: addedByteCount))
         try await RawServer.serving([]) { server in
-            let error = await #expect(throws: TransferError.self) {
-                try await fetcher(server, hosts: hosts).picture(file.reference)
-            }
-            #expect(error?.code == .addressRefused)
-            #expect(server.requests.isEmpty)
-        }
-    }
-
-    @Test("a picture over 1 MiB is refused without a request")
-    func tooLarge() async throws {
-        let file = try Self.avatar("a", Self.png + [UInt8](repeating: 0, count: AvatarFetcher.limitInBytes))
-        try await RawServer.serving([]) { server in
-            let error = await #expect(throws: TransferError.self) {
-                try await fetcher(server).picture(file.reference)
-            }
-            #expect(error?.code == .tooLarge)
+            await expectFailure(code) { _ = try await fetcher(server, hosts: hosts).picture(file.reference) }
             #expect(server.requests.isEmpty)
         }
     }
@@ -101,13 +86,11 @@ import UserNotifications
     func refused(_ isChanged: Bool) async throws {
         let html = Array("<!DOCTYPE html><p>a page, no picture</p>".utf8)
         let file = try Self.avatar("a", isChanged ? Self.png : html)
-        var blob = file.blob
-        if isChanged { blob[blob.count - 1] ^= 1 }
+        let blob = isChanged ? file.blob.flipping(bit: file.blob.bitCount - 1) : file.blob
         try await RawServer.serving([.body(blob)]) { server in
-            let error = await #expect(throws: TransferError.self) {
-                try await fetcher(server).picture(file.reference)
+            await expectFailure(isChanged ? .damaged : .wrongType) {
+                _ = try await fetcher(server).picture(file.reference)
             }
-            #expect(error?.code == (isChanged ? .damaged : .wrongType))
         }
         #expect((try? folder.names(in: "avatars")) ?? [] == [])
     }
@@ -137,16 +120,14 @@ import UserNotifications
     private func delivery(
         _ file: TestFile, from server: RawServer, _ change: (inout ExtensionConfiguration) throws -> Void
     ) async throws -> DeliverySession.Delivery {
-        var configuration = try ExtensionConfiguration(
-            topic: StagePush.topic, keyring: KeysetKeyring(Keyset(json: Array(StagePush.jwk()))),
-            senders: .unsigned, fallback: .outerAlert(orElse: .standard))
-        configuration.clock = { StagePush.now }
-        configuration.timer = ManualTimer()
+        var configuration = try StagePush.channel.get().configuration()
         configuration.avatars = fetcher(server)
         try change(&configuration)
-        let (payload, final) = (Array(try StagePush.sealed(attachments: [file.reference])), configuration)
+        let session = (payload: try StagePush.sealed(attachments: [file.reference]), configuration: configuration)
         return await withCheckedContinuation { continuation in
-            DeliverySession(payload: payload, configuration: final) { continuation.resume(returning: $0) }.start()
+            DeliverySession(payload: session.payload, configuration: session.configuration) {
+                continuation.resume(returning: $0)
+            }.start()
         }
     }
 
@@ -164,7 +145,7 @@ import UserNotifications
     @Test("without the picture the push is restored completely, and the stage avatar is reported")
     func missing() async throws {
         let file = try Self.avatar()
-        try await RawServer.serving([[.head("404 X", "Content-Length: 0", "Connection: close")]]) { server in
+        try await RawServer.serving([.notFound]) { server in
             let delivery = try await delivery(file, from: server) { _ in }
             #expect(delivery.failure == nil && delivery.isRestored)
             #expect(delivery.stageFailures == [StageFailure(stage: "avatar", ending: .failed)])

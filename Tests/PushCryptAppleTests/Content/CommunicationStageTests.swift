@@ -48,9 +48,7 @@ import UserNotifications
             }
         }
         #expect(Self.intent(of: content)?.conversationIdentifier == "c")
-        #expect(content.title == "Zoë!")
-        #expect(content.subtitle == #"{"aps":"#)
-        #expect(content.body == "Hi")
+        #expect([content.title, content.subtitle, content.body] == ["Zoë!", #"{"aps":"#, "Hi"])
         #expect(content.sound == UNNotificationSound(named: .init("a.caf")))
         #expect(content.userInfo["n"] as? NSArray == [1])
         #expect(!(content is UNMutableNotificationContent))
@@ -58,16 +56,13 @@ import UserNotifications
 
     @Test("the last stage doesn't run if the recipient hides the text")
     func hidden() async throws {
-        let folder = try TemporaryFolder()
         let choice = PreviewChoice(path: folder.file("preview").path)
         try choice.set(.titleOnly)
         let content = try await shown { configuration in
             configuration.preview = choice
             configuration.finish = CommunicationStage { _ in Self.message() }
         }
-        #expect(content.title == "Zoë")
-        #expect(content.body == "")
-        #expect(content.stubProvider == nil)
+        #expect(content.title == "Zoë" && content.body == "" && content.stubProvider == nil)
     }
 
     @Test("a message becomes a communication notification with sender, conversation and group, without its text")
@@ -80,22 +75,18 @@ import UserNotifications
             }
         }
         let intent = try #require(Self.intent(of: content))
-        #expect(intent.sender?.personHandle?.value == "zoe")
-        #expect(intent.sender?.displayName == "Zoë")
+        #expect(intent.sender?.personHandle?.value == "zoe" && intent.sender?.displayName == "Zoë")
         #expect(intent.sender?.image?.stubData == Data([1, 2, 3]))
         #expect(intent.conversationIdentifier == "c1")
         #expect(intent.speakableGroupName?.spokenPhrase == "Family")
         #expect(intent.recipients?.map(\.displayName) == ["Max"])
-        #expect(intent.content == nil)
-        #expect(content.body == "Hi")
-        #expect(content.threadIdentifier == "t")
+        #expect(intent.content == nil && content.body == "Hi" && content.threadIdentifier == "t")
     }
 
     @Test("a push that isn't a message is shown unchanged")
     func noMessage() async throws {
         let content = try await shown { $0.finish = CommunicationStage { _ in nil } }
-        #expect(content.stubProvider == nil)
-        #expect(content.body == "Hi")
+        #expect(content.stubProvider == nil && content.body == "Hi")
     }
 
     /// Sets the number while the push is restored, as another message or the app does.
@@ -159,8 +150,7 @@ import UserNotifications
         arguments: [UNError.Code.contentProvidingObjectNotAllowed, .contentProvidingInvalid], [true, false])
     func refused(_ code: UNError.Code, isRefusedAtFirst: Bool) async throws {
         let conversation = "refused \(code) \(isRefusedAtFirst)"
-        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: channel.senders)
-        let push = try opener.open(payload, at: Channel.now).get()
+        let push = try channel.opener.open(payload, at: Channel.now).get()
         let stage = CommunicationStage { _ in Self.message(conversation) }
         var content = push.content
         if isRefusedAtFirst {

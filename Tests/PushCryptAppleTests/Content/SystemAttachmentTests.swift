@@ -122,27 +122,28 @@ import UserNotifications
 
     @Test("a stage can keep, remove and replace attachments of the system's object")
     func changedByAStage() async throws {
-        let channel = try Channel()
-        let opener = try Opener(topic: Channel.topic, keyring: channel.keyring, senders: .unsigned)
-        let push = try opener.open(channel.seal(#"{"aps":{"alert":"x"}}"#), at: Channel.now).get()
+        let push = try Self.push()
         var content = push.content
         content.attachments = [attachment("a", .gif), attachment("b.png", .png)]
         #expect(try await SystemContentStage { $0.title = "x" }.process(content, of: push).attachments.count == 2)
         let without = SystemContentStage { $0.attachments.removeFirst() }
         #expect(try await without.process(content, of: push).attachments == [attachment("b.png", .png)])
-        let path = place.file("a").path
-        let with = SystemContentStage { system in
-            let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"]
-            let url = URL(fileURLWithPath: path)
-            system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
-        }
+        let with = Self.attaching("m", place.file("a"), [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"])
         let attachments = try await with.process(content, of: push).attachments
-        #expect(attachments.map(\.identifier) == ["m"])
-        #expect(attachments.map(\.path) == [path])
+        #expect(attachments.map(\.identifier) == ["m"] && attachments.map(\.path) == [place.file("a").path])
         #expect(attachments.map(\.type) == [.mp3])
     }
 
     private static func push() throws -> OpenedPush { try StagePush.opened() }
+
+    /// A stage that replaces the attachments.
+    private static func attaching(
+        _ identifier: String, _ url: URL, _ options: [String: any Sendable]
+    ) -> SystemContentStage {
+        SystemContentStage {
+            $0.attachments = [try UNNotificationAttachment(identifier: identifier, url: url, options: options)]
+        }
+    }
 
     @Test("an attachment that a stage creates keeps its options and an undocumented type, also after a later stage")
     func createdByAStage() async throws {
@@ -151,18 +152,11 @@ import UserNotifications
             UNNotificationAttachmentOptionsTypeHintKey: "org.webmproject.webp",
             UNNotificationAttachmentOptionsThumbnailHiddenKey: true,
         ]
-        let stages = [
-            SystemContentStage { system in
-                system.attachments = [try UNNotificationAttachment(identifier: "m", url: url, options: options)]
-            },
-            SystemContentStage { $0.title = "x" },
-        ]
+        let stages = [Self.attaching("m", url, options), SystemContentStage { $0.title = "x" }]
         var content = NotificationContent()
         for stage in stages { content = try await stage.process(content, of: Self.push()) }
         let shown = try #require(content.systemContent.attachments.first)
-        #expect(shown.identifier == "m")
-        #expect(shown.url.path == url.path)
-        #expect(shown.type == "org.webmproject.webp")
+        #expect(shown.identifier == "m" && shown.url.path == url.path && shown.type == "org.webmproject.webp")
         #expect(shown.stubOptions[UNNotificationAttachmentOptionsThumbnailHiddenKey] as? Bool == true)
     }
 }

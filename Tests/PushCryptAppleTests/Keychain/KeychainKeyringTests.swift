@@ -1,6 +1,8 @@
 import Foundation
 import PushCryptApple
 import PushCryptCore
+import PushCryptPrimitives
+import PushCryptSender
 import Security
 import Testing
 
@@ -126,5 +128,155 @@ import Testing
         let second = KeychainKeyring(accessGroup: place.group, service: "second", usesSecureEnclave: false)
         #expect(try second.keyIDs() == [])
         #expect(throws: FailureClass.unknownKey) { try second.key(kid, at: TestKeychain.now) }
+    }
+}
+
+@Suite("Secure Enclave pairs") struct EnclaveKeyTests {
+    @Test("a push to a Secure Enclave pair opens", arguments: [true, false])
+    func opens(withPSK: Bool) throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let record = try place.identity(withPSK: withPSK).makeIfNeeded()
+        _ = try place.open(record).get()
+        #expect(place.enclaveKeys.count == 1)
+    }
+
+    @Test("the private half is not in the keychain's data and can't be exported") func nothingInClear() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let kid = try place.register().kid
+        let text = try place.text(kid)
+        #expect(!text.contains("\"d\"") && text.contains("\"psk\""))
+        let key = try place.keyring.load(kid)
+        expectDeviceKeyError(.unsuitable) { try key.jwkSet() }
+    }
+
+    @Test("an X25519 pair is made outside the Secure Enclave") func otherGroup() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let record = try place.identity(suite: .x25519).makeIfNeeded()
+        _ = try place.open(record).get()
+        #expect(place.enclaveKeys.isEmpty)
+    }
+
+    @Test("a keyring without the Secure Enclave still opens with existing pairs") func switchedOff() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let kid = try place.register().kid
+        let keyring = KeychainKeyring(accessGroup: place.group, usesSecureEnclave: false)
+        _ = try keyring.key(kid, at: TestKeychain.now)
+    }
+
+    @Test("a record whose Secure Enclave key is missing is unknownKey, and a new pair can be made") func gone() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let kid = try place.register().kid
+        let query: [String: Any] = [
+            kSecClass as String: kSecClassKey, kSecAttrAccessGroup as String: place.group,
+        ]
+        #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+        place.expectNoKey(.unknownKey, kid)
+        #expect(try place.identity().makeIfNeeded().kid != kid)
+    }
+
+    @Test("a key that a crash left without a record is removed when the next one is made") func orphans() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let record = try place.register()
+        let query: [String: Any] = [
+            kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: record.kid.description,
+            kSecAttrAccessGroup as String: place.group,
+        ]
+        #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+        let new = try place.register()
+        #expect(place.enclaveKeys.count == 1)
+        _ = try place.open(new).get()
+    }
+
+    @Test("a private half that belongs to another record is refused") func otherRecord() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let (first, second) = (try place.register(), try place.identity().rotate())
+        let (left, right) = (try place.keyring.load(first.kid), try place.keyring.load(second.kid))
+        guard case .recipient(_, let privateKey?, _) = right.record.material else {
+            Issue.record("no private half")
+            return
+        }
+        #expect(throws: KeyError.self) { try left.record.withPrivateKey(privateKey) }
+        #expect(throws: CryptoError.self) { try privateKey.serialized }
+    }
+
+    @Test("both halves of a pair compute the same shared secret") func agreement() throws {
+        let place = TestKeychain(usesSecureEnclave: true)
+        let key = try place.keyring.load(place.register().kid)
+        guard case .recipient(let publicKey, let privateKey?, _) = key.record.material else {
+            Issue.record("no private half")
+            return
+        }
+        let peer = try DefaultBackend.shared.generateKeyPair(.p256)
+        #expect(try privateKey.sharedSecret(with: peer.publicKey) == peer.sharedSecret(with: publicKey))
+        let wrong = try DefaultBackend.shared.generateKeyPair(.x25519)
+        let error = #expect(throws: CryptoError.self) { try privateKey.sharedSecret(with: wrong.publicKey) }
+        #expect(error?.code == .keyMismatch)
+    }
+}
+
+/// An access group of the stub keychain that only one test uses.
+struct TestKeychain {
+    static let (now, topic) = (UnixTime(1_800_000_000), "com.example.app")
+    let group = "TEAMID.\(UUID().uuidString)"
+    let usesSecureEnclave: Bool
+
+    var keyring: KeychainKeyring { KeychainKeyring(accessGroup: group, usesSecureEnclave: usesSecureEnclave) }
+
+    func identity(suite: Suite = .p256, withPSK: Bool = true, at time: UnixTime = now) -> DeviceIdentity {
+        DeviceIdentity(storage: keyring, options: .init(suite: suite, withPSK: withPSK), clock: { time })
+    }
+
+    func register() throws -> RegistrationRecord {
+        let record = try identity().makeIfNeeded()
+        try identity().confirmRegistered(record.kid)
+        return record
+    }
+
+    func set(_ condition: StubKeychain.Condition) {
+        StubKeychain.shared.setCondition(condition, ofGroup: group)
+    }
+
+    var items: [[String: Any]] { StubKeychain.shared.items(inGroup: group) }
+    var passwords: [[String: Any]] {
+        items.filter { $0[kSecAttrAccount as String] as? String != "probe" && !Self.isKey($0) }
+    }
+    var enclaveKeys: [[String: Any]] { items.filter(Self.isKey) }
+
+    private static func isKey(_ item: [String: Any]) -> Bool {
+        item[kSecClass as String] as? String == kSecClassKey as String
+    }
+
+    func text(_ kid: KeyID) throws -> String {
+        let item = try #require(passwords.first { $0[kSecAttrAccount as String] as? String == kid.description })
+        return String(decoding: try #require(item[kSecValueData as String] as? Data), as: UTF8.self)
+    }
+
+    /// Seals a push to the record and opens it with the keyring.
+    func open(_ record: RegistrationRecord) throws -> Result<OpenedPush, FailureClass> {
+        let sealer = try Sealer(topic: Self.topic, clock: { Self.now })
+        let push = try sealer.seal(
+            Array(#"{"aps":{"alert":"Zoë"}}"#.utf8), to: Recipient(jwk: Array(record.jwk.bytes)),
+            placeholder: .literal(title: "New message", body: nil))
+        return try Opener(topic: Self.topic, keyring: keyring, senders: .unsigned).open(Array(push.json), at: Self.now)
+    }
+
+    func expectNoKey(
+        _ expected: FailureClass, _ kid: KeyID, location: SourceLocation = #_sourceLocation
+    ) {
+        do throws(FailureClass) {
+            _ = try keyring.key(kid, at: Self.now)
+            Issue.record("found", sourceLocation: location)
+        } catch {
+            #expect(error == expected, sourceLocation: location)
+        }
+    }
+}
+
+func expectDeviceKeyError(
+    _ code: DeviceKeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) {
+    let error = #expect(throws: DeviceKeyError.self, sourceLocation: location) { _ = try body() }
+    if let error {
+        #expect(error.code == code, "\(error)", sourceLocation: location)
     }
 }

@@ -8,8 +8,6 @@ import UserNotifications
 @testable import PushCryptApple
 
 @Suite struct ConfigurationTests {
-    private struct NoGroup: Error {}
-
     private let channel: Channel
     private let payload: [UInt8]
 
@@ -18,15 +16,16 @@ import UserNotifications
         payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
     }
 
-    @Test("a service whose configure throws shows unconfiguredText with the failure internalError")
+    @Test("if configure throws, unconfiguredText is shown with internalError, or with the FailureClass that it throws")
     func failureShowsThePlaceholder() async throws {
-        let service = TestService { throw NoGroup() }
+        let service = TestService { throw CancellationError() }
         let shown = try service.receive(payload)
         let content = await shown.content()
-        #expect(content.title == "New message")
-        #expect(content.failure == "internalError")
+        #expect(content.title == "New message" && content.failure == "internalError")
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
+        let locked = TestService { throw FailureClass.keyLocked }
+        #expect(try await locked.receive(payload).content().failure == "keyLocked")
     }
 
     private final class OwnTextService: PushCryptNotificationService {
@@ -41,18 +40,8 @@ import UserNotifications
         let shown = RecordedContents()
         OwnTextService().didReceive(try Channel.request(hostile)) { shown.handle($0) }
         let content = await shown.content()
-        #expect(content.title == "Own")
-        #expect(content.body == "")
-        #expect(content.badge == nil)
-        #expect(content.sound == .default)
-        #expect(content.categoryIdentifier == "")
-        #expect(content.failure == "internalError")
-    }
-
-    @Test("a FailureClass thrown by configure is the failure of the push")
-    func failureKeepsItsClass() async throws {
-        let service = TestService { throw FailureClass.keyLocked }
-        #expect(try await service.receive(payload).content().failure == "keyLocked")
+        #expect([content.title, content.body, content.categoryIdentifier] == ["Own", "", ""])
+        #expect(content.badge == nil && content.sound == .default && content.failure == "internalError")
     }
 
     @Test("a service that doesn't override configure throws and shows the default text")
@@ -67,7 +56,7 @@ import UserNotifications
     @Test("configure is called again until it succeeds once")
     func askedUntilItSucceeds() async throws {
         var answers: [() throws -> ExtensionConfiguration] = [
-            { throw NoGroup() }, { [channel] in try channel.configuration() }, { throw NoGroup() },
+            { throw CancellationError() }, { [channel] in try channel.configuration() }, { throw CancellationError() },
         ]
         let service = TestService { try answers.isEmpty ? channel.configuration() : answers.removeFirst()() }
         var failures: [String?] = []
@@ -80,7 +69,7 @@ import UserNotifications
     func keptForAllServicesOfAClass() async throws {
         let first = TestService { [channel] in try channel.configuration() }
         #expect(try await first.receive(payload).content().failure == nil)
-        let second = TestService { throw NoGroup() }
+        let second = TestService { throw CancellationError() }
         second.cache = first.cache
         #expect(try await second.receive(payload).content().failure == nil)
         let other = OtherService()
@@ -100,14 +89,14 @@ import UserNotifications
     @Test("a configuration with an invalid topic throws")
     func topicIsChecked() throws {
         let keyring = try channel.keyring
-        #expect(throws: KeyError.self) {
-            try ExtensionConfiguration(
-                topic: "com.example.app ", keyring: keyring, senders: .unsigned, fallback: Channel.fallback)
-        }
-        #expect(throws: KeyError.self) {
-            try ExtensionConfiguration(
-                topic: "", keyring: keyring, senders: .current { () throws(FailureClass) in throw .internalError },
-                fallback: Channel.fallback)
+        for (topic, senders) in [
+            ("com.example.app ", SenderTrust.unsigned),
+            ("", .current { () throws(FailureClass) in throw .internalError }),
+        ] {
+            #expect(throws: KeyError.self) {
+                try ExtensionConfiguration(
+                    topic: topic, keyring: keyring, senders: senders, fallback: Channel.fallback)
+            }
         }
     }
 
@@ -124,8 +113,7 @@ import UserNotifications
             return configuration
         }
         let locked = try await service.receive(payload).content()
-        #expect(locked.failure == "keyLocked")
-        #expect(locked.title == "Unlock")
+        #expect(locked.failure == "keyLocked" && locked.title == "Unlock")
         let trusted = try #require(try channel.trustedSenders)
         senders.withLock { $0 = .success(trusted) }
         #expect(try await service.receive(payload).content().body == "Hi")

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
@@ -12,19 +13,21 @@ import UserNotifications
 @Suite struct ExpiryTests {
     private let channel: Channel
 
-    init() throws {
-        channel = try Channel()
-    }
+    init() throws { channel = try Channel() }
 
     private func service(_ stage: StuckStage? = nil) -> TestService {
         TestService { [channel] in try channel.configuration { $0.stages = stage.map { [$0] } ?? [] } }
+    }
+
+    private func receive(_ service: TestService, _ alert: String = #""Hi""#) throws -> RecordedContents {
+        try service.receive(channel.seal(#"{"aps":{"alert":\#(alert)}}"#))
     }
 
     @Test("an expiry without a running push does nothing")
     func beforeAndAfterAPush() async throws {
         let service = service()
         service.serviceExtensionTimeWillExpire()
-        let shown = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        let shown = try receive(service)
         #expect(await shown.content().body == "Hi")
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
@@ -34,9 +37,9 @@ import UserNotifications
     func onePushIsStuck() async throws {
         let stage = StuckStage()
         let service = service(stage)
-        let stuck = try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#))
+        let stuck = try receive(service, #"{"title":"stuck"}"#)
         await stage.started.wait()
-        let next = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        let next = try receive(service)
         #expect(await next.content().body == "Hi")
         #expect(stuck.count == 0)
         service.serviceExtensionTimeWillExpire()
@@ -50,11 +53,11 @@ import UserNotifications
     func allThatAreStuck() async throws {
         let stages = [StuckStage(), StuckStage()]
         let service = TestService { [channel] in try channel.configuration { $0.stages = [stages[0]] } }
-        var stuck = [try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"1"}}}"#))]
+        var stuck = [try receive(service, #"{"title":"stuck","body":"1"}"#)]
         await stages[0].started.wait()
         service.cache = ConfigurationCache()
         service.make = { [channel] in try channel.configuration { $0.stages = [stages[1]] } }
-        stuck.append(try service.receive(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"2"}}}"#)))
+        stuck.append(try receive(service, #"{"title":"stuck","body":"2"}"#))
         await stages[1].started.wait()
         service.serviceExtensionTimeWillExpire()
         #expect(stuck.map(\.count) == [1, 1])
@@ -66,7 +69,7 @@ import UserNotifications
     func anotherServiceGoesOn() async throws {
         let stage = StuckStage()
         let services = [service(stage), service()]
-        let stuck = try services[0].receive(channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#))
+        let stuck = try receive(services[0], #"{"title":"stuck"}"#)
         await stage.started.wait()
         services[1].serviceExtensionTimeWillExpire()
         #expect(stuck.count == 0)
@@ -82,10 +85,9 @@ import UserNotifications
             service.serviceExtensionTimeWillExpire()
             return try channel.configuration(timer: timer)
         }
-        let shown = try service.receive(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        let shown = try receive(service)
         let content = await shown.content()
-        #expect(content.title == "New message")
-        #expect(content.failure == "timedOut")
+        #expect(content.title == "New message" && content.failure == "timedOut")
         service.serviceExtensionTimeWillExpire()
         #expect(shown.count == 1)
         // No session was started: the message isn't claimed and can be shown when it is received again.
@@ -156,5 +158,68 @@ import UserNotifications
     // Unchecked: the system also calls one service from several threads.
     private struct Unchecked: @unchecked Sendable {
         let service: TestService
+    }
+
+    /// Gives a signal when it is released.
+    private final class Witness: Sendable {
+        private let gone: Signal
+
+        init(gone: Signal) { self.gone = gone }
+
+        deinit { gone.give() }
+    }
+}
+
+/// The service, run by the simulated system.
+@Suite struct HostContractTests {
+    // Unchecked: the system also calls one service from several threads.
+    private struct Hosted: HostedExtension, @unchecked Sendable {
+        let service: TestService
+
+        func didReceive(_ payload: [UInt8], _ exchange: HostExchange) {
+            guard let request = try? Channel.request(payload) else { return exchange.processDied() }
+            service.didReceive(request) { exchange.hand(over: NotificationContent($0)) }
+        }
+
+        func timeWillExpire() { service.serviceExtensionTimeWillExpire() }
+    }
+
+    private let channel: Channel
+    private let stage = StuckStage()
+    private let timer = ManualTimer()
+    private let host: NotificationHost
+
+    init() throws {
+        channel = try Channel()
+        let service = TestService { [channel, stage] in
+            try channel.configuration(timer: ManualTimer()) { $0.stages = [stage] }
+        }
+        host = NotificationHost(Hosted(service: service), timer: timer)
+    }
+
+    @Test(
+        "a push is handed over with one handler call and its title, or the placeholder's if it can't be opened",
+        arguments: [
+            (#"{"aps":{"alert":{"title":"T","body":"B"},"badge":2},"n":1}"#, true, "T"),
+            (#"{"aps":{"alert":{"title":"é 🧶"}}}"#, true, "é 🧶"), (#"{"aps":{"alert":"x"}}"#, false, "New message"),
+        ])
+    func handedOver(_ json: String, isOwn: Bool, _ title: String) async throws {
+        let payload = isOwn ? try channel.seal(json) : try Channel().seal(json)
+        let shown = try #require(await host.deliver(payload))
+        #expect(shown.origin == .handedOver && shown.content?.title.literal == title)
+        #expect((host.handlerCallCount, host.breachCount) == (1, 0))
+    }
+
+    @Test("a stuck push is handed over at the time limit while others are delivered")
+    func stuck() async throws {
+        async let stuck = host.deliver(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"B"}}}"#))
+        await stage.started.wait()
+        let next = try await host.deliver(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
+        #expect(next?.content?.body.literal == "Hi")
+        timer.fire(.seconds(29))
+        let shown = try #require(try await stuck)
+        #expect(shown.origin == .handedOver && shown.content?.title.literal == "stuck")
+        stage.release.give()
+        #expect((host.handlerCallCount, host.breachCount) == (2, 0))
     }
 }

@@ -1,6 +1,9 @@
 import Foundation
+import PushCryptApple
+import PushCryptCore
 import PushCryptExtension
 import PushCryptPrimitives
+import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 
@@ -73,5 +76,51 @@ struct TestFile: Sendable {
     private static func bytes(_ hex: String) -> [UInt8] {
         // The file is longer than several chunks of a blob.
         Array(hex: hex) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    }
+}
+
+/// Seals and opens pushes for tests of the attachment stage.
+enum StagePush {
+    static let json = #"{"aps":{"alert":"Hello"}}"#
+    static let channel = Result { try Channel(.shared) }
+
+    static func sealed(
+        _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
+    ) throws -> [UInt8] {
+        try channel.get().seal(json, attachments: attachments, offload: offload)
+    }
+
+    static func opened(
+        _ json: String = json, attachments: [AttachmentReference] = [], offload: OffloadReference? = nil
+    ) throws -> OpenedPush {
+        let payload = try sealed(json, attachments: attachments, offload: offload)
+        return try channel.get().opener.open(payload, at: Channel.now).get()
+    }
+}
+
+/// Sends the requests of https references to a server on loopback, which has no certificate. All other behaviour is that of
+/// the real transport.
+struct LoopbackTransport: HTTPTransport {
+    static let origin = "https://files.example/"
+
+    let port: UInt16
+    private let transport = URLSessionTransport.loopback(allowedHosts: ["127.0.0.1"])
+
+    init(_ server: RawServer) {
+        port = server.port
+    }
+
+    private func loopback(_ address: String) -> String {
+        guard address.hasPrefix(Self.origin) else { return address }
+        return "http://127.0.0.1:\(port)/" + address.dropFirst(Self.origin.count)
+    }
+
+    func get(_ address: String, receive: @escaping @Sendable ([UInt8]) throws -> Void) async throws {
+        try await transport.get(loopback(address), receive: receive)
+    }
+
+    func post(_ post: HTTPPost) async throws {
+        try await transport.post(
+            HTTPPost(post.body, contentType: post.contentType, to: loopback(post.address)))
     }
 }

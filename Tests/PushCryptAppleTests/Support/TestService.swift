@@ -41,3 +41,46 @@ struct StuckStage: ContentStage {
         return late
     }
 }
+
+/// Records the contents with which a push's handler is called.
+final class RecordedContents: Sendable {
+    // Unchecked: the content isn't changed after it was handed over.
+    private struct Content: @unchecked Sendable {
+        let value: UNNotificationContent
+    }
+
+    private let contents = Locked<[Content]>([])
+    private let first = Signal()
+
+    /// How often the handler was called.
+    var count: Int { contents.withLock { $0.count } }
+
+    func handle(_ content: UNNotificationContent) {
+        let content = Content(value: content)
+        contents.withLock { $0.append(content) }
+        first.give()
+    }
+
+    /// Waits for the first call.
+    func content() async -> UNNotificationContent {
+        await first.wait()
+        return contents.withLock { $0[0] }.value
+    }
+}
+
+/// Records the failures of the reports of a push.
+final class RecordedReports: DeliveryReporter {
+    private let reported = Signal()
+    private let recorded = Locked<[FailureClass?]>([])
+
+    func report(_ report: DeliveryReport) {
+        recorded.withLock { $0.append(report.failure) }
+        reported.give()
+    }
+
+    /// Waits for the first report.
+    func failures() async -> [FailureClass?] {
+        await reported.wait()
+        return recorded.withLock { $0 }
+    }
+}

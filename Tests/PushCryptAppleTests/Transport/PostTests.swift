@@ -53,26 +53,18 @@ import Testing
                     userAgent: "Example/2 (receipts)", timer: ManualTimer())
                 let sent = try await ReceiptSender(store: store, posting: posting).flush()
                 #expect(sent.sentCount == 1 && sent.leftCount == 0)
-                let expected =
-                    encoding == .json
-                    ? [
-                        "application/json", "Example/2 (receipts)",
-                        #"{"id":"\#(receipt.id)","push":"é & ü","outcome":"opened","time":4000000000}"#,
-                    ]
-                    : [
-                        "application/x-www-form-urlencoded", "Example/2 (receipts)",
-                        "id=\(receipt.id)&push=%C3%A9+%26+%C3%BC&outcome=opened&time=4000000000",
-                    ]
-                #expect(seen.withLock { $0 }.suffix(3) == expected)
+                let json = #"{"id":"\#(receipt.id)","push":"é & ü","outcome":"opened","time":4000000000}"#
+                let form = "id=\(receipt.id)&push=%C3%A9+%26+%C3%BC&outcome=opened&time=4000000000"
+                let (type, body) = encoding == .json ? ("json", json) : ("x-www-form-urlencoded", form)
+                #expect(seen.withLock { $0 }.suffix(3) == ["application/\(type)", "Example/2 (receipts)", body])
             }
         }
     }
 
     @Test("a post succeeds with each 2xx status", arguments: ["200", "201", "202", "204"])
     func success(code: String) async throws {
-        try await RawServer.serving([[.head("\(code) X", "Content-Length: 0"), .hold()]]) { server in
-            try await post(to: server.address)
-        }
+        let steps: [RawServer.Step] = [.head("\(code) X", "Content-Length: 0"), .hold()]
+        try await RawServer.serving([steps]) { try await post(to: $0.address) }
     }
 
     @Test(
@@ -140,9 +132,8 @@ import Testing
         let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
         let transport = URLSessionTransport.loopback(timer: timer)
         try await RawServer.serving([Self.withoutHead[index] + [.give(asked), .hold(closed)]]) { server in
-            let transfer = Task {
-                try await transport.post(HTTPPost([1], contentType: "text/plain", to: server.address))
-            }
+            let post = HTTPPost([1], contentType: "text/plain", to: server.address)
+            let transfer = Task { try await transport.post(post) }
             await asked.wait()
             timer.fire(.seconds(10))
             await expectFailure(.cancelled) { try await transfer.value }

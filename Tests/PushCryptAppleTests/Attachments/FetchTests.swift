@@ -2,6 +2,8 @@ import Foundation
 import PushCryptApple
 import PushCryptCore
 import PushCryptExtension
+import PushCryptSender
+import PushCryptTestSupport
 import Testing
 
 /// Unencrypted files whose addresses are in members of the sealed payload.
@@ -21,8 +23,7 @@ import Testing
         try await RawServer.serving([.body(TestFile.jpeg)]) { server in
             let content = try await run.process(try StagePush.opened(payload), from: server)
             let attachment = try #require(content.attachments.first)
-            #expect(content.attachments.count == 1)
-            #expect(content.missingAttachmentCount == 0)
+            #expect(content.attachments.count == 1 && content.missingAttachmentCount == 0)
             #expect(attachment.type == .jpeg)
             #expect(try Data(contentsOf: URL(fileURLWithPath: attachment.path)) == Data(TestFile.jpeg))
             #expect(server.requests.first?.hasPrefix("GET /a?b=c ") == true)
@@ -64,8 +65,7 @@ import Testing
         try await RawServer.serving([]) { server in
             let push = try StagePush.opened(#"{"aps":{"alert":"x"},"image_url":"\#(address)"}"#)
             let content = try await run.process(push, from: server)
-            #expect(content.attachments.isEmpty)
-            #expect(content.missingAttachmentCount == 1)
+            #expect(content.attachments.isEmpty && content.missingAttachmentCount == 1)
             #expect(run.failed == ["member.image_url addressRefused"])
             #expect(try run.names().isEmpty)
         }
@@ -104,6 +104,78 @@ import Testing
             let content = try await run.process(push, from: server)
             #expect(content.attachments.map(\.type) == [.png, .jpeg])
             #expect(content.attachments.map(\.identifier) == ["blob", "member.image_url"])
+        }
+    }
+}
+
+@Suite struct OffloadFetcherTests {
+    private static let text = #"{"aps":{"alert":"\#(String(repeating: "long ", count: 20_000))"},"a":1}"#
+
+    private static let zeros = [UInt8](repeating: 0, count: 65_536)
+
+    private static func reference(_ blob: SealedBlob) throws -> OffloadReference {
+        try OffloadReference(url: LoopbackTransport.origin + "a", blob: blob.reference)
+    }
+
+    @Test("an offloaded payload is fetched and replaces the short one")
+    func fetched() async throws {
+        let blob = try Sealer.offload(Array(Self.text.utf8))
+        try await RawServer.serving([.body(blob.bytes)]) { server in
+            let push = try StagePush.opened(offload: try Self.reference(blob))
+            let offload = try #require(push.offload)
+            let json = try await OffloadFetcher(transport: LoopbackTransport(server)).payload(offload)
+            let whole = try push.replacing(offloaded: json)
+            #expect(whole.payload == Array(Self.text.utf8))
+            #expect(whole.content.body.literal?.count == 100_000)
+        }
+    }
+
+    private static let broken: [(TransferError.Code, @Sendable (SealedBlob) throws -> [RawServer.Step])] = [
+        (.damaged, { .body($0.bytes.dropLast()) }), (.damaged, { .body($0.bytes + [0]) }),
+        (.damaged, { .body($0.bytes.flipping(bit: 0)) }), (.damaged, { .body([1] + $0.bytes.dropFirst()) }),
+        (.damaged, { .body($0.bytes.flipping(bit: $0.bytes.bitCount - 1)) }), (.damaged, { _ in .body([]) }),
+        (.damaged, { _ in .body(try Sealer.offload(Array(text.utf8)).bytes) }),
+        (.damaged, { [.head("200 OK", "Connection: close"), .send($0.bytes), .flood(zeros)] }),
+        (.status, { _ in [.head("404 X", "Content-Length: 9"), .hold()] }),
+    ]
+
+    @Test(
+        "a truncated, extended, changed or foreign blob throws damaged, and one that isn't there status",
+        arguments: broken.indices)
+    func damaged(index: Int) async throws {
+        let blob = try Sealer.offload(Array(Self.text.utf8))
+        let (code, script) = Self.broken[index]
+        try await RawServer.serving([try script(blob)]) { server in
+            let fetcher = OffloadFetcher(transport: LoopbackTransport(server))
+            await expectFailure(code) { _ = try await fetcher.payload(try Self.reference(blob)) }
+        }
+    }
+
+    @Test("a blob over the limit is refused without a request")
+    func tooLarge() async throws {
+        let blob = try Sealer.offload(Array(Self.text.utf8))
+        try await RawServer.serving([.body(blob.bytes)]) { server in
+            let fetcher = OffloadFetcher(transport: LoopbackTransport(server), limitInBytes: 65_536)
+            await expectFailure(.tooLarge) { _ = try await fetcher.payload(try Self.reference(blob)) }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
+    @Test("a cancelled fetch throws cancelled and closes its connection")
+    func cancelled() async throws {
+        let blob = try Sealer.offload(Array(Self.text.utf8))
+        let (asked, closed) = (Signal(), Signal())
+        let steps: [RawServer.Step] = [
+            .head("200 OK", "Content-Length: \(blob.bytes.count)"), .send(Array(blob.bytes[..<70_000])), .give(asked),
+            .hold(closed),
+        ]
+        try await RawServer.serving([steps]) { server in
+            let fetcher = OffloadFetcher(transport: LoopbackTransport(server))
+            let fetch = Task { try await fetcher.payload(try Self.reference(blob)) }
+            await asked.wait()
+            fetch.cancel()
+            await expectFailure(.cancelled) { _ = try await fetch.value }
+            await closed.wait()
         }
     }
 }
