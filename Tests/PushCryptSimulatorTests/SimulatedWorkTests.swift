@@ -14,9 +14,7 @@ import Testing
 
     @Test("a process that the system ends posts no receipt any more, and the app sends it")
     func endedBeforeReceipt() async throws {
-        var options = SimulatedDevice.Options()
-        options.endsProcessAfter = .seconds(5)
-        let device = try await device(options) { configuration, device in
+        let device = try await device(Self.options { $0.endsProcessAfter = .seconds(5) }) { configuration, device in
             configuration.receipts = try? ReceiptPosting(
                 to: "https://example.com/r", transport: device.network, delay: .init { .seconds(10) })
         }
@@ -28,15 +26,10 @@ import Testing
 
     @Test("the end of a process after the start of a push doesn't end it during the next push")
     func endsOnlyItsPush() async throws {
-        var options = SimulatedDevice.Options()
-        options.endsProcessAfter = .seconds(5)
-        let device = try await device(options)
+        let device = try await device(Self.options { $0.endsProcessAfter = .seconds(5) })
         device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(4))
         let json = #"{"aps":{"alert":{"title":"Zoë"}},"image_url":"https://example.com/p.png"}"#
-        let first = try seal(json)
-        #expect(await device.receive(first).isRestored)
-        let second = try seal(json)
-        #expect(await device.receive(second).isRestored)
+        for _ in 1...2 { #expect(await device.receive(try seal(json)).isRestored) }
         #expect(clock.elapsed == .seconds(8))
     }
 
@@ -44,9 +37,8 @@ import Testing
     func reportsAtOnce() async throws {
         let device = try await device()
         let headers = PushHeaders(topic: Self.topic, collapseID: "c")
-        let (one, two) = (
-            try seal(#"{"aps":{"alert":"1"},"push_id":"1"}"#), try seal(#"{"aps":{"alert":"2"},"push_id":"2"}"#)
-        )
+        let one = try seal(#"{"aps":{"alert":"1"},"push_id":"1"}"#)
+        let two = try seal(#"{"aps":{"alert":"2"},"push_id":"2"}"#)
         async let first = device.receive(one, headers)
         async let second = device.receive(two, headers)
         #expect(await [first.report?.pushID, second.report?.pushID] == ["1", "2"])
@@ -88,8 +80,7 @@ import Testing
         async let first = device.receive(one)
         #expect(await first.isRestored)
         #expect(await second.isRestored)
-        let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
-        #expect(times == [29, 49])
+        #expect(presentedSeconds(device) == [29, 49])
     }
 
     @Test("a push with text only is complete while another one waits for its picture")
@@ -105,8 +96,7 @@ import Testing
         let (shown, pictured) = await (first, second)
         #expect(shown.isRestored && shown.report?.stageFailures == [])
         #expect(pictured.isRestored && pictured.content?.attachments.count == 1)
-        let times = device.center.presentations.map { $0.notification.time.seconds - Self.start.seconds }
-        #expect(times == [0, 5])
+        #expect(presentedSeconds(device) == [0, 5])
     }
 
     @Test("a stage that fetches files at once takes the time of the longest, and each file comes at its own time")
@@ -178,10 +168,7 @@ import Testing
         device.unlock()
         device.center.setResponder(app, kept: try device.keptNotifications())
         try await device.center.open(id)
-        guard case .restored = await app.notifications.first else {
-            Issue.record("the placeholder wasn't opened")
-            return
-        }
+        guard case .restored = await app.notifications.first else { return Issue.record("it wasn't opened") }
         #expect(clock.elapsed == .zero && device.network.requested.isEmpty)
         #expect((try? folder.names(in: "attachments")) ?? [] == [])
     }

@@ -60,16 +60,15 @@ import Testing
 
     @Test("an attachment comes from the device's network, in the time of its clock")
     func attachment() async throws {
-        let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](repeating: 0, count: 20)
         let phone = try await TestDevice(topic: "com.example.app")
-        let blob = try SealedBlob(png, for: .attachment)
+        let blob = try SealedBlob(picture, for: .attachment)
         phone.device.network.serve(blob.bytes, at: "https://example.com/b", for: .seconds(3))
         let push = try sealer.seal(
             PushNotification(title: "Zoë"), to: Recipient(jwk: phone.registration), placeholder: .standard,
-            attachments: [AttachmentReference(url: "https://example.com/b", blob: blob.reference, type: "image/png")])
+            attachments: [AttachmentReference(url: "https://example.com/b", blob: blob.reference, type: "image/gif")])
         let reception = await phone.receive(push.json)
         let path = try #require(reception.content?.attachments.first?.path)
-        #expect(phone.device.center.file(path) == png)
+        #expect(phone.device.center.file(path) == picture)
         #expect(phone.device.clock.elapsed == .seconds(3))
     }
 
