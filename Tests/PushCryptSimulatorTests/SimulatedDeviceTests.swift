@@ -206,7 +206,8 @@ import Testing
         let starts = Locked(0)
         let device = try await device { configuration, device in
             starts.withLock { $0 += 1 }
-            if starts.withLock({ $0 }) == 1 { configuration.stages = [Waiting(clock: device.clock, duration: .seconds(10))] }
+            guard starts.withLock({ $0 }) == 1 else { return }
+            configuration.stages = [Waiting(clock: device.clock, duration: .seconds(10))]
         }
         _ = clock.schedule(after: .seconds(5)) { device.endExtensionProcess() }
         let first = await device.receive(try seal())

@@ -42,7 +42,7 @@ struct DeviceKeyTests {
         #expect(try publish("phone-1\nphone-2\r\nphone-1\n\n") == [2, 0, 0])
         #expect(try folder.names() == [name("phone-1"), name("phone-2")].sorted())
         #expect(try folder.mode(of: name("phone-2")) == 0o600)
-        let master = place.storage.disk[PublishingPlace.path]!.keyset.material.records[place.primary]!
+        let master = place.file.keyset.material.records[place.primary]!
         let device = try DeviceID("phone-1")
         let key = try keys(of: "phone-1").entries[0]
         #expect(try key.record.isSameKey(as: master.deviceRecord(device)))
@@ -110,10 +110,10 @@ struct DeviceKeyTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: folder.path)
         #expect(code(folder.path) == .looseMode)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
-        let old = place.storage.disk[PublishingPlace.path]
+        let old = place.file
         try host.rotate(PublishingPlace.path, beginsNow: true)
         let seen = place.log.state.head
-        place.storage.disk[PublishingPlace.path] = old
+        place.file = old
         #expect(throws: KeystoreRefusal.olderThanHistory(id: place.id, seen: seen)) { try publish("a") }
         _ = try host.create("Keys/other", .recipient)
         #expect(throws: KeyError.self) { try host.publishDevices("Keys/other", list: list, to: folder.path) }

@@ -26,8 +26,8 @@ struct SettingsProgramTests {
         #expect(passphrase(try both.secret(for: Self.senders, id: Self.id)) == "blue horse")
         #expect(passphrase(try both.secret(for: KeysetLocation("senders/app"), id: Self.id)) == "green horse")
         let one = try place.settings("{\(own)}")
-        #expect(
-            passphrase(try one.secret(for: KeysetLocation("elsewhere/senders.keyset"), id: Self.id)) == "blue horse")
+        let elsewhere = KeysetLocation("elsewhere/senders.keyset")
+        #expect(passphrase(try one.secret(for: elsewhere, id: Self.id)) == "blue horse")
         #expect(try one.secret(for: KeysetLocation("app"), id: Self.id) == nil)
         try place.setMode(0o644, of: "etc/own")
         let error = #expect(throws: KeystoreError.self) { try one.secret(for: Self.senders, id: Self.id) }

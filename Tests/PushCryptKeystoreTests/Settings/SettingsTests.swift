@@ -18,14 +18,12 @@ struct SettingsTests {
              "devices": {"fleet": {"list": "fleet", "to": "/out", "#": {}}, "#": 1}, "#a": {"file": 1}}
             """
         let read = try Settings(json: Array(text.utf8), path: "/etc/p/s.json")
-        #expect(read.keystores == ["/srv/Keys", "/etc/p/../Publisher"])
-        #expect(read.history == "/var/lib/pushcrypt")
+        #expect(read.keystores == ["/srv/Keys", "/etc/p/../Publisher"] && read.history == "/var/lib/pushcrypt")
         #expect(read.secret == .file("/etc/p/a"))
         #expect(read.secrets == ["app": .command("/etc/p/./kms"), "two": .credential("b")])
         #expect(read.publishTo == "/srv/www")
         #expect(read.devices == ["fleet": .init(list: "/etc/p/fleet", to: "/out")])
-        #expect(read.after == "/etc/p/bin/deliver é\"")
-        #expect(read.expected == ["senders", "fleet"])
+        #expect(read.after == "/etc/p/bin/deliver é\"" && read.expected == ["senders", "fleet"])
         let again = try Settings(json: read.json, path: "/elsewhere/s.json")
         #expect(again.json == read.json)
         #expect(String(decoding: read.json, as: UTF8.self).hasPrefix("{\n  \"keystores\": [\"/srv/Keys\", \""))
@@ -169,8 +167,7 @@ struct TrustedPathTests {
         "A file or folder that others can write is refused, except a sticky folder above settings",
         arguments: [
             ("a/b/file", 0o620), ("a/b/file", 0o602), ("a/b/file", 0o644), ("a/b", 0o770), ("a/b", 0o757),
-            ("a/b", 0o755),
-            ("a", 0o777), ("a", 0o1777), ("a", 0o1755), ("", 0o777),
+            ("a/b", 0o755), ("a", 0o777), ("a", 0o1777), ("a", 0o1755), ("", 0o777),
         ])
     func modes(_ name: String, _ mode: Int) throws {
         let place = try SettingsPlace()
@@ -249,7 +246,8 @@ struct TrustedPathTests {
         let path = try place.write("{}", to: "etc/pushcrypt/pushcrypt.json")
         #expect(try Settings.find(nil, place.context)?.path == path)
         try place.setMode(0o664, of: "etc/pushcrypt/pushcrypt.json")
-        #expect(throws: SettingsError(.writableByOthers, path)) { try Settings.find(nil, place.context) }
-        #expect(throws: SettingsError(.writableByOthers, path)) { try Settings.find(path, place.context) }
+        for option in [nil, path] {
+            #expect(throws: SettingsError(.writableByOthers, path)) { try Settings.find(option, place.context) }
+        }
     }
 }

@@ -77,15 +77,13 @@ struct SetupTests {
         KeystoreHost(SetupStorage(setup.newSettings), name: name, who: "someone", clock: time)
     }
 
-    @Test(
-        "An empty host gets all parts, the keysets open with the passphrases of the settings, and the app's pins match")
+    @Test("An empty host gets all parts, whose passphrases open the keysets, and pins that match")
     func empty() throws {
         let place = try SettingsPlace()
         let setup = try Self.setup(place)
         let host = Self.host(setup)
         let items = try setup.run(host)
-        let present = items.filter { !$0.isNew }.map(\.part)
-        #expect(present == [.folder(place.folder.path, isPrivate: false)])
+        #expect(items.filter { !$0.isNew }.map(\.part) == [.folder(place.folder.path, isPrivate: false)])
         #expect(items.count == 15, "\(items)")
         let modes = try [
             "srv", "srv/Keys", "srv/Publisher", "var/lib/pushcrypt", "srv/www/push", "etc/pushcrypt",
@@ -107,8 +105,8 @@ struct SetupTests {
             try #require(try storage.keyset(place.path("srv/\($0).keyset"))).opened()
         }
         #expect(keysets.map(\.state.kind) == [.sender, .recipient, .shared, .publisher])
-        #expect(
-            keysets.allSatisfy { $0.state.secrets.map(\.description) == ["passphrase"] && $0.state.writer == "host" })
+        #expect(keysets.map(\.state.writer) == Array(repeating: "host", count: 4))
+        #expect(keysets.allSatisfy { $0.state.secrets.map(\.description) == ["passphrase"] })
         #expect(keysets[0].state.epochs == [1: keysets[3].state.id])
         #expect(keysets[0].state.publication == setup.publication)
         #expect(keysets[1].state.keys[0].algorithm.keyPairType == .x25519 && keysets[1].state.keys[0].demandsPSK)
@@ -142,10 +140,8 @@ struct SetupTests {
             return try setup.run(Self.host(setup)).filter(\.isNew).map(\.part)
         }
         #expect(try add("two") == [.keyset(setup.keysets[0].location), .settings(setup.settings)])
-        #expect(
-            try Settings(reading: setup.settings, place.context).expected == [
-                "senders", "inbox", "fleet", "app", "two",
-            ])
+        let expected = try Settings(reading: setup.settings, place.context).expected
+        #expect(expected == ["senders", "inbox", "fleet", "app", "two"])
         for (name, content) in before where name != "etc/pushcrypt/pushcrypt.json" {
             #expect(try place.snapshot()[name] == content)
         }
@@ -188,23 +184,18 @@ struct SetupTests {
         #expect(try place.snapshot() == before)
     }
 
+    private static func location(_ name: String, _ place: SettingsPlace) -> KeysetLocation {
+        KeysetLocation(place.path(name))
+    }
+
     private typealias Change = (String, SetupConflict.Code, @Sendable (SettingsPlace, inout Setup) throws -> Void)
     private static let conflicts: [Change] = [
         ("two keysets of one name", .sameName, { $1.keysets.append($1.keysets[0]) }),
         ("a publisher in clear", .publisherInClear, { $1.publisherPassphrase = nil }),
-        (
-            "a publisher in the others' keystore", .publisherAmongOthers,
-            { $1.publisher = KeysetLocation($0.path("srv/Keys/app")) }
-        ),
-        (
-            "two publishers", .publisherAmongOthers,
-            { $1.keysets.append(.init(KeysetLocation($0.path("x/two")), .publisher)) }
-        ),
+        ("a publisher among the others", .publisherAmongOthers, { $1.publisher = location("srv/Keys/app", $0) }),
+        ("two publishers", .publisherAmongOthers, { $1.keysets.append(.init(location("x/two", $0), .publisher)) }),
         ("no publication", .noPublication, { $1.publication = nil }),
-        (
-            "pins of two sets", .noPinnedSet,
-            { $1.keysets.append(.init(KeysetLocation($0.path("srv/Keys/two")), .sender)) }
-        ),
+        ("pins of two sets", .noPinnedSet, { $1.keysets.append(.init(location("srv/Keys/two", $0), .sender)) }),
         ("pins without a publisher", .noPinnedSet, { ($1.publisher, $1.publisherPassphrase) = (nil, nil) }),
         ("another kind", .otherKind, { $1.keysets[1] = .init($1.keysets[1].location, .shared) }),
         (
@@ -213,7 +204,7 @@ struct SetupTests {
         ),
         ("another history", .otherSettings, { $1.history = $0.path("var/other") }),
         ("another served folder", .otherSettings, { $1.served = $0.path("srv/www") }),
-        ("another keystore", .otherSettings, { $1.keysets.append(.init(KeysetLocation($0.path("x/two")), .shared)) }),
+        ("another keystore", .otherSettings, { $1.keysets.append(.init(location("x/two", $0), .shared)) }),
         ("a file in place of a folder", .notAFolder, { $1.history = try $0.write("", to: "file") }),
         ("a file above a folder", .notAFolder, { $1.history = try $0.write("", to: "file") + "/a/b" }),
         (
@@ -227,12 +218,9 @@ struct SetupTests {
             "another publisher", .otherPublisher,
             { place, setup in
                 try FileManager.default.removeItem(atPath: place.path("srv/Publisher/app.keyset"))
-                let id = setup.publisher!
                 var other = Setup([], history: setup.history, settings: place.path("other.json"))
-                (other.publisher, other.publisherPassphrase, other.context) = (
-                    id, setup.publisherPassphrase, setup.context
-                )
-                other.parameters = setup.parameters
+                (other.publisher, other.publisherPassphrase) = (setup.publisher, setup.publisherPassphrase)
+                (other.parameters, other.context) = (setup.parameters, setup.context)
                 try other.run(SetupTests.host(other))
             }
         ),
@@ -253,9 +241,7 @@ struct SetupTests {
         #expect(try place.snapshot() == before, "\(name)")
     }
 
-    @Test(
-        "Another host's keysets, open folders, folders in each other and times that a reader refuses are refused on an empty host, too"
-    )
+    @Test("Another host's keysets, open folders, nested folders and impossible times are refused, and nothing is made")
     func refusals() throws {
         let place = try SettingsPlace()
         let setup = try Self.setup(place)
@@ -274,12 +260,10 @@ struct SetupTests {
             }
             #expect(error == .publicationLimits)
         }
-        let inside = try isRefused(SettingsError.self) { $0.served = place.path("srv/Keys/www") }
-        #expect(inside?.code == .conflicting)
+        #expect(try isRefused(SettingsError.self) { $0.served = place.path("srv/Keys/www") }?.code == .conflicting)
         try FileSystem.makeFolders(place.path("srv/Keys"))
         try place.setMode(0o755, of: "srv/Keys")
-        let open = try isRefused(FileError.self) { _ in }
-        #expect(open?.code == .looseMode)
+        #expect(try isRefused(FileError.self) { _ in }?.code == .looseMode)
         try place.setMode(0o700, of: "srv/Keys")
         try FileSystem.makeFolders(place.path("etc"))
         try place.setMode(0o777, of: "etc")
