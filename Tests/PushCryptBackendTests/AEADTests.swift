@@ -203,8 +203,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
         #expect(sealCode == .invalidLength)
         #expect(output == [1, 2, 3], "a failed seal leaves the output as it was")
         for byteCount in [0, 15, 16, 26] {
-            let ciphertext = [UInt8](repeating: 0, count: byteCount)
-            #expect(try message.openCode(ciphertext, with: backend) == .invalidLength)
+            #expect(try message.openCode([UInt8](repeating: 0, count: byteCount), with: backend) == .invalidLength)
         }
     }
 
@@ -237,8 +236,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
         try context.begin(
             key: [UInt8](repeating: 2, count: algorithm.keyByteCount).bytes,
             nonce: [UInt8](repeating: 3, count: 12).bytes, aad: [UInt8]().bytes)
-        let leftover = Self.leftover(by: context, of: [UInt8](repeating: 1, count: 80), .authenticationFailure)
-        #expect(leftover == Self.zeros)
+        #expect(Self.leftover(by: context, of: [UInt8](repeating: 1, count: 80), .authenticationFailure) == Self.zeros)
     }
 
     private static let zeros = [UInt8](repeating: 0, count: 64)

@@ -51,8 +51,7 @@ import Testing
             varied[32 + index] = UInt8(carry & 0xff)
             carry >>= 8
         }
-        let key = try named.backend.verificationKey(answer.publicKey.bytes)
-        #expect(!key.accepts(varied, for: answer.message))
+        #expect(try !named.backend.verificationKey(answer.publicKey.bytes).accepts(varied, for: answer.message))
     }
 
     @Test("signatures and keys of another length are refused", arguments: Backends.all)
@@ -83,9 +82,7 @@ import Testing
             #expect(first.publicKey.accepts(signature, for: message))
             #expect(!second.publicKey.accepts(signature, for: message))
         }
-        let exported = try first.serialized
-        let imported = try named.backend.signingKey(exported.bytes)
-        #expect(imported.publicKey.serialized == first.publicKey.serialized)
+        #expect(try named.backend.signingKey(first.serialized.bytes).publicKey.serialized == first.publicKey.serialized)
     }
 }
 

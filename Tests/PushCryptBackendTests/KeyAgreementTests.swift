@@ -205,8 +205,7 @@ struct KeyAgreementKnownAnswer: Sendable, CustomStringConvertible {
         let message = Array("message".utf8)
         for key in [try named.backend.generateSigningKey(), try named.backend.signingKey(seed.bytes)] {
             #expect(try key.serialized.revealed == key.serialized.revealed)
-            let signature = try key.signature(for: message.bytes)
-            #expect(key.publicKey.accepts(signature, for: message))
+            #expect(try key.publicKey.accepts(key.signature(for: message.bytes), for: message))
         }
     }
 }

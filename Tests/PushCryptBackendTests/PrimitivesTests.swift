@@ -74,8 +74,7 @@ import Testing
         for bit in 0..<bytes.bitCount {
             #expect(original != SecretBytes(copying: bytes.flipping(bit: bit).bytes))
         }
-        let shorter = Array(bytes.dropLast())
-        #expect(original != SecretBytes(copying: shorter.bytes))
+        #expect(original != SecretBytes(copying: Array(bytes.dropLast()).bytes))
         #expect(original != SecretBytes(copying: (bytes + [0]).bytes))
         #expect(SecretBytes(copying: .init()) == SecretBytes(count: 0) { _ in })
         #expect(SecretBytes(copying: .init()) != SecretBytes(count: 1) { _ in })

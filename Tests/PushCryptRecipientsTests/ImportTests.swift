@@ -64,8 +64,7 @@ struct ImportTests {
         try place.write([try Device.make().line, other.changing("kid", to: "\(phone.kid)")])
         let error = #expect(throws: RecipientDirectoryError.self) { try run() }
         #expect(error?.code == .collision && error?.lineNumber == 2)
-        let reader = try target.reader()
-        #expect(try phone.opens(reader.recipient(kid: phone.kid, device: phone.id)))
+        #expect(try phone.opens(target.reader().recipient(kid: phone.kid, device: phone.id)))
         #expect(try DirectoryCheck(target.open().directory).recipientCounts == [.shared: 1])
     }
 
@@ -152,8 +151,7 @@ struct ImportTests {
     func fromDatabase() throws {
         _ = try run()
         let other = target.folder.file("other.sqlite").path
-        let result = try DirectoryImport(from: target.path, into: other)
-        #expect(result.addedCount == devices.count)
+        #expect(try DirectoryImport(from: target.path, into: other).addedCount == devices.count)
         #expect(try DirectoryCheck(RecipientDirectory(path: other)).isClean)
     }
 }

@@ -115,8 +115,7 @@ extension PushCryptNotificationDelegate {
 
     @Test("a placeholder of a locked device is replaced by the restored notification once the keys can be read")
     func unlocked() async throws {
-        let placeholder = try await deliver(channel.seal(Self.json))
-        #expect(placeholder.title == "New message")
+        #expect(try await deliver(channel.seal(Self.json)).title == "New message")
         #expect(await received(center.stubDelivered[0]) == .unverified(.init(requestID: "1", reason: .sealed)))
         let kept = try kept()
         #expect(await kept.open().map(\.failure) == [.keyLocked])

@@ -69,8 +69,7 @@ import UserNotifications
     func communication() async throws {
         let content = try await shown { configuration in
             configuration.finish = CommunicationStage { push in
-                let info = UserInfoJSON.dictionary(push.payload)
-                #expect(info["from"] as? String == "zoe")
+                #expect(UserInfoJSON.dictionary(push.payload)["from"] as? String == "zoe")
                 return Self.message()
             }
         }

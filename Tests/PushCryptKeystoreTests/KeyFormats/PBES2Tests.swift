@@ -94,8 +94,7 @@ import Testing
         // An IV of 8 bytes.
         schemes[5].iv = DER.octets([UInt8](repeating: 0, count: 8))
         for scheme in schemes {
-            let code = try KeyContainer.refusal(scheme.container, passphrase: "")
-            #expect(code == .unsupportedEncryption)
+            #expect(try KeyContainer.refusal(scheme.container, passphrase: "") == .unsupportedEncryption)
         }
     }
 

@@ -88,8 +88,7 @@ struct StatusTests {
 
     @Test func `A history that is gone is a first sight`() throws {
         FileSystem.removeFile(try world.historyPath(world.senders))
-        let finding = try world.finding(.firstSight)
-        #expect(try finding.facts == .firstSight(world.state().head, at: world.state().at))
+        #expect(try world.finding(.firstSight).facts == .firstSight(world.state().head, at: world.state().at))
         try world.run()
         world.clock = world.clock + day - 1
         #expect(world.codes == [.firstSight])
@@ -279,8 +278,7 @@ struct StatusTests {
         try gated.pass(days: 36)
         #expect(gated.codes == [])
         try gated.pass(days: 2)
-        let finding = try gated.finding(.waiting)
-        #expect(try finding.remedy == .reportCoverage(gated.reference(gated.senders)))
+        #expect(try gated.finding(.waiting).remedy == .reportCoverage(gated.reference(gated.senders)))
     }
 
     // MARK: Sets
