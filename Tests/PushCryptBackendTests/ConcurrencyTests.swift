@@ -13,9 +13,7 @@ import Testing
         let expected = try Self.jobs.map(work.run)
         for _ in 0..<3 {
             let results = try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
-                for job in Self.jobs {
-                    group.addTask { (Int(job), try work.run(job)) }
-                }
+                for job in Self.jobs { group.addTask { (Int(job), try work.run(job)) } }
                 return try await group.reduce(into: [Int: [UInt8]]()) { $0[$1.0] = $1.1 }
             }
             #expect(results.count == expected.count)

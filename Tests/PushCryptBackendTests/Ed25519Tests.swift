@@ -119,9 +119,7 @@ extension NamedBackend {
         for point in Self.smallOrder {
             for commitment in Self.smallOrder {
                 let signature = commitment + [UInt8](repeating: 0, count: 32)
-                for number: UInt8 in 0..<8 {
-                    verdicts.insert(try agreedVerdict(point, signature, [number]))
-                }
+                for number: UInt8 in 0..<8 { verdicts.insert(try agreedVerdict(point, signature, [number])) }
             }
         }
         #expect(verdicts == [true, false], "the cases must produce both verdicts")

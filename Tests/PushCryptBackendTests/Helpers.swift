@@ -37,9 +37,7 @@ extension CryptoBackend {
         try open(algorithm, key: key.bytes, nonce: nonce.bytes, aad: aad.bytes, ciphertext: ciphertext.bytes)
     }
 
-    func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        hmacSHA256(key: key.bytes).code(message)
-    }
+    func hmac(_ key: [UInt8], _ message: [UInt8]) -> [UInt8] { hmacSHA256(key: key.bytes).code(message) }
 
     func sharedSecret(_ type: KeyPairType, privateKey: [UInt8], publicKey: [UInt8]) throws -> [UInt8] {
         let peer = try self.publicKey(type, publicKey.bytes)

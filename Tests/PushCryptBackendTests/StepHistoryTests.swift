@@ -35,9 +35,7 @@ import Testing
             ([.changes("a")], [.changes("a")]), ([.reads("a")], [.changes("a")]), ([.changes("a")], [.reads("a")]),
             ([.reads("b"), .changes("a")], [.reads("a")]), (nil, [.reads("a")]), (nil, []), (nil, nil),
         ] as [([Step.Use]?, [Step.Use]?)])
-    func conflicting(_ left: [Step.Use]?, _ right: [Step.Use]?) {
-        #expect(!Self.areEqual(left, right))
-    }
+    func conflicting(_ left: [Step.Use]?, _ right: [Step.Use]?) { #expect(!Self.areEqual(left, right)) }
 
     @Test("a change has another history after two reads than between them")
     func readers() {

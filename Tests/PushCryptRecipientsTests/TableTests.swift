@@ -184,7 +184,6 @@ struct TableTests {
     }
 
     private func insert(_ record: String, _ kid: String, _ database: Database) throws {
-        try database.run(
-            "INSERT INTO recipients (kid, device, record) VALUES (?, '', ?)", .text(kid), .text(record))
+        try database.run("INSERT INTO recipients (kid, device, record) VALUES (?, '', ?)", .text(kid), .text(record))
     }
 }

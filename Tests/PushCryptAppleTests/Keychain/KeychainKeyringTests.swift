@@ -166,9 +166,7 @@ import Testing
     @Test("a record whose Secure Enclave key is missing is unknownKey, and a new pair can be made") func gone() throws {
         let place = TestKeychain(usesSecureEnclave: true)
         let kid = try place.register().kid
-        let query: [String: Any] = [
-            kSecClass as String: kSecClassKey, kSecAttrAccessGroup as String: place.group,
-        ]
+        let query: [String: Any] = [kSecClass as String: kSecClassKey, kSecAttrAccessGroup as String: place.group]
         #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
         place.expectNoKey(.unknownKey, kid)
         #expect(try place.identity().makeIfNeeded().kid != kid)

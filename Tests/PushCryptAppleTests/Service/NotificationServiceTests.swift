@@ -12,9 +12,7 @@ import UserNotifications
 @Suite struct NotificationServiceTests {
     private let channel: Channel
 
-    init() throws {
-        channel = try Channel(signed: true)
-    }
+    init() throws { channel = try Channel(signed: true) }
 
     private func service(_ change: @escaping (inout ExtensionConfiguration) -> Void = { _ in }) -> TestService {
         TestService { [channel] in try channel.configuration(change) }

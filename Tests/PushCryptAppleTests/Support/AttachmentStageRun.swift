@@ -106,9 +106,7 @@ struct LoopbackTransport: HTTPTransport {
     let port: UInt16
     private let transport = URLSessionTransport.loopback(allowedHosts: ["127.0.0.1"])
 
-    init(_ server: RawServer) {
-        port = server.port
-    }
+    init(_ server: RawServer) { port = server.port }
 
     private func loopback(_ address: String) -> String {
         guard address.hasPrefix(Self.origin) else { return address }
@@ -120,7 +118,6 @@ struct LoopbackTransport: HTTPTransport {
     }
 
     func post(_ post: HTTPPost) async throws {
-        try await transport.post(
-            HTTPPost(post.body, contentType: post.contentType, to: loopback(post.address)))
+        try await transport.post(HTTPPost(post.body, contentType: post.contentType, to: loopback(post.address)))
     }
 }

@@ -95,8 +95,7 @@ final class DiskStorage: MemoryStorage {
             func named(_ all: [KeysetID: KeysetHistory]) -> [String: KeysetHistory] {
                 Dictionary(uniqueKeysWithValues: all.map { ("\($0)", $1) })
             }
-            Self.write(
-                named(newValue), over: named(histories), in: "\(root)/history", { $0.file == $1.file }, \.file)
+            Self.write(named(newValue), over: named(histories), in: "\(root)/history", { $0.file == $1.file }, \.file)
         }
     }
 

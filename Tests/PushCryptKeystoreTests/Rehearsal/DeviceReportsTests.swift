@@ -17,8 +17,7 @@ struct DeviceReportsTests {
     private static func key(_ kid: String, created: Int64?, activates: Int64?) -> KeyTimeline.Key {
         KeyTimeline.Key(
             KeyID(kid)!,
-            KeyLifecycle(
-                createdAt: created.map { now + $0 * day }, activatesAt: activates.map { now + $0 * day }))
+            KeyLifecycle(createdAt: created.map { now + $0 * day }, activatesAt: activates.map { now + $0 * day }))
     }
 
     private static func line(_ device: String, _ kid: String, _ secondsAgo: Int64 = 0) -> [UInt8] {

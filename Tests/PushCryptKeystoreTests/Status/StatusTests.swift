@@ -237,9 +237,7 @@ struct StatusTests {
     @Test func `A clock a year ahead stops the run, and one that was confirmed leaves lines in the future`() throws {
         let start = world.clock
         world.clock = world.clock + 365 * day
-        #expect(
-            try world.finding(.clock).facts
-                == .clock(isBehind: false, last: start))
+        #expect(try world.finding(.clock).facts == .clock(isBehind: false, last: start))
         #expect(throws: KeystoreRefusal.clockAhead(last: start)) { try world.run() }
         world.clock = start
         #expect(world.codes == [])

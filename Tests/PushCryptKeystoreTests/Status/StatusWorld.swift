@@ -129,7 +129,5 @@ final class StatusWorld {
     func file(_ path: String) throws -> [UInt8] { try FileSystem.readFile(path) }
     func write(_ bytes: [UInt8], _ path: String) throws { try FileSystem.replace(path, with: bytes) }
     func historyPath(_ path: String) throws -> String { "\(folder.path)/history/\(try state(path).id)" }
-    func servedPath() throws -> String {
-        "\(folder.path)/www/\(ServedDocument.name(try state().id, 1))"
-    }
+    func servedPath() throws -> String { "\(folder.path)/www/\(ServedDocument.name(try state().id, 1))" }
 }
