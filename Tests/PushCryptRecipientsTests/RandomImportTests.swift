@@ -1,4 +1,3 @@
-import Foundation
 import PushCryptCore
 import PushCryptRecipients
 import PushCryptTestSupport

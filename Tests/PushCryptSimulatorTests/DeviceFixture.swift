@@ -1,6 +1,4 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport

@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptAppleUI
-import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

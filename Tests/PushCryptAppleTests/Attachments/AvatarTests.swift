@@ -1,9 +1,6 @@
 import Foundation
 import Intents
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 import UserNotifications

@@ -1,6 +1,5 @@
 import Foundation
 import Intents
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing

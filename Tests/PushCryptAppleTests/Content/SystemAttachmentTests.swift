@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptExtension
 import PushCryptTestSupport
 import Testing
 import UserNotifications

@@ -1,5 +1,4 @@
 import Foundation
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport

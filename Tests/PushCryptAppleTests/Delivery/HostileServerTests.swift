@@ -1,7 +1,4 @@
 import PushCryptApple
-import PushCryptCore
-import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

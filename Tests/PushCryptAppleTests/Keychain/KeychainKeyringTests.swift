@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptApple
-import PushCryptCore
 import PushCryptPrimitives
 import PushCryptSender
 import Security

@@ -1,6 +1,3 @@
-import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
 import Testing
 import UserNotifications

@@ -1,7 +1,5 @@
 import Dispatch
 import Foundation
-import PushCryptExtension
-import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

@@ -1,6 +1,4 @@
 import Foundation
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport

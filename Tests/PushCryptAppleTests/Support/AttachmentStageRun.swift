@@ -1,7 +1,5 @@
 import Foundation
 import PushCryptApple
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator

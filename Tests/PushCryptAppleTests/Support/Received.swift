@@ -1,6 +1,5 @@
 import Foundation
 import PushCryptApple
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport

@@ -1,4 +1,3 @@
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptTestSupport
 import UserNotifications

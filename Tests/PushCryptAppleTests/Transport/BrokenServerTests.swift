@@ -1,7 +1,6 @@
 import FlyingSocks
 import Foundation
 import PushCryptApple
-import PushCryptExtension
 import PushCryptPrimitives
 import PushCryptSimulator
 import PushCryptTestSupport

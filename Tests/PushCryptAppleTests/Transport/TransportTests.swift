@@ -1,10 +1,7 @@
 import FlyingFox
 import Foundation
 import PushCryptApple
-import PushCryptCore
-import PushCryptExtension
 import PushCryptPrimitives
-import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 import Testing

@@ -3,7 +3,6 @@ import PushCryptCore
 import PushCryptFiles
 import PushCryptKeysets
 import PushCryptKeystore
-import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 

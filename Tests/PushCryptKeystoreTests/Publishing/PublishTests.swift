@@ -1,7 +1,6 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
-import PushCryptPrimitives
 import Testing
 
 @testable import PushCryptLives
