@@ -7,17 +7,16 @@ import Testing
 
 @Suite("KeychainKeyring") struct KeychainKeyringTests {
     private static let other = KeyID("AAAAAAAAAAA")!
+    private let place = TestKeychain(usesSecureEnclave: false)
 
     @Test("a push to the registered pair opens", arguments: [Suite.p256, .x25519], [true, false])
     func opens(_ suite: Suite, withPSK: Bool) throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         let record = try place.identity(suite: suite, withPSK: withPSK).makeIfNeeded()
         _ = try place.open(record).get()
         #expect(place.enclaveKeys.isEmpty)
     }
 
     @Test("keys are found by id, and missing keys throw unknownKey") func matrix() throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         place.expectNoKey(.unknownKey, Self.other)
         #expect(try place.keyring.keyIDs() == [])
         let kid = try place.register().kid
@@ -55,7 +54,6 @@ import Testing
         "an empty keychain that can't be read throws locked",
         arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
     func emptyAndLocked(_ condition: StubKeychain.Condition) throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         place.set(condition)
         place.expectNoKey(.keyLocked, Self.other)
         expectDeviceKeyError(.locked) { try place.identity().makeIfNeeded() }
@@ -64,7 +62,6 @@ import Testing
     }
 
     @Test("an access group without an entitlement throws notEntitled") func notEntitled() throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         place.set(.foreign)
         place.expectNoKey(.internalError, Self.other)
         expectDeviceKeyError(.notEntitled) { try place.identity().makeIfNeeded() }
@@ -85,7 +82,6 @@ import Testing
     }
 
     @Test("adding another key with the same id throws conflict and keeps the first key") func conflict() throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         let key = try place.keyring.load(place.register().kid)
         let before = try place.text(key.kid)
         try place.keyring.add(key)
@@ -96,7 +92,6 @@ import Testing
 
     @Test("a key with damaged keychain data is unknownKey, and its item is kept", arguments: ["", "{", "{}"])
     func damaged(_ text: String) throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         let kid = try place.register().kid
         StubKeychain.shared.damage(kid.description, inGroup: place.group, Data(text.utf8))
         place.expectNoKey(.unknownKey, kid)
@@ -122,7 +117,6 @@ import Testing
     }
 
     @Test("two services in one access group don't see each other's keys") func services() throws {
-        let place = TestKeychain(usesSecureEnclave: false)
         let kid = try place.register().kid
         let second = KeychainKeyring(accessGroup: place.group, service: "second", usesSecureEnclave: false)
         #expect(try second.keyIDs() == [])
@@ -131,16 +125,16 @@ import Testing
 }
 
 @Suite("Secure Enclave pairs") struct EnclaveKeyTests {
+    private let place = TestKeychain(usesSecureEnclave: true)
+
     @Test("a push to a Secure Enclave pair opens", arguments: [true, false])
     func opens(withPSK: Bool) throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let record = try place.identity(withPSK: withPSK).makeIfNeeded()
         _ = try place.open(record).get()
         #expect(place.enclaveKeys.count == 1)
     }
 
     @Test("the private half is not in the keychain's data and can't be exported") func nothingInClear() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let kid = try place.register().kid
         let text = try place.text(kid)
         #expect(!text.contains("\"d\"") && text.contains("\"psk\""))
@@ -149,59 +143,48 @@ import Testing
     }
 
     @Test("an X25519 pair is made outside the Secure Enclave") func otherGroup() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let record = try place.identity(suite: .x25519).makeIfNeeded()
         _ = try place.open(record).get()
         #expect(place.enclaveKeys.isEmpty)
     }
 
     @Test("a keyring without the Secure Enclave still opens with existing pairs") func switchedOff() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let kid = try place.register().kid
         let keyring = KeychainKeyring(accessGroup: place.group, usesSecureEnclave: false)
         _ = try keyring.key(kid, at: TestKeychain.now)
     }
 
     @Test("a record whose Secure Enclave key is missing is unknownKey, and a new pair can be made") func gone() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let kid = try place.register().kid
-        let query: [String: Any] = [kSecClass as String: kSecClassKey, kSecAttrAccessGroup as String: place.group]
-        #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+        place.delete([kSecClass as String: kSecClassKey])
         place.expectNoKey(.unknownKey, kid)
         #expect(try place.identity().makeIfNeeded().kid != kid)
     }
 
     @Test("a key that a crash left without a record is removed when the next one is made") func orphans() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let record = try place.register()
-        let query: [String: Any] = [
+        place.delete([
             kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: record.kid.description,
-            kSecAttrAccessGroup as String: place.group,
-        ]
-        #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
+        ])
         let new = try place.register()
         #expect(place.enclaveKeys.count == 1)
         _ = try place.open(new).get()
     }
 
     @Test("a private half that belongs to another record is refused") func otherRecord() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let (first, second) = (try place.register(), try place.identity().rotate())
         let (left, right) = (try place.keyring.load(first.kid), try place.keyring.load(second.kid))
         guard case .recipient(_, let privateKey?, _) = right.record.material else {
-            Issue.record("no private half")
-            return
+            return Issue.record("no private half")
         }
         #expect(throws: KeyError.self) { try left.record.withPrivateKey(privateKey) }
         #expect(throws: CryptoError.self) { try privateKey.serialized }
     }
 
     @Test("both halves of a pair compute the same shared secret") func agreement() throws {
-        let place = TestKeychain(usesSecureEnclave: true)
         let key = try place.keyring.load(place.register().kid)
         guard case .recipient(let publicKey, let privateKey?, _) = key.record.material else {
-            Issue.record("no private half")
-            return
+            return Issue.record("no private half")
         }
         let peer = try DefaultBackend.shared.generateKeyPair(.p256)
         #expect(try privateKey.sharedSecret(with: peer.publicKey) == peer.sharedSecret(with: publicKey))
@@ -231,6 +214,11 @@ struct TestKeychain {
 
     func set(_ condition: StubKeychain.Condition) {
         StubKeychain.shared.setCondition(condition, ofGroup: group)
+    }
+
+    func delete(_ query: [String: Any]) {
+        let query = query.merging([kSecAttrAccessGroup as String: group]) { $1 }
+        #expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
     }
 
     var items: [[String: Any]] { StubKeychain.shared.items(inGroup: group) }

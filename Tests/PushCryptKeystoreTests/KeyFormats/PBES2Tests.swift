@@ -23,12 +23,9 @@ import Testing
 
     /// About one wrong passphrase in 256 decrypts to bytes with valid padding and must have the same code.
     @Test("every wrong passphrase is refused with the same code") func wrongPassphrases() throws {
-        let codes = try (0..<2_000).map { number in
-            try KeyContainer.refusal(pbkdf2, passphrase: "wrong \(number)")
-        }
+        let codes = try (0..<2_000).map { try KeyContainer.refusal(pbkdf2, passphrase: "wrong \($0)") }
         #expect(codes.allSatisfy { $0 == .wrongPassphrase })
-        let almost = [containers.passphrase + " ", String(containers.passphrase.dropLast()), ""]
-        for passphrase in almost {
+        for passphrase in [containers.passphrase + " ", String(containers.passphrase.dropLast()), ""] {
             #expect(try KeyContainer.refusal(pbkdf2, passphrase: passphrase) == .wrongPassphrase)
             #expect(try KeyContainer.refusal(scrypt, passphrase: passphrase) == .wrongPassphrase)
         }
@@ -71,28 +68,25 @@ import Testing
     }
 
     /// Zero, and counts above the limit with up to 128 bits.
-    @Test("an iteration count outside the limits is refused") func iterationsOutsideTheLimits() throws {
-        let numbers: [[UInt8]] = [
-            [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
-            [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
-        ]
-        for number in numbers {
-            let container = PBES2Scheme(iterations: number).container
-            #expect(try KeyContainer.refusal(container, passphrase: "") == .unsupportedEncryption)
-        }
-        #expect(try KeyContainer.refusal(PBES2Scheme(iterations: [1]).container, passphrase: "") == .wrongPassphrase)
-    }
+    private static let refusedIterations: [[UInt8]] = [
+        [0], [0x00, 0x98, 0x96, 0x81], [0x7f, 0xff, 0xff, 0xff], [0x7f] + [UInt8](repeating: 0xff, count: 7),
+        [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
+    ]
 
-    @Test("an unknown scheme, derivation, PRF or cipher is refused") func otherAlgorithms() throws {
-        var schemes = [PBES2Scheme](repeating: PBES2Scheme(iterations: [1]), count: 6)
-        schemes[0].scheme[9] = 0x0e
-        schemes[1].derivation[9] = 0x0e
-        schemes[2].prf[8] = 0x63
-        schemes[3].cipher[9] = 0x63
-        // PBES2 doesn't support AES-256-GCM.
-        schemes[4].cipher[9] = 0x2e
-        // An IV of 8 bytes.
-        schemes[5].iv = DER.octets([UInt8](repeating: 0, count: 8))
+    @Test("an iteration count outside the limits, or an unknown scheme, derivation, PRF or cipher is refused")
+    func otherAlgorithms() throws {
+        let changes: [(inout PBES2Scheme) -> Void] = [
+            { $0.scheme[9] = 0x0e }, { $0.derivation[9] = 0x0e }, { $0.prf[8] = 0x63 }, { $0.cipher[9] = 0x63 },
+            // AES-256-GCM, which PBES2 doesn't support, and an IV of 8 bytes.
+            { $0.cipher[9] = 0x2e }, { $0.iv = DER.octets([UInt8](repeating: 0, count: 8)) },
+        ]
+        var schemes = Self.refusedIterations.map { PBES2Scheme(iterations: $0) }
+        for change in changes {
+            var scheme = PBES2Scheme(iterations: [1])
+            #expect(try KeyContainer.refusal(scheme.container, passphrase: "") == .wrongPassphrase)
+            change(&scheme)
+            schemes.append(scheme)
+        }
         for scheme in schemes {
             #expect(try KeyContainer.refusal(scheme.container, passphrase: "") == .unsupportedEncryption)
         }

@@ -104,8 +104,7 @@ struct StatusTests {
         damaged[whole.firstIndex(of: UInt8(ascii: "\n"))! + 1] ^= 1
         try world.write(damaged, world.senders)
         guard case .damaged(world.senders, let error) = try world.finding(.damaged).facts else {
-            Issue.record("another finding")
-            return
+            return Issue.record("another finding")
         }
         #expect(error.row == 2)
         try world.write(whole, world.senders)
@@ -156,8 +155,7 @@ struct StatusTests {
         while log.bytes.count <= 2 << 20 { log = try log.appending(.restored, at: log.state.at, who: "op", changes) }
         try world.storage.lock(world.senders).replace(world.senders, with: OpenedKeyset(log, keyset.material))
         guard case .nearLimit(.log, log.bytes.count) = try world.finding(.nearLimit).facts else {
-            Issue.record("another finding")
-            return
+            return Issue.record("another finding")
         }
     }
 
@@ -392,8 +390,7 @@ struct StatusTests {
         try publish()
         try world.write(document, served)
         guard case .served(nil, .older) = try world.finding(.served).facts else {
-            Issue.record("another finding")
-            return
+            return Issue.record("another finding")
         }
     }
 
