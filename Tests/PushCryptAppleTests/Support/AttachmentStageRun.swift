@@ -5,6 +5,8 @@ import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
 
+@testable import PushCryptExtension
+
 /// One run of the attachment stage in its own folder.
 final class AttachmentStageRun: Sendable {
     let timer = ManualTimer()
@@ -33,20 +35,11 @@ final class AttachmentStageRun: Sendable {
         var stage = AttachmentStage(
             configuration: configuration, transport: LoopbackTransport(server), timer: timer,
             onFailure: { [failures] identifier, error in
-                failures.withLock { $0.append("\(identifier) \(Self.code(of: error))") }
+                let code = (error as? TransferError)?.code.name ?? "\(error)"
+                failures.withLock { $0.append("\(identifier) \(code)") }
             })
         stage.now = { [elapsed] in start + elapsed.withLock { $0 } }
         return try await stage.process(push.content, of: push)
-    }
-
-    private static func code(of error: any Error) -> String {
-        guard let error = error as? TransferError else { return "\(error)" }
-        let names: [TransferError.Code: String] = [
-            .addressRefused: "addressRefused", .status: "status", .encoding: "encoding", .network: "network",
-            .cancelled: "cancelled", .tooLarge: "tooLarge", .wrongType: "wrongType", .damaged: "damaged",
-            .noSpace: "noSpace", .inputOutput: "inputOutput",
-        ]
-        return names[error.code] ?? "?"
     }
 }
 

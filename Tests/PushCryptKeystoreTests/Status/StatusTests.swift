@@ -69,10 +69,7 @@ struct StatusTests {
     @Test func `A second file of an id is one finding, in the same keystore or in another one`() throws {
         for name in ["Keys/copy", "Publisher/copy"] {
             try world.write(try world.file(world.senders), "\(world.folder.path)/\(name).keyset")
-            let finding = try world.finding(.twoFiles)
-            try world.carryOut(finding.remedy)
-            try world.run()
-            #expect(world.codes == [])
+            try world.heal(world.finding(.twoFiles))
         }
     }
 
@@ -81,9 +78,7 @@ struct StatusTests {
         FileSystem.removeFile(world.senders)
         let finding = try world.finding(.missing)
         #expect(finding.keyset == KeysetReference(KeysetLocation(world.senders), id))
-        try world.carryOut(finding.remedy, with: [file])
-        try world.run()
-        #expect(world.codes == [])
+        try world.heal(finding, with: [file])
     }
 
     @Test func `A history that is gone is a first sight`() throws {
@@ -212,10 +207,7 @@ struct StatusTests {
         world.name = "other"
         #expect(try world.finding(.otherWriter).severity == .warning)
         world.clock = world.clock + 83 * day + 37 * 3_600
-        let finding = try world.finding(.overdue)
-        try world.carryOut(finding.remedy)
-        try world.run(confirmsClock: true)
-        #expect(world.codes == [])
+        try world.heal(world.finding(.overdue), confirmsClock: true)
     }
 
     @Test func `A revocation under a clock a year ahead is published, and the clock still stops the run`() throws {
@@ -227,9 +219,7 @@ struct StatusTests {
         #expect(throws: KeystoreRefusal.clockAhead(last: start)) { try world.run() }
         #expect(try world.finding(.clock).facts == .clock(isBehind: false, last: start))
         world.clock = start + day
-        try world.carryOut(world.finding(.clock).remedy)
-        try world.run()
-        #expect(world.codes == [])
+        try world.heal(world.finding(.clock))
     }
 
     @Test func `A clock a year ahead stops the run, and one that was confirmed leaves lines in the future`() throws {
@@ -245,9 +235,7 @@ struct StatusTests {
         world.clock = start + day
         let finding = try world.finding(.clock)
         #expect(finding.facts == .clock(isBehind: true, last: lastLine))
-        try world.carryOut(finding.remedy)
-        try world.run()
-        #expect(world.codes == [])
+        try world.heal(finding)
     }
 
     // MARK: Keys

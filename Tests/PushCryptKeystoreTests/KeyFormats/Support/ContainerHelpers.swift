@@ -1,9 +1,10 @@
 import CPushCryptOpenSSL
 import Foundation
-import PushCryptKeystore
 import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
+
+@testable import PushCryptKeystore
 
 extension ContainedKey {
     /// A private key that is the same in every run.
@@ -94,12 +95,7 @@ struct RefusedContainer: Decodable, Sendable, CustomStringConvertible {
     let pem: String
 
     var description: String { name }
-    var expectedCode: KeyContainerError.Code? { Self.codes[code] }
-
-    private static let codes: [String: KeyContainerError.Code] = [
-        "notAKeyContainer": .notAKeyContainer, "malformed": .malformed, "unsupportedKey": .unsupportedKey,
-        "unsupportedEncryption": .unsupportedEncryption,
-    ]
+    var expectedCode: KeyContainerError.Code { KeyContainerError.Code(name: code) }
 }
 
 /// The data of the last PEM block in `text`, decoded by Foundation.
