@@ -7,7 +7,6 @@ import UserNotifications
 
 @Suite struct AppGroupTests {
     #if !canImport(Darwin)  // macOS returns a folder for every group.
-    /// Makes the folder of a group while `body` runs.
     private func withGroup(_ body: (_ name: String, _ folder: URL) throws -> Void) throws {
         let name = "group.test.\(UUID().uuidString)"
         let folder = FileManager.default.stubAppGroup(name)

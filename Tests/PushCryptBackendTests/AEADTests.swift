@@ -241,7 +241,6 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
 
     private static let zeros = [UInt8](repeating: 0, count: 64)
 
-    /// The plaintext's buffer after the context has refused the ciphertext.
     private static func leftover(
         by context: CipherContext, of ciphertext: [UInt8], _ code: CryptoError.Code
     ) -> [UInt8] {

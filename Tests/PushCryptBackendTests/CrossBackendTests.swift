@@ -2,7 +2,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Each backend reads the other's output, and deterministic functions return the same bytes.
 @Suite struct CrossBackendTests {
     @Test("one backend opens what the other has sealed", arguments: Backends.pairs, AEADAlgorithm.allCases)
     func aead(_ pair: BackendPair, _ algorithm: AEADAlgorithm) throws {

@@ -13,7 +13,6 @@ func cryptoErrorCode<Result>(_ body: () throws -> Result) throws -> CryptoError.
 }
 
 extension HMACSHA256 {
-    /// The code of the message so far, or of `message` after it.
     func code(_ message: [UInt8] = []) -> [UInt8] {
         update(message.bytes)
         return SecretBytes(count: 32) { code in finalize(into: &code) }.revealed
@@ -51,7 +50,6 @@ extension VerificationKey {
     }
 }
 
-/// The inputs of a seal.
 struct AEADMessage: Sendable {
     let algorithm: AEADAlgorithm
     var key, nonce, aad, plaintext: [UInt8]

@@ -7,7 +7,6 @@ import Testing
 @Suite("Interleavings") struct InterleavingsTests {
     private struct Broken: Error {}
 
-    /// Two actors with three steps each, all of which use the resource.
     private static func twoActors(_ resource: @escaping (String) -> String, _ run: Interleavings.Run) throws {
         var left = ["a": 3, "b": 3]
         while left.values.contains(where: { $0 > 0 }) {
@@ -30,7 +29,6 @@ import Testing
         }
     }
 
-    /// Two threads add 1 to a counter.
     private static func count(_ isAtomic: Bool, _ run: Interleavings.Run) throws {
         let threads = SteppedThreads()
         let counter = Locked(0)

@@ -46,7 +46,6 @@ struct OpenSSLFaultTests {
         let ending: ChildProcess.Ending
         let text: String
 
-        /// The count in the last line.
         var failures: Int {
             get throws { try #require(text.matches(of: /(\d+) failures:/).last.flatMap { Int($0.1) }) }
         }

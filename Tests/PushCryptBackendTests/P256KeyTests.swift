@@ -119,7 +119,6 @@ enum P256Curve {
     static let order = [UInt8](hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
     static let baseX = [UInt8](hex: "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296")
     static let baseY = [UInt8](hex: "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5")
-    /// p - baseY
     static let negativeBaseY = [UInt8](hex: "b01cbd1c01e58065711814b583f061e9d431cca994cea1313449bf97c840ae0a")
 
     static let base = [4] + baseX + baseY
@@ -137,7 +136,6 @@ enum P256Curve {
         (.init(hex: "9b21c2de1da31d68731dbdaf97d7ab3f979131e28e3dc5b2077d5a7187914a78"), 6),
     ]
 
-    /// Big-endian addition modulo 2^256.
     static func adding(_ number: UInt8, to value: [UInt8]) -> [UInt8] {
         var sum = value
         var carry = Int(number)

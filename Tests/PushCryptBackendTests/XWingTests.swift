@@ -5,7 +5,6 @@ import Testing
 @testable import PushCryptOpenSSL
 
 @Suite struct XWingKeyTests {
-    /// Encapsulates with one backend and decapsulates with another one.
     private func agreed(_ pair: BackendPair, _ seed: [UInt8]) throws -> (sent: [UInt8], received: [UInt8]) {
         let key = try pair.second.privateKey(.xWing, seed.bytes)
         let recipient = try pair.first.publicKey(.xWing, key.publicKey.serialized.bytes)
@@ -150,7 +149,6 @@ import Testing
 }
 
 extension OpenSSLLibrary {
-    /// Whether the version is at least this one.
     fileprivate static func hasVersion(_ major: Int, _ minor: Int) -> Bool {
         let parts = version.split(separator: ".").prefix(2).compactMap { Int($0) }
         return parts.count == 2 && (parts[0], parts[1]) >= (major, minor)
@@ -208,7 +206,6 @@ extension CryptoBackend {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test where OpenSSL has no X-Wing.
     static var needsXWingOfOpenSSL: Self {
         .enabled(
             if: Backends.openSSL.backend.supports(.xWing),

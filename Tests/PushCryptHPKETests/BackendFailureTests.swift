@@ -44,9 +44,7 @@ import Testing
 /// A backend that fails in chosen functions and forwards all others.
 struct StubBackend: CryptoBackend {
     let base: any CryptoBackend
-    /// Private keys that the stub refuses as out of range.
     let refusedPrivateKeys: Set<[UInt8]>
-    /// The error that `seal` and `open` throw.
     let failure: CryptoError?
 
     init(_ base: any CryptoBackend, refusedPrivateKeys: Set<[UInt8]> = [], failure: CryptoError? = nil) {

@@ -5,7 +5,6 @@ import Testing
 @testable import PushCryptHPKE
 
 @Suite struct ExportTests {
-    /// All AEADs in base mode, including export-only.
     static let scenarios = (Scenario.all + Scenario.exportOnly).filter { $0.mode == .base }
 
     @Test("Export returns 0 to 8,160 bytes and refuses other lengths", arguments: scenarios, Backends.all)

@@ -33,7 +33,6 @@ extension KEM {
     static let dhkems: [KEM] = [.dhkemP256, .dhkemX25519]
 }
 
-/// Algorithms and mode, as the argument of a parameterised test.
 struct Scenario: Sendable, CustomStringConvertible {
     let kem: KEM
     let aead: AEAD
@@ -142,6 +141,5 @@ struct Parties {
 
     func sealCode() throws -> HPKEError.Code? { try hpkeErrorCode { try seal() } }
     func openCode(_ sealed: [UInt8]) throws -> HPKEError.Code? { try hpkeErrorCode { try open(sealed) } }
-    /// The code that setting up the recipient fails with.
     func setupCode(_ enc: [UInt8]) throws -> HPKEError.Code? { try hpkeErrorCode { try recipientContext(enc) } }
 }

@@ -67,7 +67,6 @@ struct FileModeTests {
         #expect(try place.folder.names() == before)
     }
 
-    /// Opens a directory, or imports JSON lines.
     private static func use(_ path: String) throws {
         if path.hasSuffix(".sqlite") {
             _ = try RecipientDirectory(path: path)

@@ -4,7 +4,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The keys of a device, its files and its time.
 struct DeviceFixture {
     let record: KeyRecord
     let folder: TemporaryFolder
@@ -71,7 +70,6 @@ extension DeviceSuite {
     }
 }
 
-/// A stage that waits for the clock.
 struct Waiting: ContentStage {
     let clock: SimulatedClock
     let duration: Duration

@@ -4,7 +4,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The app of the tests: it remembers what it was asked.
 @MainActor private final class App: NotificationResponder {
     var presented: [ReceivedNotification] = []
     var responses: [ReceivedResponse] = []
@@ -133,7 +132,6 @@ extension SimulatedNotificationCenter {
         #expect(try await center.expand("a") != nil)
     }
 
-    /// Serves a category that depends on the centre.
     private struct AskingView: NotificationContentExtension {
         let center: SimulatedNotificationCenter
         var categories: [String] { ["\(center.badge == 0)"] }

@@ -64,7 +64,6 @@ import Testing
 @Suite("regions by name") struct SimulatedPositionTests {
     private let center = SimulatedNotificationCenter(SimulatedClock())
 
-    /// Schedules a notification for a region.
     private func schedule(_ id: String, latitude: Double, longitude: Double = 8.5, radius: Double) async throws {
         _ = try await center.requestAuthorization([.alert])
         var content = NotificationContent()

@@ -219,7 +219,6 @@ import Testing
         #expect(outcomes.first?.content?.attachments == [] && outcomes.first?.isRemoved == true)
     }
 
-    /// Attaches a file that isn't a picture.
     private struct Attaching: ContentStage {
         let folder: TemporaryFolder
 
@@ -255,7 +254,6 @@ import Testing
     }
 }
 
-/// Tells that a push has reached its stages.
 private struct Signalling: ContentStage {
     let begins: AsyncStream<Void>.Continuation
 

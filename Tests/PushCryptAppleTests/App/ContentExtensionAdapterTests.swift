@@ -44,7 +44,6 @@ import UserNotificationsUI
         }
     }
 
-    /// Waits until a notification is shown.
     func isShown() async {
         for await _ in ends.stream { return }
     }
@@ -52,9 +51,7 @@ import UserNotificationsUI
 
 /// What runs the app's code.
 @MainActor private protocol Host {
-    /// The user opens a notification.
     func open(_ content: NotificationContent) async throws
-    /// The names of the actions that are shown.
     var actions: [String] { get }
     func choose(_ actionID: String, text: String?) async throws -> ContentExtensionResponse
 }

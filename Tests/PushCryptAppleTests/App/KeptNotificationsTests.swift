@@ -292,7 +292,6 @@ extension PushCryptNotificationDelegate {
     }
 }
 
-/// What the delegate hands the app.
 @MainActor @Suite struct NotificationDelegateTests {
     private let channel: Channel
     private let folder: TemporaryFolder
@@ -310,7 +309,6 @@ extension PushCryptNotificationDelegate {
             responder, kept: nil, regions: .stub)
     }
 
-    /// Restores a push in the extension.
     private func restored() async throws -> UNNotification {
         let service = TestService { [channel, folder] in
             try channel.configuration { $0.store = SharedStore(folder: folder.path + "/store", role: .extension) }

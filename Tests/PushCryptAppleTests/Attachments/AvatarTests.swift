@@ -104,7 +104,6 @@ import UserNotifications
         }
     }
 
-    /// The last stage's view of a push.
     private struct Seeing: FinalStage {
         let picture: Locked<[UInt8]?>
 

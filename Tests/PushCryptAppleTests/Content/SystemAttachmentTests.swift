@@ -135,7 +135,6 @@ import UserNotifications
 
     private static func push() throws -> OpenedPush { try StagePush.opened() }
 
-    /// A stage that replaces the attachments.
     private static func attaching(
         _ identifier: String, _ url: URL, _ options: [String: any Sendable]
     ) -> SystemContentStage {

@@ -103,7 +103,6 @@ import UserNotifications
     }
 }
 
-/// The last stage, in a real service.
 @Suite struct FinishingStageTests {
     private let channel: Channel
     private let payload: [UInt8]

@@ -5,7 +5,6 @@ import UserNotifications
 @testable import PushCryptApple
 
 @Suite struct SystemContentTests {
-    /// A member of the content, and the check that the system's object has it.
     struct Member: Sendable, CustomStringConvertible {
         let description: String
         let set: @Sendable (inout NotificationContent) -> Void
@@ -94,7 +93,6 @@ import UserNotifications
         #expect(content.systemContent.body == "literal")
     }
 
-    /// A member of a sealed payload, and the check that the system's object has it.
     struct SealedMember: Sendable, CustomStringConvertible {
         /// JSON members of `aps.alert` if `isOfAlert` is true, otherwise of `aps`.
         let description: String

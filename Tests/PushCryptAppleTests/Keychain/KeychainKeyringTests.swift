@@ -236,7 +236,6 @@ struct TestKeychain {
         return String(decoding: try #require(item[kSecValueData as String] as? Data), as: UTF8.self)
     }
 
-    /// Seals a push to the record and opens it with the keyring.
     func open(_ record: RegistrationRecord) throws -> Result<OpenedPush, FailureClass> {
         let sealer = try Sealer(topic: Self.topic, clock: { Self.now })
         let push = try sealer.seal(

@@ -158,7 +158,6 @@ import UserNotifications
         let service: TestService
     }
 
-    /// Gives a signal when it is released.
     private final class Witness: Sendable {
         private let gone: Signal
 

@@ -7,10 +7,8 @@ import PushCryptTestSupport
 
 @testable import PushCryptExtension
 
-/// One run of the attachment stage in its own folder.
 final class AttachmentStageRun: Sendable {
     let timer = ManualTimer()
-    /// The time that has passed for the stage.
     let elapsed = Locked(Duration.zero)
     private let folder: TemporaryFolder
     private let plainMembers: [String]
@@ -43,7 +41,6 @@ final class AttachmentStageRun: Sendable {
     }
 }
 
-/// A file of some type, sealed, with a reference to it.
 struct TestFile: Sendable {
     static let png = bytes("89504E470D0A1A0A0000000D49484452")
     static let jpeg = bytes("FFD8FFE000104A464946000101010048")

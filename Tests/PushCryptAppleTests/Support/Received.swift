@@ -5,7 +5,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// The received pieces of a transfer.
 final class Received: Sendable {
     private let state = Locked<[UInt8]>([])
 
@@ -26,7 +25,6 @@ extension URLSessionTransport {
             idleTimeout: idleTimeout, timer: timer)
     }
 
-    /// The whole body.
     func body(of address: String) async throws -> [UInt8] {
         let received = Received()
         try await get(address) { received.take($0) }

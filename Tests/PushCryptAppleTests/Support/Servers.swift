@@ -27,7 +27,6 @@ struct RawServer: Sendable {
     private let heads = Locked<[String]>([])
     private let openConnections = Locked(0)
 
-    /// The address `http://127.0.0.1:PORT/x`.
     var address: String { address("x") }
 
     func address(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }

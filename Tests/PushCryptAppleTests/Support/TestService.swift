@@ -18,7 +18,6 @@ class TestService: PushCryptNotificationService {
 
     private struct Unset: Error {}
 
-    /// Delivers a push.
     func receive(_ payload: [UInt8]) throws -> RecordedContents {
         let shown = RecordedContents()
         didReceive(try Channel.request(payload)) { shown.handle($0) }
@@ -51,7 +50,6 @@ final class RecordedContents: Sendable {
     private let contents = Locked<[Content]>([])
     private let first = Signal()
 
-    /// How often the handler was called.
     var count: Int { contents.withLock { $0.count } }
 
     func handle(_ content: UNNotificationContent) {
@@ -60,7 +58,6 @@ final class RecordedContents: Sendable {
         first.give()
     }
 
-    /// Waits for the first call.
     func content() async -> UNNotificationContent {
         await first.wait()
         return contents.withLock { $0[0] }.value
@@ -77,7 +74,6 @@ final class RecordedReports: DeliveryReporter {
         reported.give()
     }
 
-    /// Waits for the first report.
     func failures() async -> [FailureClass?] {
         await reported.wait()
         return recorded.withLock { $0 }

@@ -6,7 +6,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Transfers from servers with broken, wrong or endless responses.
 @Suite struct BrokenServerTests {
     typealias Answer = (name: String, code: TransferError.Code, steps: [RawServer.Step])
 

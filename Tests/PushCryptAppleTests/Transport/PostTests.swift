@@ -6,7 +6,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Posts to servers on loopback.
 @Suite struct PostTests {
     private let transport = URLSessionTransport.loopback()
 

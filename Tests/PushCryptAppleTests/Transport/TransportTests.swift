@@ -6,7 +6,6 @@ import PushCryptSimulator
 import PushCryptTestSupport
 import Testing
 
-/// Transfers from a correct server.
 @Suite struct TransportTests {
     private let transport = URLSessionTransport.loopback()
 

@@ -2,7 +2,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// One test of a file of C2SP/wycheproof's testvectors_v1.
 protocol WycheproofTest: Sendable {
     /// A group of the file: its tests, with what they have in common.
     associatedtype Group: WycheproofGroup where Group.Test == Self
@@ -34,9 +33,7 @@ enum WycheproofResult: String, Decodable {
 }
 
 enum WycheproofCategory: Hashable {
-    /// The output must be the published one.
     case matches
-    /// Bad input that must be refused.
     case refused
     /// Good input with a parameter that pushcrypt doesn't offer; it must be refused too.
     case outside(String)
@@ -76,7 +73,6 @@ extension WycheproofTest {
     }
 }
 
-/// A result that the category doesn't allow.
 struct WycheproofMismatch: Error {
     let what: String
 
@@ -86,6 +82,5 @@ struct WycheproofMismatch: Error {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips the suite by name where the public vectors are missing.
     static var needsPublicVectors: Self { .enabled(if: Vectors.isAvailable, Comment(rawValue: Vectors.missing)) }
 }

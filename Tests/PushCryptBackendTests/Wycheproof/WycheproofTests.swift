@@ -106,7 +106,6 @@ struct Ed25519Test: WycheproofTest {
     static let file = "ed25519_test.json"
     static let counts: [WycheproofCategory: Int] = [.matches: 88, .refused: 63]
 
-    /// The tests of one public key.
     struct Group: WycheproofGroup {
         let tests: [Ed25519Test]
 

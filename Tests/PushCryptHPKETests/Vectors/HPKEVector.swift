@@ -45,7 +45,6 @@ struct HPKEVector: Decodable, Sendable {
     let encryptions: [Encryption]
     let exports: [Export]
 
-    /// The encryptions with their sequence numbers.
     var numberedEncryptions: [(sequence: UInt64, Encryption)] {
         encryptions.enumerated().map { index, encryption in (encryption.seq ?? UInt64(index), encryption) }
     }

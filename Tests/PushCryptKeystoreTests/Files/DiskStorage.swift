@@ -31,7 +31,6 @@ final class DiskWorld: World {
     }
 }
 
-/// The real files of a host in a life.
 final class DiskStorage: MemoryStorage {
     private let disks: DiskWorld
     private let root: String
@@ -140,7 +139,6 @@ final class DiskStorage: MemoryStorage {
     }
 }
 
-/// The locked files of a host in a life.
 private final class LockedDisk: MemoryStorage {
     private let own: DiskStorage
     private let locked: LockedFiles

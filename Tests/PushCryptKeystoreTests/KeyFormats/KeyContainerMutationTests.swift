@@ -104,7 +104,6 @@ import Testing
         #expect(try KeyContainer.read(key.written(as: form, .der)).isSame(as: key))
     }
 
-    /// DER of every kind and algorithm.
     private static func originals() throws -> [[UInt8]] {
         try unencrypted.map { form, algorithm in try ContainedKey.sample(algorithm).written(as: form, .der) }
             + ForeignContainers.shared.get().keys.map { try derOfPEM($0.pem) }

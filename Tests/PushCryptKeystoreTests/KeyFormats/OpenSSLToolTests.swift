@@ -3,7 +3,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Exchanges containers with the installed openssl tool in both directions.
 @Suite(.enabled(if: OpenSSLTool.isAvailable, OpenSSLTool.missing)) struct OpenSSLToolTests {
     private static let passphrase = "Grüße, and more"
     private let tool: OpenSSLTool
@@ -103,7 +102,6 @@ import Testing
         #expect(words.contains("0927C0"), "\(text)")
     }
 
-    /// Compares the key in `container` with that in `key.pem`.
     private func expect(
         _ container: [UInt8], _ passphrase: String?, is algorithm: ContainedKey.Algorithm, isPublic: Bool
     ) throws {
@@ -116,7 +114,6 @@ import Testing
 }
 
 extension ContainedKey.Algorithm {
-    /// The arguments of `openssl genpkey -algorithm`.
     fileprivate var generation: String {
         switch self {
         case .p256: "EC -pkeyopt ec_paramgen_curve:P-256"

@@ -3,7 +3,6 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-/// Encrypted containers with changed parameters and wrong passphrases.
 @Suite struct PBES2Tests {
     private let containers: ForeignContainers
     /// 1,000 iterations.

@@ -3,7 +3,6 @@ import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
-/// The text around the DER (RFC 7468).
 @Suite struct PEMTests {
     private static let key = Result { try ContainedKey.sample(.p256) }
     private static let pem = Result { String(decoding: try key.get().written(as: .privateKey, .pem), as: UTF8.self) }

@@ -20,7 +20,6 @@ struct KeysTests {
         try KeyRecord.generate(kind, backend: DefaultBackend.shared)
     }
 
-    /// Whether a secret opens the text of the keyset's file.
     private static func opens(_ keyset: OpenedKeyset, _ text: String) throws -> Bool {
         let rows = try KeysetRows(keyset.material.file(keyset.log))
         do {

@@ -29,7 +29,6 @@ struct PublishingPlace {
         return KeystoreHost(storage, name: "a", who: "a", clock: clock, confirmsClock: confirmsClock)
     }
 
-    /// The keyset's file.
     var file: MemoryStorage.File {
         get { storage.disk[Self.path]! }
         nonmutating set { storage.disk[Self.path] = newValue }
@@ -108,7 +107,6 @@ struct PublishingPlace {
     }
 }
 
-/// What publishing did with a document, to compare.
 enum Outcome: Hashable {
     case written, unchanged, removed, publisherElsewhere
     case refused(KeystoreRefusal)

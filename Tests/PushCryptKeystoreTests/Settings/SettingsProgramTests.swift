@@ -74,7 +74,6 @@ struct SettingsProgramTests {
         }
     }
 
-    /// Settings with a program `after`.
     private func settings(_ place: SettingsPlace, _ script: String, mode: Int = 0o755) throws -> Settings {
         try place.write(script, to: "etc/after", mode: mode)
         return try place.settings(#"{"after": "after"}"#)

@@ -29,7 +29,6 @@ struct SettingsTests {
         #expect(try Settings(json: Array("{}".utf8), path: "/s.json").json == Array("{\n\n}\n".utf8))
     }
 
-    /// The code and the member of the refusal.
     private static let refused: [(String, SettingsError.Code, String?)] = [
         ("[]", .wrongType, nil), ("{", .malformed, nil), ("{} {}", .malformed, nil),
         (#"{"after": "a", "after": "a"}"#, .malformed, nil), (#"{"After": "a"}"#, .unknownMember, "After"),

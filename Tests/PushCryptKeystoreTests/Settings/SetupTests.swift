@@ -12,7 +12,6 @@ import Testing
 private final class SetupStorage: KeystoreStorage {
     struct Interruption: Error {}
 
-    /// The locked files.
     struct Locked: LockedStorage {
         let files: LockedFiles
         let storage: SetupStorage

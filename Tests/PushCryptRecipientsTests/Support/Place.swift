@@ -17,7 +17,6 @@ struct Place: Sendable {
 
     init(_ name: String = "devices.jsonl") throws { (folder, self.name) = (try TemporaryFolder(), name) }
 
-    /// Writes the lines, each with a newline.
     init(_ lines: [String]) throws {
         try self.init()
         try write(lines)
@@ -48,19 +47,16 @@ struct Place: Sendable {
 
     var databasePath: String { folder.file("devices.sqlite").path }
 
-    /// Imports the lines into `devices.sqlite`.
     @discardableResult
     func importLines() throws(RecipientDirectoryError) -> DirectoryImport {
         try DirectoryImport(from: path, into: databasePath)
     }
 
-    /// Imports the lines and opens the directory.
     func imported() throws(RecipientDirectoryError) -> OpenPlace {
         try importLines()
         return OpenPlace(place: self, directory: try RecipientDirectory(path: databasePath))
     }
 
-    /// Opens the file as a directory.
     func open() throws(RecipientDirectoryError) -> OpenPlace {
         OpenPlace(place: self, directory: try RecipientDirectory(path: path))
     }

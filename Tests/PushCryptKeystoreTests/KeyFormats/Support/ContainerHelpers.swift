@@ -19,7 +19,6 @@ extension ContainedKey {
         return [0x7f] + generator.bytes(31)
     }
 
-    /// The key without its private half.
     var publicHalf: ContainedKey {
         get throws { try ContainedKey(algorithm, publicKey: publicKey) }
     }
@@ -30,7 +29,6 @@ extension ContainedKey {
         return try KeyContainer.write(self, as: form, encoding: encoding).revealed
     }
 
-    /// Whether the algorithm and both halves are the same.
     func isSame(as other: ContainedKey) -> Bool {
         algorithm == other.algorithm && publicKey == other.publicKey && privateKey == other.privateKey
     }

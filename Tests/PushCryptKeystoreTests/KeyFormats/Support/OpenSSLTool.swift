@@ -7,7 +7,6 @@ import Testing
 /// The packages that the README installs don't contain the tool, so suites that need it are skipped if it is missing.
 /// LibreSSL's tool, on Apple's systems, has other options and keys.
 struct OpenSSLTool {
-    /// The reason in the report of a skipped suite.
     static let missing: Comment = "the openssl tool of OpenSSL 3 or later not found on the path"
     static let isAvailable = executable != nil
 
