@@ -507,14 +507,6 @@ extension SimulatedNotificationCenter {
         #expect(app.settings == ["a", nil])
     }
 
-    @Test("a tap opens the app, and the notification leaves the list")
-    func tapped() async throws {
-        try await deliver("a")
-        try await center.open("a")
-        #expect(center.appState == .foreground && center.deliveredNotifications.isEmpty && app.actions == [.open])
-        await #expect(throws: ResponseError.noNotification) { try await center.open("a") }
-    }
-
     @Test(
         "an action reaches the app in the background, with the text of a text field, and opens it only with foreground")
     func actions() async throws {
@@ -560,19 +552,17 @@ extension SimulatedNotificationCenter {
         #expect(app.responses.isEmpty)
         try await center.dismiss("a")
         #expect(app.actions == [.dismiss] && center.deliveredNotifications.isEmpty)
+        await #expect(throws: ResponseError.noNotification) { try await center.open("a") }
     }
 
     // MARK: Content extension
 
     private final class ChatView: NotificationContentExtension {
         let categories = ["CHAT"]
-        let hidesDefaultContent: Bool
         let answer: ContentExtensionResponse
         let chosen = Locked<[String]>([])
 
-        init(_ answer: ContentExtensionResponse, hidesDefaultContent: Bool = false) {
-            (self.answer, self.hidesDefaultContent) = (answer, hidesDefaultContent)
-        }
+        init(_ answer: ContentExtensionResponse) { self.answer = answer }
 
         func received(_ notification: DeliveredNotification, in context: any ContentExtensionContext) async {
             context.setActions([NotificationAction(id: "LIKE", title: "Like")])
@@ -594,7 +584,8 @@ extension SimulatedNotificationCenter {
         try await deliver("other", category: nil)
         #expect(try await center.expand("other") == nil)
         try await deliver("a")
-        #expect(try await center.expand("a")?.actions?.map(\.id) == ["LIKE"])
+        let shown = try #require(try await center.expand("a"))
+        #expect(shown.actions?.map(\.id) == ["LIKE"] && shown.defaultContent?.title.literal == "Title a")
         await #expect(throws: ResponseError.noAction) { try await center.choose("MUTE", of: "a") }
         try await center.choose("LIKE", of: "a")
         #expect(view.chosen.withLock { $0 } == ["LIKE"])
@@ -604,16 +595,6 @@ extension SimulatedNotificationCenter {
             try await center.choose("MUTE", of: "a")
             #expect(app.actions == [.custom("MUTE")])
         }
-    }
-
-    @Test("title and body are shown beside a content extension, unless it hides them", arguments: [false, true])
-    func defaultContent(isHidden: Bool) async throws {
-        center.addContentExtension(ChatView(.dismiss, hidesDefaultContent: isHidden))
-        try await deliver("a")
-        let shown = try #require(try await center.expand("a"))
-        #expect(shown.defaultContent?.title.literal == (isHidden ? nil : "Title a"))
-        #expect(shown.defaultContent?.body.literal == (isHidden ? nil : "Body a"))
-        #expect(shown.actions?.map(\.id) == ["LIKE"])
     }
 
     @Test("a notification that replaces an opened one closes the content extension of the old one")

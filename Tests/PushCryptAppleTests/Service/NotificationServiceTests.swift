@@ -58,14 +58,6 @@ import UserNotifications
         #expect(try await accepting.receive(payload).content().body == "Pay here")
     }
 
-    @Test("a push signed by another sender shows the placeholder as unknownKey")
-    func forgedIsRefused() async throws {
-        let other = try Channel(signed: true)
-        let forged = Channel(record: channel.record, signer: other.signer)
-        let content = try await service().receive(forged.seal(#"{"aps":{"alert":"Hi"}}"#)).content()
-        #expect(content.title == "New message" && content.failure == "unknownKey")
-    }
-
     @Test("a key that the app lacks isn't shown: its literal text is, or else the app's own text")
     func missingKeys() async throws {
         let both = try channel.seal(#"{"aps":{"alert":{"body":"Hi","loc-key":"GREETING"}}}"#)
@@ -120,18 +112,6 @@ import UserNotifications
         #expect(await shown.content().title == "too late")
     }
 
-    @Test("the session's deadline shows the content before a stuck stage")
-    func deadlineOfTheSession() async throws {
-        let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
-        let stage = StuckStage()
-        let timer = ManualTimer()
-        let service = TestService { [channel] in try channel.configuration(timer: timer) { $0.stages = [stage] } }
-        let shown = try service.receive(payload)
-        await stage.started.wait()
-        timer.fire()
-        #expect(await shown.content().title == "stuck")
-        stage.release.give()
-    }
 }
 
 extension UNNotificationContent {

@@ -4,6 +4,7 @@ import PushCryptPrimitives
 import PushCryptSender
 import PushCryptSimulator
 import PushCryptTestSupport
+import Testing
 
 @testable import PushCryptExtension
 
@@ -25,6 +26,17 @@ final class AttachmentStageRun: Sendable {
     var failed: [String] { failures.withLock { $0 } }
 
     func names() throws -> [String] { try folder.names() }
+
+    /// Expects the push's content without its attachment, which is missing with this code and leaves no file.
+    func expectMissing(
+        _ failure: String, of push: OpenedPush, from server: RawServer, _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        var expected = push.content
+        expected.missingAttachmentCount = 1
+        let content = try await process(push, from: server)
+        #expect(content == expected && failed == [failure], "\(failed)", sourceLocation: location)
+        #expect(try names().isEmpty, sourceLocation: location)
+    }
 
     func process(_ push: OpenedPush, from server: RawServer) async throws -> NotificationContent {
         let configuration = AttachmentStage.Configuration(

@@ -50,6 +50,13 @@ private final class SetupStorage: KeystoreStorage {
 @Suite("Setup")
 struct SetupTests {
     private static let time = UnixTime(1_800_000_000)
+    private let place: SettingsPlace
+    private let setup: Setup
+
+    init() throws {
+        place = try SettingsPlace()
+        setup = try Self.setup(place)
+    }
 
     private static func setup(_ place: SettingsPlace) throws -> Setup {
         func keyset(_ name: String, _ kind: KeyKind) -> Setup.NewKeyset {
@@ -78,8 +85,6 @@ struct SetupTests {
 
     @Test("An empty host gets all parts, whose passphrases open the keysets, and pins that match")
     func empty() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
         let host = Self.host(setup)
         let items = try setup.run(host)
         #expect(items.filter { !$0.isNew }.map(\.part) == [.folder(place.folder.path, isPrivate: false)])
@@ -116,8 +121,6 @@ struct SetupTests {
 
     @Test("A second run finds all parts and changes nothing")
     func twice() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
         let host = Self.host(setup)
         let first = try setup.run(host).map(\.part)
         let before = try place.snapshot()
@@ -129,8 +132,7 @@ struct SetupTests {
 
     @Test("A setup with another keyset adds it to the settings that it has written, and leaves those of a person")
     func extended() throws {
-        let place = try SettingsPlace()
-        var setup = try Self.setup(place)
+        var setup = setup
         try setup.run(Self.host(setup))
         let before = try place.snapshot()
         func add(_ name: String) throws -> [Setup.Part] {
@@ -151,8 +153,6 @@ struct SetupTests {
 
     @Test("A setup that was interrupted after any number of files is completed and keeps what it had", arguments: 0..<5)
     func interrupted(_ count: Int) throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
         let host = Self.host(setup)
         host.storage.changesLeft = count
         #expect(throws: SetupStorage.Interruption.self) { try setup.run(host) }
@@ -168,8 +168,6 @@ struct SetupTests {
 
     @Test("Each file that is lost is made again, except a passphrase that a keyset needs")
     func lost() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
         try setup.run(Self.host(setup))
         for name in ["etc/pushcrypt/pushcrypt.json", "sender-pins.json", "srv/www/push"] {
             let before = try place.snapshot()
@@ -230,8 +228,7 @@ struct SetupTests {
         arguments: 0..<conflicts.count)
     func conflict(_ index: Int) throws {
         let (name, code, change) = Self.conflicts[index]
-        let place = try SettingsPlace()
-        var setup = try Self.setup(place)
+        var setup = setup
         try setup.run(Self.host(setup))
         try change(place, &setup)
         let before = try place.snapshot()
@@ -242,8 +239,6 @@ struct SetupTests {
 
     @Test("Another host's keysets, open folders, nested folders and impossible times are refused, and nothing is made")
     func refusals() throws {
-        let place = try SettingsPlace()
-        let setup = try Self.setup(place)
         func isRefused<Failure: Error>(_ type: Failure.Type, _ change: (inout Setup) -> Void) throws -> Failure? {
             var other = setup
             change(&other)
@@ -277,8 +272,7 @@ struct SetupTests {
 
     @Test("Keys in clear have no passphrase files and no secret in the settings")
     func clear() throws {
-        let place = try SettingsPlace()
-        var setup = try Self.setup(place)
+        var setup = setup
         (setup.passphrase, setup.publisherPassphrase) = (nil, nil)
         try setup.run(Self.host(setup))
         #expect(try place.folder.names(in: "etc/pushcrypt") == ["pushcrypt.json"])

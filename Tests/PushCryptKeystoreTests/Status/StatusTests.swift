@@ -322,11 +322,8 @@ struct StatusTests {
         }
     }
 
-    @Test func `A host that comes back from a snapshot meets a set that is ahead, and restores`() throws {
-        let snapshot = try world.file(world.senders)
-        let kid = try world.state().keys[0].kid
-        try world.host().revoke(world.senders, kid)
-        try world.run()
+    /// Brings a snapshot and no history back, and carries out the remedy.
+    private func comeBack(with snapshot: [UInt8]) throws {
         try world.write(snapshot, world.senders)
         FileSystem.removeFile(try world.historyPath(world.senders))
         try world.host().rotate(world.senders)
@@ -334,7 +331,16 @@ struct StatusTests {
         #expect(try finding.remedy == .restore(world.reference(world.senders)))
         try world.carryOut(finding.remedy)
         try world.run()
-        #expect(try world.codes == [.firstSight] && world.state().key(kid)?.lifecycle.revokedAt != nil)
+        #expect(world.codes == [.firstSight])
+    }
+
+    @Test func `A host that comes back from a snapshot meets a set that is ahead, and restores`() throws {
+        let snapshot = try world.file(world.senders)
+        let kid = try world.state().keys[0].kid
+        try world.host().revoke(world.senders, kid)
+        try world.run()
+        try comeBack(with: snapshot)
+        #expect(try world.state().key(kid)?.lifecycle.revokedAt != nil)
     }
 
     @Test func `A set ahead that a stranger has signed needs a person, and then is replaced`() throws {
@@ -344,14 +350,7 @@ struct StatusTests {
         let payload = try #require(SignedSenderSet.unverifiedPayload(of: try world.file(try world.servedPath())))
         let stranger = try KeyRecord.generate(.publisher, backend: DefaultBackend.shared)
         try world.write(try SignedSenderSet.sign(payload: payload, by: [stranger]), try world.servedPath())
-        try world.write(snapshot, world.senders)
-        FileSystem.removeFile(try world.historyPath(world.senders))
-        try world.host().rotate(world.senders)
-        let finding = try world.finding(.servedAhead, and: [.firstSight])
-        #expect(try finding.remedy == .restore(world.reference(world.senders)))
-        try world.carryOut(finding.remedy)
-        try world.run()
-        #expect(world.codes == [.firstSight])
+        try comeBack(with: snapshot)
     }
 
     @Test
