@@ -15,8 +15,7 @@ import UserNotifications
         try body(name, folder)
     }
 
-    @Test("an entitled app group returns the path of its folder")
-    func entitled() throws {
+    @Test func `an entitled app group returns the path of its folder`() throws {
         try withGroup { name, folder in
             let group = try AppGroup(name)
             #expect(group.folder.path == folder.path && group.path(of: "boot") == folder.path + "/boot")
@@ -25,8 +24,7 @@ import UserNotifications
         }
     }
 
-    @Test("an app group without an entitlement throws notEntitled, and its report says so and names the app")
-    func notEntitled() throws {
+    @Test func `an app group without an entitlement throws notEntitled, as its report says with the app`() throws {
         let error = #expect(throws: ExtensionSetupError.self) { try AppGroup("group.test.none") }
         #expect(error?.code == .notEntitled && error?.description.contains("group.test.none") == true)
         let report = DeviceReport(appGroup: "group.test.none") { _ in .unsigned }
@@ -34,8 +32,7 @@ import UserNotifications
         #expect(text.contains(#""keyStorage":{"error":"notEntitled""#) && text.contains(#""topic":"com.example.app""#))
     }
 
-    @Test("the report of an app group whose app lacks its pins has keys and store, and an error for the senders")
-    func reportWithoutPins() throws {
+    @Test func `the report of an app without its pins has keys and store, and an error for the senders`() throws {
         try withGroup { name, folder in
             try FileManager.default.createDirectory(
                 at: folder.appendingPathComponent("pushes"), withIntermediateDirectories: false,
@@ -48,8 +45,7 @@ import UserNotifications
     }
     #endif
 
-    @Test("an app group with a given folder returns paths in it")
-    func givenFolder() {
+    @Test func `an app group with a given folder returns paths in it`() {
         let group = AppGroup(
             "group.a", folder: URL(fileURLWithPath: "/a b", isDirectory: true), keychainGroup: "TEAM.keys",
             topic: "com.example")
@@ -57,8 +53,7 @@ import UserNotifications
         #expect(group.identifier == "group.a" && group.keychainGroup == "TEAM.keys")
     }
 
-    @Test("two calls with one role return the same store, and another role or folder returns another store")
-    func stores() {
+    @Test func `two calls with one role return the same store, and another role or folder returns another store`() {
         let group = AppGroup("group.a", folder: URL(fileURLWithPath: "/a", isDirectory: true), topic: "com.example")
         let other = AppGroup("group.a", folder: URL(fileURLWithPath: "/b", isDirectory: true), topic: "com.example")
         let store = group.store(.app)
@@ -66,8 +61,7 @@ import UserNotifications
         #expect(group.store(.extension) !== store && other.store(.app) !== store)
     }
 
-    @Test("a configuration of an app group shows what the recipient has chosen")
-    func preview() throws {
+    @Test func `a configuration of an app group shows what the recipient has chosen`() throws {
         let folder = try TemporaryFolder()
         let group = AppGroup("group.a", folder: folder.url, topic: "com.example")
         let configuration = try ExtensionConfiguration(group, senders: .unsigned, fallback: .bundled(.standard))
@@ -96,8 +90,7 @@ import UserNotifications
         try Data(text.utf8).write(to: file)
     }
 
-    @Test("a bundle's strings are found by key and table, and a missing key is nil")
-    func strings() throws {
+    @Test func `a bundle's strings are found by key and table, and a missing key is nil`() throws {
         let bundle = try #require(Bundle(path: app.path))
         let table = BundleStringTable(bundle)
         #expect(table.string(for: "HELLO") == "Hello %@")
@@ -110,8 +103,7 @@ import UserNotifications
         #expect(content.localized(by: table).body.literal == "literal")
     }
 
-    @Test("a text of the bundle with a specifier for a number isn't shown: the literal text is, or nothing")
-    func specifier() throws {
+    @Test func `instead of a text with a specifier for a number the literal text is shown, or nothing`() throws {
         try write(#""COUNT" = "%d of %@";"#, to: "en.lproj/Numbers.strings")
         let table = BundleStringTable(try #require(Bundle(path: app.path)), table: "Numbers")
         var content = NotificationContent()
@@ -122,8 +114,7 @@ import UserNotifications
         #expect(content.localized(by: table).body.isEmpty)
     }
 
-    @Test("the strings are in the given language, and those that it lacks in any language")
-    func language() throws {
+    @Test func `the strings are in the given language, and those that it lacks in any language`() throws {
         try write(#""HELLO" = "Hallo %@";"#, to: "de.lproj/Localizable.strings")
         let bundle = try #require(Bundle(path: app.path))
         func hello(_ language: String?, table: String? = nil) -> String? {
@@ -135,8 +126,7 @@ import UserNotifications
         #expect(hello("de", table: "Other") == "Other")
     }
 
-    @Test("the containing app of an extension's bundle is found")
-    func containingApp() throws {
+    @Test func `the containing app of an extension's bundle is found`() throws {
         let inner = try #require(Bundle(path: app.appendingPathComponent("PlugIns/Extension.appex").path))
         #expect(Bundle.containingApp(of: inner).bundleURL.lastPathComponent == "App.app")
         #expect(BundleStringTable(.containingApp(of: inner)).string(for: "HELLO") == "Hello %@")
@@ -159,7 +149,7 @@ import UserNotifications
         return try #require(Bundle(url: app))
     }
 
-    @Test("the pins of the file are read") func read() throws {
+    @Test func `the pins of the file are read`() throws {
         let bundle = try bundle(
             #"{"publishers":[{"kty":"OKP","crv":"Ed25519","x":"iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w","#
                 + #""alg":"Ed25519","kid":"UDDReOZl1io","role":"publisher"}],"set":"BwcHBwcHBwcHBwcHBwcHBw","epoch":3}"#
@@ -167,8 +157,7 @@ import UserNotifications
         #expect(try SenderSetPins(resource: "pins", in: bundle).epoch == 3)
     }
 
-    @Test("a missing file throws missingResource and names it, and a file of another form throws malformed")
-    func refused() throws {
+    @Test func `a missing file throws missingResource with its name, and one of another form malformed`() throws {
         let (empty, other) = (try bundle(nil), try bundle("{}"))
         let missing = #expect(throws: ExtensionSetupError.self) { try SenderSetPins(resource: "pins", in: empty) }
         #expect(missing?.code == .missingResource && missing?.reason.contains("pins.json") == true)

@@ -73,8 +73,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
     /// Lengths around the block sizes of AES (16) and ChaCha20 (64), and around the widths of vector code.
     static let byteCounts = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 4096, 4097]
 
-    @Test(
-        "a plaintext of any length around the block sizes opens again", arguments: AEADAlgorithm.allCases, Backends.all)
+    @Test("plaintexts of all lengths around block sizes open again", arguments: AEADAlgorithm.allCases, Backends.all)
     func everyLength(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         for (seed, byteCount) in Self.byteCounts.enumerated() {
             for aadByteCount in [0, 1, 16, 100] {
@@ -122,9 +121,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
         #expect(copyFromBefore == prefix)
     }
 
-    @Test(
-        "a reused context carries nothing from one message into the next, not even after a failure",
-        arguments: Backends.all)
+    @Test("a reused context carries nothing into the next message, not even after a failure", arguments: Backends.all)
     func messagesDoNotTouchEachOther(_ named: NamedBackend) throws {
         let messages = (0..<60).map { seed in
             AEADMessage(
@@ -142,9 +139,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
 }
 
 @Suite struct AEADRefusalTests {
-    @Test(
-        "a flip of any bit of ciphertext, tag, key, nonce or aad is refused", arguments: AEADAlgorithm.allCases,
-        Backends.all)
+    @Test("a flipped bit of ciphertext, key, nonce or aad is refused", arguments: AEADAlgorithm.allCases, Backends.all)
     func everyFlippedBit(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 10, plaintextByteCount: 21, aadByteCount: 9)
         let sealed = try message.seal(with: named.backend)
@@ -178,9 +173,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
         #expect(try moved.openCode(Array(sealed.dropFirst()), with: named.backend) == .authenticationFailure)
     }
 
-    @Test(
-        "a key or nonce of another length is refused with invalidLength", arguments: AEADAlgorithm.allCases,
-        Backends.all)
+    @Test("a key or nonce of another length throws invalidLength", arguments: AEADAlgorithm.allCases, Backends.all)
     func wrongLengths(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 13, plaintextByteCount: 10, aadByteCount: 0)
         for field in [\AEADMessage.key, \.nonce] {
@@ -217,8 +210,7 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
 
 /// What was decrypted and isn't authentic is erased before the memory is freed.
 @Suite struct ErasedPlaintextTests {
-    @Test("a cipher that fails after it wrote half of the plaintext leaves only zeros in the buffer")
-    func failingUpdate() throws {
+    @Test func `a cipher that fails after it wrote half of the plaintext leaves only zeros in the buffer`() throws {
         let cipher = unsafe try unwrap(EVP_CIPHER_meth_new(NID_undef, 1, 16), "EVP_CIPHER_meth_new")
         defer { unsafe EVP_CIPHER_meth_free(cipher) }
         unsafe EVP_CIPHER_meth_set_flags(cipher, UInt(EVP_CIPH_FLAG_CUSTOM_CIPHER))

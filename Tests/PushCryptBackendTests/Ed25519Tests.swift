@@ -3,9 +3,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct Ed25519Tests {
-    @Test(
-        "the keys and messages of RFC 8032 have the published signatures", arguments: Ed25519KnownAnswer.rfc8032,
-        Backends.all)
+    @Test("the keys of RFC 8032 make the published signatures", arguments: Ed25519KnownAnswer.rfc8032, Backends.all)
     func knownAnswers(_ answer: Ed25519KnownAnswer, _ named: NamedBackend) throws {
         let key = try named.backend.signingKey(answer.seed.bytes)
         #expect(key.publicKey.serialized == answer.publicKey)
@@ -18,9 +16,7 @@ import Testing
         #expect(imported.accepts(answer.signature, for: answer.message))
     }
 
-    @Test(
-        "a flip of a bit of signature, message or key makes the signature invalid",
-        arguments: Ed25519KnownAnswer.rfc8032, Backends.all)
+    @Test("a flipped bit of signature, message or key is refused", arguments: Ed25519KnownAnswer.rfc8032, Backends.all)
     func flippedBits(_ answer: Ed25519KnownAnswer, _ named: NamedBackend) throws {
         let key = try named.backend.verificationKey(answer.publicKey.bytes)
         let inSignature = (0..<answer.signature.bitCount).sampled(every: 5).filter { bit in
@@ -39,9 +35,7 @@ import Testing
         #expect(!key.accepts(answer.signature, for: (answer.message + [0])))
     }
 
-    @Test(
-        "a signature with S + L in the place of S is refused (RFC 8032 section 5.1.7)",
-        arguments: Ed25519KnownAnswer.rfc8032, Backends.all)
+    @Test("S + L in the place of S is refused (RFC 8032, 5.1.7)", arguments: Ed25519KnownAnswer.rfc8032, Backends.all)
     func scalarNotBelowTheOrder(_ answer: Ed25519KnownAnswer, _ named: NamedBackend) throws {
         let order = [UInt8](hex: "edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
         var varied = answer.signature
@@ -113,8 +107,7 @@ extension NamedBackend {
         return points + points.map { $0.prefix(31) + [$0[31] | 0x80] }
     }()
 
-    @Test("both backends give the same verdict for keys of small order")
-    func backendsAgreeOnPointsOfSmallOrder() throws {
+    @Test func `both backends give the same verdict for keys of small order`() throws {
         var verdicts = Set<Bool>()
         for point in Self.smallOrder {
             for commitment in Self.smallOrder {
@@ -125,8 +118,7 @@ extension NamedBackend {
         #expect(verdicts == [true, false], "the cases must produce both verdicts")
     }
 
-    @Test("both backends refuse random signatures under random keys")
-    func backendsAgreeOnArbitraryKeys() throws {
+    @Test func `both backends refuse random signatures under random keys`() throws {
         var generator = SplitMix64(seed: 70)
         for _ in 0..<200 {
             let signature = generator.bytes(63) + [0]

@@ -18,22 +18,19 @@ struct OpenSSLFaultTests {
     ]
     private static let hasXWing = Backends.openSSL.backend.supports(.xWing)
 
-    @Test("an operation that lacks memory throws backendFailure, leaks nothing and works again afterwards")
-    func allocations() throws {
+    @Test func `an operation that lacks memory throws backendFailure, leaks nothing and works again`() throws {
         let output = try run(["allocations"] + (LongTests.areEnabled ? [] : Self.operations))
         #expect(output.ending == .exit(0), "\(output.text)")
         #expect(try output.failures > 300, "\(output.text)")
     }
 
-    @Test("an operation that lacks random bytes throws backendFailure and never succeeds")
-    func randomness() throws {
+    @Test func `an operation that lacks random bytes throws backendFailure and never succeeds`() throws {
         let output = try run(["random"])
         #expect(output.ending == .exit(0), "\(output.text)")
         #expect(try output.failures >= 60, "\(output.text)")
     }
 
-    @Test("the first operation of a process that lacks memory throws backendFailure or succeeds")
-    func firstOperation() throws {
+    @Test func `the first operation of a process that lacks memory throws backendFailure or succeeds`() throws {
         let step = LongTests.value("7", short: "61")
         let output = try run(
             ["cold", "--step", step, "generate P-256", "open x25519 psk, signed"]

@@ -41,8 +41,7 @@ import Testing
         ]
     }
 
-    @Test("OpenSSL's error queue is empty after every refusal")
-    func isEmptyAfterEveryRefusal() throws {
+    @Test func `OpenSSL's error queue is empty after every refusal`() throws {
         for (name, isRefused) in try Self.refusals() {
             ERR_clear_error()
             #expect(try isRefused(), "\(name)")
@@ -50,9 +49,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a lack of memory that another user of OpenSSL left in the error queue doesn't change the reason of a refusal")
-    func staleError() throws {
+    @Test func `a lack of memory that another user left in the error queue changes no reason`() throws {
         for (name, isRefused) in try Self.refusals() {
             ERR_clear_error()
             ERR_new()
@@ -66,8 +63,7 @@ import Testing
 }
 
 @Suite struct OpenSSLExitTests {
-    @Test("a process that uses keys in an exit handler ends with status 0")
-    func useDuringExit() async {
+    @Test func `a process that uses keys in an exit handler ends with status 0`() async {
         await #expect(processExitsWith: .success) {
             // Handlers run in reverse order: OpenSSL's would run before this one.
             atexit {

@@ -5,8 +5,7 @@ import Testing
 @testable import PushCryptPrimitives
 
 @Suite struct ArrayBytesTests {
-    @Test("an array becomes a span and the same array again")
-    func spanAndBack() {
+    @Test func `an array becomes a span and the same array again`() {
         var generator = SplitMix64(seed: 90)
         for count in [0, 1, 31, 1000] {
             let original = generator.bytes(count)
@@ -18,8 +17,7 @@ import Testing
         }
     }
 
-    @Test("the span of a slice begins where the slice begins")
-    func slices() {
+    @Test func `the span of a slice begins where the slice begins`() {
         let original = [UInt8](0..<10)
         #expect(Array(Array(original[3..<7]).bytes) == [3, 4, 5, 6])
         #expect(Array(original.bytes.extracting(3..<7)) == [3, 4, 5, 6])
@@ -30,8 +28,7 @@ import Testing
     private let secret = SecretBytes(copying: [0xab, 0xcd, 0xef, 0x12].bytes)
     private let redacted = "SecretBytes(4 bytes, redacted)"
 
-    @Test("the description and debug description show the length and no bytes")
-    func text() {
+    @Test func `the description and debug description show the length and no bytes`() {
         #expect(secret.description == redacted)
         #expect(secret.debugDescription == redacted)
         #expect("\(secret)" == redacted)
@@ -42,8 +39,7 @@ import Testing
         #expect("\(["key": secret])" == "[\"key\": \(redacted)]")
     }
 
-    @Test("a dump and a mirror of a secret show no bytes")
-    func dumpAndMirror() {
+    @Test func `a dump and a mirror of a secret show no bytes`() {
         var text = ""
         dump(secret, to: &text)
         #expect(text == "- \(redacted) #0\n")
@@ -57,8 +53,7 @@ import Testing
         let key: SecretBytes
     }
 
-    @Test("a dump of a value that contains a secret shows no bytes")
-    func dumpOfAHolder() {
+    @Test func `a dump of a value that contains a secret shows no bytes`() {
         var text = ""
         dump(Holder(key: secret), to: &text)
         #expect(text.contains("key: \(redacted)"))
@@ -66,8 +61,7 @@ import Testing
         #expect("\(Holder(key: secret))" == "Holder(name: \"holder\", key: \(redacted))")
     }
 
-    @Test("secrets are equal only if all bytes are equal")
-    func equality() {
+    @Test func `secrets are equal only if all bytes are equal`() {
         let bytes: [UInt8] = Array(0..<40)
         let original = SecretBytes(copying: bytes.bytes)
         #expect(original == SecretBytes(copying: bytes.bytes))
@@ -80,8 +74,7 @@ import Testing
         #expect(SecretBytes(copying: .init()) != SecretBytes(count: 1) { _ in })
     }
 
-    @Test("constantTimeEqual finds a difference in any byte")
-    func constantTimeEqualComparesEveryByte() {
+    @Test func `constantTimeEqual finds a difference in any byte`() {
         func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool { constantTimeEqual(left.bytes, right.bytes) }
         let bytes: [UInt8] = Array(0..<33)
         #expect(areEqual(bytes, bytes))
@@ -93,8 +86,7 @@ import Testing
         }
     }
 
-    @Test("a secret is a copy that a change of its source doesn't change")
-    func copiesItsSource() {
+    @Test func `a secret is a copy that a change of its source doesn't change`() {
         var source: [UInt8] = [1, 2, 3]
         let copy = SecretBytes(copying: source.bytes)
         let copyOfTheCopy = SecretBytes(copying: copy.bytes)
@@ -103,8 +95,7 @@ import Testing
         #expect(copyOfTheCopy == copy)
     }
 
-    @Test("fill writes the bytes, and its error is thrown")
-    func filling() {
+    @Test func `fill writes the bytes, and its error is thrown`() {
         #expect(SecretBytes(count: 3) { _ in }.revealed == [0, 0, 0])
         #expect(SecretBytes(count: 3) { bytes in bytes[1] = 7 }.revealed == [0, 7, 0])
         #expect(SecretBytes(count: 0) { _ in }.revealed == [])
@@ -116,8 +107,7 @@ import Testing
         }
     }
 
-    @Test("wipe empties the array")
-    func wiping() {
+    @Test func `wipe empties the array`() {
         var bytes: [UInt8] = [1, 2, 3]
         wipe(&bytes)
         #expect(bytes.isEmpty)
@@ -128,8 +118,7 @@ import Testing
 
 @Suite("State that ends once")
 struct EndingOnceTests {
-    @Test("Of a thousand concurrent callers of end, exactly one gets the state")
-    func oneCallerGetsTheState() async {
+    @Test func `Of a thousand concurrent callers of end, exactly one gets the state`() async {
         let state = EndingOnce("the only value")
         let received = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<1_000 { group.addTask { state.end() } }
@@ -138,8 +127,7 @@ struct EndingOnceTests {
         #expect(received == ["the only value"])
     }
 
-    @Test("An update before the end changes the state, and one after the end reports false and isn't called")
-    func updatesStopAtTheEnd() {
+    @Test func `An update before the end changes the state, and one after the end reports false and isn't called`() {
         let state = EndingOnce(1)
         #expect(state.update { $0 += 1 })
         #expect(state.current == 2)
@@ -172,16 +160,14 @@ struct EndingOnceTests {
         #expect(duration.count(of: .nanoseconds(1), as: Int8.self) == (duration > .zero ? .max : .min))
     }
 
-    @Test("a dispatch interval is in nanoseconds and clamped to the range of Int")
-    func dispatch() {
+    @Test func `a dispatch interval is in nanoseconds and clamped to the range of Int`() {
         #expect(Duration.milliseconds(1_500).dispatchInterval == .nanoseconds(1_500_000_000))
         #expect(Duration.seconds(10_000_000_000).dispatchInterval == .nanoseconds(.max))
         #expect(Duration.seconds(-10_000_000_000).dispatchInterval == .nanoseconds(.min))
         #expect(DispatchTime.now() + Duration.seconds(Int64.max).dispatchInterval == .distantFuture)
     }
 
-    @Test("with a 32-bit Int, a dispatch interval of 25 seconds is in milliseconds and a year is clamped to 24 days")
-    func smallWord() {
+    @Test func `with a 32-bit Int, 25 seconds are in milliseconds and a year is clamped to 24 days`() {
         #expect(Duration.milliseconds(1_500).dispatchInterval(Int32.self) == .nanoseconds(1_500_000_000))
         #expect(Duration.seconds(25).dispatchInterval(Int32.self) == .milliseconds(25_000))
         #expect(Duration.seconds(365 * 86_400).dispatchInterval(Int32.self) == .milliseconds(Int(Int32.max)))

@@ -19,8 +19,7 @@ import Testing
         #expect(try key(answer.passphrase, answer.salt, parameters, count: 64) == answer.key)
     }
 
-    @Test("a shorter key is the beginning of a longer one, and impossible lengths are refused")
-    func lengths() throws {
+    @Test func `a shorter key is the beginning of a longer one, and impossible lengths are refused`() throws {
         let longest = try key("passphrase", "salt", small, count: 200)
         for count in [1, 16, 31, 32, 33, 64, 199] {
             #expect(try key("passphrase", "salt", small, count: count) == Array(longest.prefix(count)))
@@ -31,8 +30,7 @@ import Testing
         #expect(ERR_peek_error() == 0)
     }
 
-    @Test("passphrase, salt and each parameter change the key")
-    func everyInputCounts() throws {
+    @Test func `passphrase, salt and each parameter change the key`() throws {
         var keys = Set<[UInt8]>()
         for (n, r, p) in [(16, 1, 1), (32, 1, 1), (16, 2, 1), (16, 1, 2)] {
             let parameters = try ScryptParameters(n: n, r: r, p: p)
@@ -101,8 +99,7 @@ struct ScryptKnownAnswer: Sendable, CustomStringConvertible {
 @Suite struct ScryptParametersTests {
     typealias Numbers = (n: Int, r: Int, p: Int)
 
-    @Test("the standard parameters are N 2^17, r 8 and p 1, with 128 MiB")
-    func standard() throws {
+    @Test func `the standard parameters are N 2^17, r 8 and p 1, with 128 MiB`() throws {
         #expect(try ScryptParameters(n: 131_072, r: 8, p: 1) == .standard)
         #expect(ScryptParameters.standard.memoryInBytes == 128 << 20)
     }

@@ -13,9 +13,7 @@ import Testing
         return (secret, try pair.second.decapsulated(ciphertext, with: key))
     }
 
-    @Test(
-        "the secret that one backend encapsulates is the one that another decapsulates",
-        arguments: Backends.pairs(supporting: .xWing))
+    @Test("another backend decapsulates the encapsulated secret", arguments: Backends.pairs(supporting: .xWing))
     func roundTrip(_ pair: BackendPair) throws {
         var secrets: Set<[UInt8]> = []
         for byte: UInt8 in 0..<20 {
@@ -39,9 +37,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a ciphertext with a flipped bit gives another secret, of every bit one",
-        arguments: Backends.supporting(.xWing))
+    @Test("each flipped bit of a ciphertext gives another secret", arguments: Backends.supporting(.xWing))
     func implicitRejection(_ named: NamedBackend) throws {
         let key = try named.backend.generateKeyPair(.xWing)
         let (secret, ciphertext) = try named.backend.encapsulated(to: key.publicKey)
@@ -89,9 +85,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a public key with a coefficient of 3,329 or more throws invalidPublicKey (FIPS 203 section 7.2)",
-        arguments: Backends.supporting(.xWing), [3_328, 3_329, 4_095])
+    @Test("a coefficient from 3,329 on is refused", arguments: Backends.supporting(.xWing), [3_328, 3_329, 4_095])
     func modulus(_ named: NamedBackend, _ coefficient: Int) throws {
         let bytes = try named.backend.generateKeyPair(.xWing).publicKey.serialized
         for index in [0, 1, 2, 383, 766, 767] {
@@ -129,10 +123,7 @@ import Testing
         }
     }
 
-    @Test(
-        "each function for X-Wing keys throws unsupportedAlgorithm with an OpenSSL before 3.5, and with no other backend"
-    )
-    func unsupported() throws {
+    @Test func `only an OpenSSL before 3.5 throws unsupportedAlgorithm for X-Wing keys`() throws {
         let lacking = Backends.all.map(\.backend).filter { !$0.supports(.xWing) }
         #expect(lacking.isEmpty == OpenSSLLibrary.hasVersion(3, 5))
         for backend in lacking { try expectUnsupported(backend) }
@@ -177,14 +168,11 @@ extension CryptoBackend {
 
     static func vectors() throws -> [Vector] { try Vectors.load("xwing/xwing-kem.json", as: [Vector].self) }
 
-    @Test("the file has three vectors, whose private key is the seed")
-    func counts() throws {
+    @Test func `the file has three vectors, whose private key is the seed`() throws {
         #expect(try Self.vectors().map { $0.seed.bytes == $0.sk.bytes } == [true, true, true])
     }
 
-    @Test(
-        "the seed of a vector gives its public key, and decapsulating its ciphertext its secret",
-        arguments: try vectors(), Backends.supporting(.xWing))
+    @Test("a vector's seed gives its public key and its secret", arguments: try vectors(), Backends.supporting(.xWing))
     func decapsulation(_ vector: Vector, _ named: NamedBackend) throws {
         let key = try named.backend.privateKey(.xWing, vector.sk.span)
         #expect(key.publicKey.serialized == vector.pk.bytes)

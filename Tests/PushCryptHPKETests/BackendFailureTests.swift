@@ -23,8 +23,7 @@ import Testing
         #expect(output == [1, 2, 3], "enc was removed again")
     }
 
-    @Test(
-        "a Seal or Open that fails in the backend doesn't use a sequence number", arguments: Scenario.all, Backends.all)
+    @Test("a Seal or Open that fails in the backend uses no sequence number", arguments: Scenario.all, Backends.all)
     func contexts(_ scenario: Scenario, _ named: NamedBackend) throws {
         let failing = try Parties(scenario, StubBackend(named.backend, failure: Self.failure))
         var setup = try failing.senderSetup()

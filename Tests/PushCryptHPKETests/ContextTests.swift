@@ -25,9 +25,7 @@ import Testing
         }
     }
 
-    @Test(
-        "exports with different contexts or lengths differ, and a repeated export is the same", arguments: scenarios,
-        Backends.all)
+    @Test("exports with other contexts or lengths differ, a repeated one is equal", arguments: scenarios, Backends.all)
     func contextAndLengthSeparate(_ scenario: Scenario, _ named: NamedBackend) throws {
         let setup = try Parties(scenario, named.backend).senderSetup()
         let first = try setup.context.export([1].bytes, count: 32).revealed
@@ -68,8 +66,7 @@ import Testing
     static let last = [UInt8](repeating: 0xff, count: 11) + [0xfe]
     static let limit = [UInt8](repeating: 0xff, count: 12)
 
-    @Test("increment adds one to the big-endian number with carry")
-    func increments() {
+    @Test func `increment adds one to the big-endian number with carry`() {
         var sequence = SequenceNumber()
         for number: UInt64 in 0..<70_000 {
             guard sequence.bytes == SequenceNumber(number).bytes else {
@@ -85,8 +82,7 @@ import Testing
         #expect(carried.bytes == [1] + [UInt8](repeating: 0, count: 11))
     }
 
-    @Test("the nonce is the exclusive or of base nonce and number")
-    func nonceIsTheExclusiveOr() {
+    @Test func `the nonce is the exclusive or of base nonce and number`() {
         let base = SecretBytes(copying: Array(0x10..<0x1c).bytes)
         #expect(SequenceNumber().nonce(base) == Array(0x10..<0x1c))
         #expect(SequenceNumber(0x0102).nonce(base) == Array(0x10..<0x1a) + [0x1a ^ 1, 0x1b ^ 2])
@@ -108,9 +104,7 @@ import Testing
         #expect(seen.count == 300)
     }
 
-    @Test(
-        "the message before the limit is sealed and opened, and every later one is refused", arguments: scenarios,
-        Backends.all)
+    @Test("the last message before the limit opens, and every later one is refused", arguments: scenarios, Backends.all)
     func limit(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()
@@ -154,9 +148,7 @@ import Testing
         }
     }
 
-    @Test(
-        "one plaintext under two numbers has two ciphertexts, and each opens only in its place", arguments: scenarios,
-        Backends.all)
+    @Test("one plaintext has two ciphertexts under two numbers, each for its place", arguments: scenarios, Backends.all)
     func messagesArePlaced(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         var setup = try parties.senderSetup()

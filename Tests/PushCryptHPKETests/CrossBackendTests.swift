@@ -31,8 +31,7 @@ import Testing
         #expect(sent == received)
     }
 
-    @Test(
-        "export-only contexts of both backends export the same secrets", arguments: Scenario.exportOnly, Backends.pairs)
+    @Test("export-only contexts of two backends export the same secret", arguments: Scenario.exportOnly, Backends.pairs)
     func exportOnly(_ scenario: Scenario, _ pair: BackendPair) throws {
         let setup = try Parties(scenario, pair.first).senderSetup()
         let receiving = try Parties(scenario, pair.second).recipientContext(setup.enc)
@@ -41,9 +40,7 @@ import Testing
         #expect(sent == received)
     }
 
-    @Test(
-        "a single-shot message opens as the first message of a context (RFC 9180 section 6)",
-        arguments: Scenario.onBackends)
+    @Test("a single-shot message is a context's first one (RFC 9180 section 6)", arguments: Scenario.onBackends)
     func singleShotIsAContextsFirstMessage(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let sealed = try parties.seal()
@@ -59,8 +56,7 @@ import Testing
         #expect(try parties.open(message) == parties.plaintext)
     }
 
-    @Test(
-        "ten seals of one plaintext have ten encapsulated keys and ten ciphertexts", arguments: Scenario.onBackends)
+    @Test("ten seals of one plaintext have ten encapsulated keys and ten ciphertexts", arguments: Scenario.onBackends)
     func everySealHasItsOwnEphemeralKey(_ scenario: Scenario, _ named: NamedBackend) throws {
         let parties = try Parties(scenario, named.backend)
         let messages = try (0..<10).map { _ in try parties.seal() }

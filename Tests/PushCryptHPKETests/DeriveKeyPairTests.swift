@@ -35,9 +35,7 @@ import Testing
         #expect(seen.count == 50)
     }
 
-    @Test(
-        "the derived key pair is the same for every AEAD (RFC 9180 section 7.1.3)", arguments: KEM.dhkems,
-        AEAD.allCases)
+    @Test("the derived pair is the same for every AEAD (RFC 9180 section 7.1.3)", arguments: KEM.dhkems, AEAD.allCases)
     func aeadHasNoPart(_ kem: KEM, _ aead: AEAD) throws {
         for named in Backends.all {
             let ikm = Parties.seed(1)
@@ -47,9 +45,7 @@ import Testing
         }
     }
 
-    @Test(
-        "refused candidates are skipped until a valid one, as in DeriveKeyPair of P-256", arguments: [1, 2, 255],
-        Backends.all)
+    @Test("refused candidates are skipped in DeriveKeyPair of P-256", arguments: [1, 2, 255], Backends.all)
     func laterCandidates(_ number: Int, _ named: NamedBackend) throws {
         let ikm = Parties.seed(1)
         let refused = try (0..<number).map { try Self.candidate(UInt8($0), ikm, named.backend) }

@@ -111,8 +111,7 @@ import Testing
 }
 
 @Suite struct PSKTests {
-    @Test("a PSK below 32 bytes is refused with invalidPSK (RFC 9180 section 9.5)")
-    func length() throws {
+    @Test func `a PSK below 32 bytes is refused with invalidPSK (RFC 9180 section 9.5)`() throws {
         for count in 0...64 {
             let secret = SecretBytes(count: count) { _ in }
             let code = try hpkeErrorCode { try PSK(secret, id: [1]) }
@@ -120,8 +119,7 @@ import Testing
         }
     }
 
-    @Test("a PSK with an empty psk_id is refused with invalidPSK (RFC 9180 section 5.1)")
-    func id() throws {
+    @Test func `a PSK with an empty psk_id is refused with invalidPSK (RFC 9180 section 5.1)`() throws {
         let secret = SecretBytes(count: 32) { _ in }
         #expect(try hpkeErrorCode { try PSK(secret, id: []) } == .invalidPSK)
         for count in [1, 32, 1000] {
@@ -129,8 +127,7 @@ import Testing
         }
     }
 
-    @Test("printing a PSK shows none of its bytes")
-    func showsNoBytes() throws {
+    @Test func `printing a PSK shows none of its bytes`() throws {
         let psk = try PSK(SecretBytes(copying: Parties.seed(0xab).bytes), id: [1])
         var text = "\(psk) \(String(reflecting: psk)) "
         dump(psk, to: &text)

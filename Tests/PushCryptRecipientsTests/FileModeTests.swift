@@ -34,9 +34,7 @@ struct FileModeTests {
         #expect(error?.reason.hasSuffix(": work as that user") == true)
     }
 
-    @Test(
-        "a database in a folder that other users can write is refused, because they could make a journal for it",
-        arguments: [0o777, 0o1777, 0o720, 0o702])
+    @Test("a database in a folder that others can write is refused", arguments: [0o777, 0o1777, 0o720, 0o702])
     func foldersOfDatabases(_ mode: Int) throws {
         let place = try Place([Device.make().line])
         let path = place.databasePath

@@ -19,8 +19,7 @@ struct ImportTests {
 
     private func run() throws -> DirectoryImport { try DirectoryImport(from: place.path, into: target.path) }
 
-    @Test("an import copies every record, and repeating it changes nothing")
-    func twice() throws {
+    @Test func `an import copies every record, and repeating it changes nothing`() throws {
         let first = try run()
         #expect(first.addedCount == devices.count && first.unchangedCount == 0)
         #expect(try target.folder.names() == ["devices.sqlite"])
@@ -34,8 +33,7 @@ struct ImportTests {
         #expect(Set(records) == Set(devices.map(\.line)))
     }
 
-    @Test("an import adds the records that are new")
-    func more() throws {
+    @Test func `an import adds the records that are new`() throws {
         _ = try run()
         let device = try Device.make()
         try place.append(device.line + "\n" + devices[0].line + "\n")
@@ -55,8 +53,7 @@ struct ImportTests {
         #expect(try target.folder.names() == (isThere ? ["devices.sqlite"] : []))
     }
 
-    @Test("an import never replaces a different record")
-    func different() throws {
+    @Test func `an import never replaces a different record`() throws {
         let phone = try Device.make(.shared).of("phone")
         try place.write([phone.line])
         _ = try run()
@@ -68,9 +65,7 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).recipientCounts == [.shared: 1])
     }
 
-    @Test(
-        "an import into a file that can't be a directory is refused and leaves the file unchanged",
-        arguments: ["text", "schema", "mode", "folder"])
+    @Test("an import into another file is refused and leaves it", arguments: ["text", "schema", "mode", "folder"])
     func otherTarget(_ what: String) throws {
         switch what {
         case "text": try target.write(Data("my text\n".utf8))
@@ -88,8 +83,7 @@ struct ImportTests {
         #expect((try? Data(contentsOf: target.folder.file(target.name))) == before)
     }
 
-    @Test("an import reports the number of records, also if none is new")
-    func progress() throws {
+    @Test func `an import reports the number of records, also if none is new`() throws {
         try place.write(Device.ofOneMaster(2_100).map(\.line))
         for added in [2_100, 0] {
             nonisolated(unsafe) var seen: [DirectoryProgress] = []
@@ -100,8 +94,7 @@ struct ImportTests {
         }
     }
 
-    @Test("an import of several MiB reports increasing numbers of bytes")
-    func readingProgress() throws {
+    @Test func `an import of several MiB reports increasing numbers of bytes`() throws {
         try place.write(Device.ofOneMaster(12_000).map(\.line))
         nonisolated(unsafe) var seen: [DirectoryProgress] = []
         _ = try DirectoryImport(from: place.path, into: target.path) { unsafe seen.append($0) }
@@ -110,8 +103,7 @@ struct ImportTests {
         #expect(!reading.isEmpty && reading.allSatisfy { $0.done <= $0.total ?? 0 })
     }
 
-    @Test("an import removes the files of a killed import and leaves only the database")
-    func leftovers() throws {
+    @Test func `an import removes the files of a killed import and leaves only the database`() throws {
         for name in ["devices.sqlite.new", "devices.sqlite.new-journal", "devices.sqlite.lock"] {
             try Data("half".utf8).write(to: target.folder.file(name))
         }
@@ -119,8 +111,7 @@ struct ImportTests {
         #expect(try target.folder.names() == ["devices.sqlite"])
     }
 
-    @Test("concurrent imports make one complete database")
-    func concurrent() async throws {
+    @Test func `concurrent imports make one complete database`() async throws {
         let (place, target) = (place, target)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -138,8 +129,7 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).recipientCounts.values.reduce(0, +) == devices.count)
     }
 
-    @Test("an import doesn't wait for another process's lock on the folder")
-    func lockedFolder() throws {
+    @Test func `an import doesn't wait for another process's lock on the folder`() throws {
         let folder = unsafe Foundation.open(target.folder.path, O_RDONLY | O_DIRECTORY)
         try #require(folder >= 0 && flock(folder, LOCK_EX) == 0)
         defer { close(folder) }
@@ -147,8 +137,7 @@ struct ImportTests {
         #expect(try DirectoryCheck(target.open().directory).isClean)
     }
 
-    @Test("an import copies one database into another")
-    func fromDatabase() throws {
+    @Test func `an import copies one database into another`() throws {
         _ = try run()
         let other = target.folder.file("other.sqlite").path
         #expect(try DirectoryImport(from: target.path, into: other).addedCount == devices.count)

@@ -46,8 +46,7 @@ struct RefusedRecordTests {
         #expect(line.count < 8 || error?.reason.contains(line) == false)
     }
 
-    @Test("a line of 65,536 bytes is imported")
-    func longest() throws {
+    @Test func `a line of 65,536 bytes is imported`() throws {
         let device = try Device.make()
         let (note, end) = (#","note":""#, #""}"#)
         let room = 65_536 - (device.line.utf8.count - 1) - note.utf8.count - end.utf8.count
@@ -56,16 +55,13 @@ struct RefusedRecordTests {
         #expect(try device.opens(Place([String(line)]).imported().makeReader().recipient(kid: device.kid)))
     }
 
-    @Test("many bad lines are all counted, and the first is named")
-    func manySkipped() throws {
+    @Test func `many bad lines are all counted, and the first is named`() throws {
         let place = try Place([try Device.make().line] + Array(repeating: "?", count: 150))
         let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }
         #expect(error?.lineNumber == 2 && error?.reason.hasSuffix("150 of its lines can't be imported") == true)
     }
 
-    @Test(
-        "a file without records is reported as no directory",
-        arguments: ["{}\n", "{\n  \"keys\": []\n}\n", "\0\u{1}\u{2}"])
+    @Test("a file without records is no directory", arguments: ["{}\n", "{\n  \"keys\": []\n}\n", "\0\u{1}\u{2}"])
     func noDirectory(_ text: String) throws {
         let place = try Place()
         try place.write(Data(text.utf8))
@@ -121,8 +117,7 @@ struct CollisionTests {
         #expect(error?.reason.hasSuffix("1 of its lines can't be imported") == true)
     }
 
-    @Test("if no line with an id is valid, the second one is reported")
-    func onlyBad() throws {
+    @Test func `if no line with an id is valid, the second one is reported`() throws {
         let device = try Device.make()
         let place = try Place([device.changing("alg", to: "A"), device.changing("alg", to: "B")])
         let error = #expect(throws: RecipientDirectoryError.self) { try place.importLines() }

@@ -37,8 +37,7 @@ struct TableTests {
         #expect(try place.folder.names() == ["any.name"])
     }
 
-    @Test("a lookup sees changes that were committed after the reader was made")
-    func changed() throws {
+    @Test func `a lookup sees changes that were committed after the reader was made`() throws {
         let device = try Device.make()
         let database = try create()
         let reader = try place.reader()
@@ -60,8 +59,7 @@ struct TableTests {
         #expect(directoryError(place.open) == .notADirectory)
     }
 
-    @Test("several rows with one id are reported as a collision")
-    func several() throws {
+    @Test func `several rows with one id are reported as a collision`() throws {
         let device = try Device.make()
         let database = try create(
             "CREATE TABLE recipients (kid TEXT, device TEXT, record TEXT); CREATE INDEX i ON recipients (kid, device)")
@@ -89,9 +87,7 @@ struct TableTests {
         #expect(check.badCount == 1 && !check.isClean)
     }
 
-    @Test(
-        "a record of any length over the limit is refused with its key, and the other records are found",
-        arguments: [false, true])
+    @Test("a record over the limit is refused with its key, and others are found", arguments: [false, true])
     func long(_ isBlob: Bool) throws {
         let devices = try (0..<3).map { _ in try Device.make() }
         let database = try create()
@@ -111,9 +107,7 @@ struct TableTests {
         #expect(directoryError(place.importLines) == .invalidRecord)
     }
 
-    @Test(
-        "a row whose kid or device is stored as a blob can't be found, and a check reports it",
-        arguments: [false, true])
+    @Test("a row whose kid or device is a blob can't be found, and a check reports it", arguments: [false, true])
     func blobName(_ isDevice: Bool) throws {
         let devices = try [Device.make(), Device.make(.shared).of("phone")]
         let database = try create()
@@ -131,8 +125,7 @@ struct TableTests {
     }
 
     /// The journal of the killed writer undoes its transaction before the first read.
-    @Test("a database whose writer was killed has its previous content")
-    func hotJournal() throws {
+    @Test func `a database whose writer was killed has its previous content`() throws {
         let devices = try (0..<2).map { _ in try Device.make() }
         let database = try create()
         try insert(devices[0].line, "\(devices[0].kid)", database)
@@ -149,9 +142,7 @@ struct TableTests {
         #expect(try other.folder.names() == ["copy"])
     }
 
-    @Test(
-        "JSON lines or an empty file are refused, and the error says that the file is no database",
-        arguments: [0, 1])
+    @Test("JSON lines or an empty file are refused as no database", arguments: [0, 1])
     func noDatabase(_ count: Int) throws {
         try place.write((0..<count).map { _ in try Device.make().line })
         let error = #expect(throws: RecipientDirectoryError.self) { try place.open() }
@@ -159,8 +150,7 @@ struct TableTests {
         #expect(error?.reason == "\(place.path) is not a SQLite database")
     }
 
-    @Test("makeReader reports that another database replaced the directory")
-    func replaced() throws {
+    @Test func `makeReader reports that another database replaced the directory`() throws {
         _ = try create()
         let opened = try place.open()
         let other = try Place([])
@@ -169,8 +159,7 @@ struct TableTests {
         #expect(directoryError(opened.directory.makeReader) == .changedMeanwhile)
     }
 
-    @Test("a damaged database is reported as damaged")
-    func damaged() throws {
+    @Test func `a damaged database is reported as damaged`() throws {
         _ = try create()
         var bytes = try Data(contentsOf: place.folder.file(place.name))
         bytes.replaceSubrange(100..<bytes.count, with: Data(repeating: 0xa5, count: bytes.count - 100))

@@ -5,8 +5,7 @@ import Testing
 @testable import PushCryptSimulator
 
 @Suite struct SimulatedClockTests {
-    @Test("events fire in the order of their times when the clock passes them, and cancelled ones never")
-    func order() {
+    @Test func `events fire in the order of their times when the clock passes them, and cancelled ones never`() {
         let clock = SimulatedClock()
         let fired = Locked<[Int]>([])
         for (number, seconds) in [(1, 3), (2, 1), (3, 2), (4, 2)] {
@@ -22,8 +21,7 @@ import Testing
         #expect(fired.withLock { $0 } == [2, 3, 4, 1])
     }
 
-    @Test("each of two waits at once ends at its own time, and so does what follows the first")
-    func waitsAtOnce() async {
+    @Test func `each of two waits at once ends at its own time, and so does what follows the first`() async {
         let clock = SimulatedClock()
         let ends = await clock.run {
             @Sendable func end(_ seconds: [Int]) async -> [Duration] {
@@ -40,8 +38,7 @@ import Testing
         #expect(ends == [.seconds(5), .seconds(6), .seconds(20)])
     }
 
-    @Test("a wait ends at its time although a deadline fires before it, without patience")
-    func deadlineBeforeWait() async {
+    @Test func `a wait ends at its time although a deadline fires before it, without patience`() async {
         let clock = SimulatedClock()
         let fired = Locked<[Duration]>([])
         let isImpatient = Locked(false)
@@ -54,8 +51,7 @@ import Testing
         #expect(!isImpatient.withLock { $0 })
     }
 
-    @Test("work that waits for something else moves the clock to its own deadlines, and to no other event")
-    func impatience() async {
+    @Test func `work that waits for something else moves the clock only to its own deadlines`() async {
         let clock = SimulatedClock()
         let fired = Locked<[Int]>([])
         _ = clock.schedule(after: .seconds(365 * 86_400)) { fired.withLock { $0.append(1) } }
@@ -71,8 +67,7 @@ import Testing
         #expect(fired.withLock { $0 } == [2])
     }
 
-    @Test("the clock doesn't move for one work while another one runs")
-    func twoRuns() async {
+    @Test func `the clock doesn't move for one work while another one runs`() async {
         let clock = SimulatedClock()
         let begun = Signal()
         async let waiting = clock.run {
@@ -89,8 +84,7 @@ import Testing
         #expect(await waiting == .seconds(5))
     }
 
-    @Test("a wait that was begun before the work moves no clock, and ends when the clock passes it")
-    func foreignWait() async throws {
+    @Test func `a wait from before the work moves no clock, and ends when the clock passes it`() async throws {
         let clock = SimulatedClock()
         let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
         let foreign = Task {

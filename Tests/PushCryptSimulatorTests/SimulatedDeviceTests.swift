@@ -10,8 +10,7 @@ import Testing
 
     init() throws { fixture = try DeviceFixture() }
 
-    @Test("a sealed push is restored, and shown once")
-    func restored() async throws {
+    @Test func `a sealed push is restored, and shown once`() async throws {
         let device = try await device()
         let payload = try seal()
         let first = await device.receive(payload)
@@ -45,9 +44,7 @@ import Testing
         #expect(device.center.presentations.isEmpty)
     }
 
-    @Test(
-        "a payload of 4,096 bytes is accepted, and one of 5,120 for a call; a byte more is refused",
-        arguments: [("alert", "", 4_096), ("voip", ".voip", 5_120)])
+    @Test("a payload one byte over the limit is refused", arguments: [("alert", "", 4_096), ("voip", ".voip", 5_120)])
     func limit(_ type: String, suffix: String, limit: Int) async throws {
         let device = try await device()
         let headers = PushHeaders(topic: Self.topic + suffix, pushType: type)
@@ -59,8 +56,7 @@ import Testing
         }
     }
 
-    @Test("each push type has its own topic")
-    func topics() async throws {
+    @Test func `each push type has its own topic`() async throws {
         let device = try await device()
         for (type, suffix) in [
             ("alert", ""), ("background", ""), ("location", ".location-query"), ("voip", ".voip"),
@@ -76,8 +72,7 @@ import Testing
         }
     }
 
-    @Test("after the app was deleted, nothing of it stays, a kept push isn't shown, and the next one is Unregistered")
-    func deletedOffline() async throws {
+    @Test func `of a deleted app nothing stays, a kept push isn't shown, and the next is Unregistered`() async throws {
         let starts = Locked(0)
         let device = try await device { _, _ in starts.withLock { $0 += 1 } }
         _ = await device.receive(Array(#"{"aps":{"alert":"x","badge":3}}"#.utf8))
@@ -91,8 +86,7 @@ import Testing
         #expect(await device.receive(try seal()).refusal == .unregistered)
     }
 
-    @Test("without mutable-content, without an extension, and without permission the extension doesn't run")
-    func notRun() async throws {
+    @Test func `without mutable-content, an extension or permission no extension runs`() async throws {
         let plain = Array(#"{"aps":{"alert":"x"}}"#.utf8)
         let reception = await (try device()).receive(plain)
         #expect(reception.presentation?.origin == .notRun && reception.content?.body.literal == "x")
@@ -104,9 +98,7 @@ import Testing
         #expect(await bare.receive(Array(#"{"aps":{"content-available":1}}"#.utf8)).presentation == nil)
     }
 
-    @Test(
-        "a push runs no extension if the user allows only sounds and badges, and its badge and sound are used",
-        arguments: [false, true])
+    @Test("a push without permission for alerts runs no extension, and sets badge and sound", arguments: [false, true])
     func alertsDisabled(isHiddenEverywhere: Bool) async throws {
         let device = try await device()
         device.center.changeSettings { settings in
@@ -122,8 +114,7 @@ import Testing
         #expect(presented.badge == 2 && presented.sound?.name == "default")
     }
 
-    @Test("a receipt is posted after the notification is shown, in the time of the clock")
-    func receiptTime() async throws {
+    @Test func `a receipt is posted after the notification is shown, in the time of the clock`() async throws {
         let device = try await device { configuration, device in
             configuration.receipts = try? ReceiptPosting(
                 to: "https://example.com/r", transport: device.network, delay: .init { .seconds(4) })
@@ -134,8 +125,7 @@ import Testing
         #expect(device.network.posts.count == 1 && clock.elapsed == .seconds(7))
     }
 
-    @Test("a receipt that the process can't post in time stays in the store, and the app sends it")
-    func receiptLeft() async throws {
+    @Test func `a receipt that the process can't post in time stays in the store, and the app sends it`() async throws {
         let device = try await device { configuration, device in
             configuration.receipts = try? ReceiptPosting(to: "https://example.com/r", transport: device.network)
         }
@@ -150,8 +140,7 @@ import Testing
         #expect(device.network.posts.count == 1)
     }
 
-    @Test("an address with http is refused, and not requested")
-    func plainHTTP() async throws {
+    @Test func `an address with http is refused, and not requested`() async throws {
         let device = try await device()
         device.network.serve(Self.png, at: "http://example.com/p.png")
         let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"http://example.com/p.png"}"#)
@@ -160,8 +149,7 @@ import Testing
         #expect(device.network.requested.isEmpty)
     }
 
-    @Test("a push with a badge and a sound, and without text, sets them and runs no extension")
-    func badgeWithoutText() async throws {
+    @Test func `a push with a badge and a sound, and without text, sets them and runs no extension`() async throws {
         let device = try await device()
         for badge in [5, 0] {
             let payload = #"{"aps":{"badge":\#(badge),"sound":"ping.caf","mutable-content":1}}"#
@@ -178,9 +166,7 @@ import Testing
         (300, options { ($0.timeLimit, $0.grace) = (.seconds(20), .seconds(5)) }, 15),
     ]
 
-    @Test(
-        "a stage of a minute ends at the session's deadline, or with the warning before the extension's time is over",
-        arguments: deadlines)
+    @Test("a stage of a minute ends at the session's deadline or with the extension's warning", arguments: deadlines)
     func warned(_ deadline: Int?, _ options: SimulatedDevice.Options, _ elapsed: Int) async throws {
         let device = try await device(options) { configuration, device in
             if let deadline { configuration.deadline = .seconds(deadline) }
@@ -191,16 +177,14 @@ import Testing
         #expect(clock.elapsed == .seconds(elapsed))
     }
 
-    @Test("pushes that follow each other run in one process")
-    func oneProcess() async throws {
+    @Test func `pushes that follow each other run in one process`() async throws {
         let starts = Locked(0)
         let device = try await device { _, _ in starts.withLock { $0 += 1 } }
         for _ in 1...3 { #expect(await device.receive(try seal()).isRestored) }
         #expect(starts.withLock { $0 } == 1)
     }
 
-    @Test("when the process ends during a push the original is shown, and the next push starts another process")
-    func ended() async throws {
+    @Test func `a process that ends during a push shows the original, and the next push starts another`() async throws {
         let starts = Locked(0)
         let device = try await device { configuration, device in
             starts.withLock { $0 += 1 }
@@ -214,8 +198,7 @@ import Testing
         #expect(starts.withLock { $0 } == 2)
     }
 
-    @Test("a download goes on when a scheduled notification is shown meanwhile, and after a process that ended")
-    func otherEvents() async throws {
+    @Test func `a download goes on beside a scheduled notification, and after a process that ended`() async throws {
         let device = try await device()
         device.network.serve([UInt8]("GIF89a0123456789".utf8), at: "https://example.com/p", for: .seconds(5))
         _ = clock.schedule(after: .seconds(3)) { device.endExtensionProcess() }
@@ -233,8 +216,7 @@ import Testing
         #expect(presentedSeconds(device).sorted() == [3, 7, 8])
     }
 
-    @Test("before the first unlock a push is keyLocked, and afterwards pushes open")
-    func locked() async throws {
+    @Test func `before the first unlock a push is keyLocked, and afterwards pushes open`() async throws {
         let device = try await device()
         device.restart()
         let reception = await device.receive(try seal())
@@ -262,8 +244,7 @@ import Testing
         #expect(await device.goOnline()?.content?.title.literal == title)
     }
 
-    @Test("with the option all, APNs keeps each push until it expires, and a collapse id replaces an earlier one")
-    func keepsAll() async throws {
+    @Test func `with the option all, APNs keeps each push, and a collapse id replaces an earlier one`() async throws {
         #expect(SimulatedDevice.Options().storage == .last)
         let device = try await device(Self.options { $0.storage = .all })
         device.goOffline()
@@ -290,8 +271,7 @@ import Testing
         }
     }
 
-    @Test("a stage that never ends is left behind after the patience, and the reception names it")
-    func patience() async throws {
+    @Test func `a stage that never ends is left behind after the patience, and the reception names it`() async throws {
         #expect(SimulatedDevice.Options().patience == .seconds(10))
         let options = Self.options { $0.patience = .seconds(1) }
         let waiting = Locked<[CheckedContinuation<Void, Never>]>([])
@@ -305,8 +285,7 @@ import Testing
         for continuation in waiting.withLock({ $0 }) { continuation.resume() }
     }
 
-    @Test("a reception describes what became of a push, and neither its content nor its bytes")
-    func description() async throws {
+    @Test func `a reception describes what became of a push, and neither its content nor its bytes`() async throws {
         let device = try await device()
         let restored = await device.receive(try seal())
         #expect(!restored.ranOutOfPatience && "\(restored)" == "restored")
@@ -348,8 +327,7 @@ import Testing
         #expect((reception.content?.body.literal == "Hi") == !isEntitled)
     }
 
-    @Test("a notification has the number of its request to APNs, also after a refused one and after airplane mode")
-    func requestIDs() async throws {
+    @Test func `a notification has its request's number, also after a refused one and airplane mode`() async throws {
         let device = try await device()
         let payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
         _ = await device.receive([])
@@ -391,8 +369,7 @@ import Testing
         func report(_ report: DeliveryReport) { continuation.yield(report) }
     }
 
-    @Test("a session that runs on after its process has ended for too much memory counts no push in the store")
-    func endedProcessCountsNothing() async throws {
+    @Test func `a session that runs on after its process has ended counts no push in the store`() async throws {
         let options = Self.options { $0.memoryLimitInBytes = 1_000 }
         let (reports, continuation) = AsyncStream.makeStream(of: DeliveryReport.self)
         let phone = try await TestDevice(topic: Self.topic, options: options) { configuration, device in
@@ -406,8 +383,7 @@ import Testing
         #expect(try phone.store.statistics().opened == nil)
     }
 
-    @Test("a picture uses a piece of 64 KiB at a time, whatever its size")
-    func piecesInMemory() async throws {
+    @Test func `a picture uses a piece of 64 KiB at a time, whatever its size`() async throws {
         let device = try await device()
         device.network.serve(Self.png + [UInt8](repeating: 0, count: 1 << 20), at: "https://example.com/p.png")
         let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)

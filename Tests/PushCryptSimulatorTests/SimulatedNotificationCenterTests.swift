@@ -66,8 +66,7 @@ extension SimulatedNotificationCenter {
 @MainActor @Suite struct SimulatedAuthorizationTests {
     private let center = SimulatedNotificationCenter(SimulatedClock())
 
-    @Test("the user is asked once, and later requests return the answer")
-    func asked() async throws {
+    @Test func `the user is asked once, and later requests return the answer`() async throws {
         #expect(await center.settings() == NotificationSettings())
         #expect(try await center.requestAuthorization([.alert, .sound]))
         #expect(try await center.requestAuthorization([.alert]))
@@ -78,8 +77,7 @@ extension SimulatedNotificationCenter {
         #expect(settings.showsOnLockScreen && settings.showsBanners && settings.showsInList)
     }
 
-    @Test("after a refusal nothing can be scheduled, and the user isn't asked again until the settings change")
-    func denied() async throws {
+    @Test func `after a refusal nothing can be scheduled, and the user isn't asked again`() async throws {
         let center = SimulatedNotificationCenter(SimulatedClock(), answer: { _ in false })
         for _ in 1...2 { #expect(try await !center.requestAuthorization([.alert])) }
         #expect(center.questionCount == 1)
@@ -96,8 +94,7 @@ extension SimulatedNotificationCenter {
         #expect(center.deliveredIDs == ["1"])
     }
 
-    @Test("the switch in the settings allows what the app has asked for, and does nothing before a question")
-    func allowedInSettings() async throws {
+    @Test func `the switch in the settings allows what the app has asked for, and nothing before`() async throws {
         center.allowInSettings()
         #expect(center.currentSettings == NotificationSettings())
         center.changeSettings { $0.previews = .never }
@@ -108,8 +105,7 @@ extension SimulatedNotificationCenter {
         #expect(settings.showsOnLockScreen && settings.showsInList && settings.previews == .never)
     }
 
-    @Test("provisional notifications need no question, and are only listed, without banner and sound")
-    func provisional() async throws {
+    @Test func `provisional notifications need no question, and are listed without banner and sound`() async throws {
         #expect(try await center.requestAuthorization([.alert, .sound, .provisional]))
         #expect(center.questionCount == 0)
         try await center.add("1", content("a") { $0.sound = .init(name: "default") })
@@ -118,8 +114,7 @@ extension SimulatedNotificationCenter {
         #expect(center.lockScreen.groups.isEmpty)
     }
 
-    @Test("code of the test may use the centre while it answers, changes settings or names categories")
-    func reentrant() async throws {
+    @Test func `a test may use the centre while it answers, changes settings or names categories`() async throws {
         let held = Locked<SimulatedNotificationCenter?>(nil)
         let center = SimulatedNotificationCenter(SimulatedClock()) { _ in held.withLock { $0 }?.questionCount == 1 }
         held.withLock { $0 = center }
@@ -185,8 +180,7 @@ extension SimulatedNotificationCenter {
 
     private static let inAMinute = NotificationTrigger.timeInterval(seconds: 60, repeats: false)
 
-    @Test("a time interval fires when the clock passes it, and a repeated one again and again")
-    func timeInterval() async throws {
+    @Test func `a time interval fires when the clock passes it, and a repeated one again and again`() async throws {
         try await center.add("once", content("a"), .timeInterval(seconds: 5, repeats: false))
         try await center.add("again", content("b"), .timeInterval(seconds: 60, repeats: true))
         #expect(center.pendingIDs == ["once", "again"])
@@ -200,8 +194,7 @@ extension SimulatedNotificationCenter {
         #expect(center.pendingIDs == ["again"] && center.deliveredIDs == ["once", "again"])
     }
 
-    @Test("an interval of parts of a second fires at its time, and one of billions of years stays scheduled")
-    func oddIntervals() async throws {
+    @Test func `an interval of parts of a second fires in time, and one of billions of years stays`() async throws {
         clock.advance(by: .milliseconds(900))
         for (id, seconds) in [("short", 1.2), ("second", 1), ("long", 1e19)] {
             try await center.add(id, content("a"), .timeInterval(seconds: seconds, repeats: false))
@@ -259,8 +252,7 @@ extension SimulatedNotificationCenter {
         }
     }
 
-    @Test("a repeated calendar trigger with hour 7 and nothing else fires once a day, at 7:00:00")
-    func smallestParts() async throws {
+    @Test func `a repeated calendar trigger with hour 7 and nothing else fires once a day, at 7:00:00`() async throws {
         // 1,800,000,000 is 2027-01-15T08:00:00Z.
         try await center.add("1", content("a"), .calendar(CalendarMatch(hour: 7), repeats: true))
         await pass(.seconds(2 * 86_400))
@@ -321,8 +313,7 @@ extension SimulatedNotificationCenter {
         #expect(try next == time(expected))
     }
 
-    @Test("a calendar trigger with its own time zone fires at that zone's time, and is listed with it")
-    func calendarTrigger() async throws {
+    @Test func `a calendar trigger with a time zone fires at that zone's time, and is listed with it`() async throws {
         // 1,800,000,000 is 2027-01-15T08:00:00Z.
         let match = CalendarMatch(hour: 18, minute: 0, second: 0, timeZone: "Asia/Tokyo")
         try await center.add("1", content("a"), .calendar(match, repeats: true))
@@ -336,8 +327,7 @@ extension SimulatedNotificationCenter {
         id: "zurich", latitude: 47.3769, longitude: 8.5417, radius: 1_000)
     private static let outside = Position(latitude: 47.40, longitude: 8.60)
 
-    @Test("a region fires when the device enters or leaves it, and not at its first position")
-    func region() async throws {
+    @Test func `a region fires when the device enters or leaves it, and not at its first position`() async throws {
         var leaving = Self.zurich
         (leaving.notifiesOnEntry, leaving.id) = (false, "leaving")
         try await center.add("both", content("a"), .location(Self.zurich, repeats: true))
@@ -352,8 +342,7 @@ extension SimulatedNotificationCenter {
         #expect(center.presentedIDs == ["both", "exit", "both", "both"] && center.pendingIDs == ["both"])
     }
 
-    @Test("without permission for the location a region stays scheduled and isn't shown")
-    func regionWithoutPermission() async throws {
+    @Test func `without permission for the location a region stays scheduled and isn't shown`() async throws {
         try await center.add("a", content("a"), .location(Self.zurich, repeats: false))
         for isAllowed in [false, true] {
             center.allowsLocation = isAllowed
@@ -366,8 +355,7 @@ extension SimulatedNotificationCenter {
     // MARK: Lists
 
     /// `ListRecipes` has the lists themselves.
-    @Test("a pending notification that was removed, by its name or with all others, is never shown")
-    func removed() async throws {
+    @Test func `a pending notification that was removed, by name or with all others, is never shown`() async throws {
         for id in ["a", "b"] { try await center.add(id, content(id), Self.inAMinute) }
         center.removePending(["b", "none"])
         await pass(.seconds(120))
@@ -380,8 +368,7 @@ extension SimulatedNotificationCenter {
 
     private var titles: [String?] { center.deliveredNotifications.map(\.request.content.title.literal) }
 
-    @Test("a request with the name of an earlier one replaces it, pending or delivered")
-    func replaced() async throws {
+    @Test func `a request with the name of an earlier one replaces it, pending or delivered`() async throws {
         try await center.add("a", content("1"), Self.inAMinute)
         try await center.add("a", content("2"))
         #expect(center.pendingRequests.isEmpty)
@@ -389,8 +376,7 @@ extension SimulatedNotificationCenter {
         #expect(titles == ["3"])
     }
 
-    @Test("a shown notification stays until the scheduled one with its name is shown")
-    func replacedWhenShown() async throws {
+    @Test func `a shown notification stays until the scheduled one with its name is shown`() async throws {
         try await center.add("a", content("1"))
         try await center.add("a", content("2"), Self.inAMinute)
         #expect(titles == ["1"])
@@ -398,8 +384,7 @@ extension SimulatedNotificationCenter {
         #expect(titles == ["2"])
     }
 
-    @Test("a request without text, badge and sound is invalidContent, and one of them is enough")
-    func withoutContent() async throws {
+    @Test func `a request without text, badge and sound is invalidContent, and one of them is enough`() async throws {
         #expect(try await refusal(NotificationContent()) == .invalidContent)
         #expect(center.presentations.isEmpty)
         for content in [content("1"), content("") { $0.badge = 1 }, content("") { $0.sound = .init(name: "default") }] {
@@ -408,16 +393,14 @@ extension SimulatedNotificationCenter {
         #expect(center.presentations.count == 3)
     }
 
-    @Test("of 70 scheduled notifications the 64 soonest are kept")
-    func scheduledLimit() async throws {
+    @Test func `of 70 scheduled notifications the 64 soonest are kept`() async throws {
         for number in (1...70).reversed() {
             try await center.add("\(number)", content("a"), .timeInterval(seconds: Double(number), repeats: false))
         }
         #expect(center.pendingIDs == (1...64).map(String.init))
     }
 
-    @Test("the badge is set by content and by the app, not to a negative number, and not if the user doesn't allow it")
-    func badge() async throws {
+    @Test func `content and app set the badge, not below 0, and only if the user allows it`() async throws {
         try await center.add("a", content("1") { $0.badge = 3 })
         #expect(center.badge == 3)
         #expect(try await errorCode { try await center.setBadgeCount(-1) } == .invalidContent)
@@ -432,8 +415,7 @@ extension SimulatedNotificationCenter {
 
     // MARK: Presentation
 
-    @Test("in the foreground the app decides, and without an app's answer nothing is shown")
-    func foreground() async throws {
+    @Test func `in the foreground the app decides, and without an app's answer nothing is shown`() async throws {
         center.appState = .foreground
         app.options = [.list]
         try await center.add("a", content("1") { $0.sound = .init(name: "default") })
@@ -446,8 +428,7 @@ extension SimulatedNotificationCenter {
         #expect(center.deliveredIDs == ["a"])
     }
 
-    @Test("a passive notification is listed without banner and sound")
-    func passive() async throws {
+    @Test func `a passive notification is listed without banner and sound`() async throws {
         let content = content("1") { ($0.interruptionLevel, $0.sound) = ("passive", .init(name: "default")) }
         try await center.add("a", content)
         #expect(center.presentations.last.map { [$0.isBanner, $0.isListed, $0.sound != nil] } == [false, true, false])
@@ -471,8 +452,7 @@ extension SimulatedNotificationCenter {
         try await center.add(id, content)
     }
 
-    @Test("the actions of a category are shown in their order, a destructive one as such")
-    func destructive() async throws {
+    @Test func `the actions of a category are shown in their order, a destructive one as such`() async throws {
         let delete = NotificationAction(id: "DELETE", title: "Delete", options: .destructive)
         center.setCategories([NotificationCategory(id: "CHAT", actions: [delete] + Self.chat.actions)])
         try await deliver("a")
@@ -482,8 +462,7 @@ extension SimulatedNotificationCenter {
         #expect(throws: ResponseError.noNotification) { try center.actions(of: "a") }
     }
 
-    @Test("an action starts an app that isn't running, in the background")
-    func started() async throws {
+    @Test func `an action starts an app that isn't running, in the background`() async throws {
         center.setCategories([Self.chat])
         center.appState = .notRunning
         try await deliver("a")
@@ -492,8 +471,7 @@ extension SimulatedNotificationCenter {
         #expect(center.appState == .background && app.actions == [.custom("MUTE")])
     }
 
-    @Test("the app opens its settings if it may offer them")
-    func appSettings() async throws {
+    @Test func `the app opens its settings if it may offer them`() async throws {
         try await deliver("a")
         await #expect(throws: ResponseError.noSettings) { try await center.openAppSettings() }
         center.changeSettings { $0.allowed.insert(.providesAppSettings) }
@@ -507,9 +485,7 @@ extension SimulatedNotificationCenter {
         #expect(app.settings == ["a", nil])
     }
 
-    @Test(
-        "an action reaches the app in the background, with the text of a text field, and opens it only with foreground")
-    func actions() async throws {
+    @Test func `an action reaches the app in the background, or opens it if it is for the foreground`() async throws {
         center.setCategories([Self.chat])
         for (action, text, state) in [
             ("MUTE", nil, SimulatedNotificationCenter.AppState.background), ("REPLY", "Hi", .background),
@@ -533,8 +509,7 @@ extension SimulatedNotificationCenter {
         #expect(app.responses.count == 5)
     }
 
-    @Test("of a category's 11 actions the first 10 are offered")
-    func tenActions() async throws {
+    @Test func `of a category's 11 actions the first 10 are offered`() async throws {
         let actions = (1...11).map { NotificationAction(id: "\($0)", title: "Action \($0)") }
         center.setCategories([NotificationCategory(id: "CHAT", actions: actions)])
         try await deliver("a")
@@ -543,8 +518,7 @@ extension SimulatedNotificationCenter {
         #expect(app.actions == [.custom("10")])
     }
 
-    @Test("a dismissal reaches the app only if the category asks for it")
-    func dismissed() async throws {
+    @Test func `a dismissal reaches the app only if the category asks for it`() async throws {
         center.setCategories([Self.chat])
         try await deliver("a")
         try await deliver("b", category: nil)
@@ -597,8 +571,7 @@ extension SimulatedNotificationCenter {
         }
     }
 
-    @Test("a notification that replaces an opened one closes the content extension of the old one")
-    func replacedWhileOpen() async throws {
+    @Test func `a notification that replaces an opened one closes the content extension of the old one`() async throws {
         center.setCategories([Self.chat])
         center.addContentExtension(ChatView(.dismiss))
         try await deliver("a")
@@ -624,8 +597,7 @@ extension SimulatedNotificationCenter {
 
     private static let gif = Data("GIF89a0123456789".utf8)
 
-    @Test("an attachment is moved to the system, and read between start and stop of an extension's access only")
-    func attachment() async throws {
+    @Test func `an attachment is moved to the system, and read only while an extension accesses it`() async throws {
         let folder = try TemporaryFolder()
         center.addContentExtension(ChatView(.dismiss))
         try await center.add("a", attaching(Self.gif, .gif, in: folder))
@@ -639,9 +611,7 @@ extension SimulatedNotificationCenter {
         #expect(context.read(stored) == nil && context.accessedPaths.isEmpty)
     }
 
-    @Test(
-        "a request with a missing file, or one of an unsupported type, is invalidAttachment",
-        arguments: [nil, Data("plain text, long enough".utf8)])
+    @Test("a missing or unsupported file is invalidAttachment", arguments: [nil, Data("plain text, long enough".utf8)])
     func invalidAttachment(_ data: Data?) async throws {
         let folder = try TemporaryFolder()
         #expect(try await refusal(attaching(data, "a.png", .png, in: folder)) == .invalidAttachment)
@@ -658,8 +628,7 @@ extension SimulatedNotificationCenter {
         #expect((try await refusal(attaching(jpeg, name, nil, in: folder)) == nil) == isAccepted)
     }
 
-    @Test("an attachment of the app's bundle is copied, and stays for the next notification")
-    func bundledAttachment() async throws {
+    @Test func `an attachment of the app's bundle is copied, and stays for the next notification`() async throws {
         let folder = try TemporaryFolder()
         center.bundlePath = folder.path
         let content = try attaching(Self.gif, "logo.gif", nil, in: folder)
@@ -700,8 +669,7 @@ extension SimulatedNotificationCenter {
         #expect(center.lockScreen.groups.isEmpty && center.deliveredNotifications.isEmpty)
     }
 
-    @Test("the lock screen groups threads, the latest first, and shows title and body")
-    func lockScreen() async throws {
+    @Test func `the lock screen groups threads, the latest first, and shows title and body`() async throws {
         for (id, thread) in [("1", "x"), ("2", "y"), ("3", "x")] { try await deliver(id, thread: thread) }
         let screen = center.lockScreen
         #expect(screen.groups.map(\.threadID) == ["x", "y"])
@@ -709,8 +677,7 @@ extension SimulatedNotificationCenter {
         #expect(screen.groups[0].banners[0].title == "Title 3" && screen.groups[0].banners[0].body == "Body 3")
     }
 
-    @Test("a time-sensitive notification is marked only if the user allows it")
-    func timeSensitive() async throws {
+    @Test func `a time-sensitive notification is marked only if the user allows it`() async throws {
         for level in ["time-sensitive", "active"] {
             try await center.add(level, content("1") { $0.interruptionLevel = level })
         }
@@ -719,8 +686,7 @@ extension SimulatedNotificationCenter {
         #expect(banners.allSatisfy { !$0.isTimeSensitive })
     }
 
-    @Test("a text by key is shown in the user's language, as its key if the app has none, and an empty key is no key")
-    func textByKey() async throws {
+    @Test func `a text by key is shown in the user's language, or else as its key unless that is empty`() async throws {
         center.strings = ["GREETING": "Hallo %@", "COUNT": "%d of %@"]
         for key in ["GREETING", "UNKNOWN", "COUNT"] {
             try await center.add(key, content("") { $0.body = .init(locKey: key, locArguments: ["Zoë"]) })
@@ -730,8 +696,7 @@ extension SimulatedNotificationCenter {
         #expect(texts == ["Hallo Zoë", "UNKNOWN", "COUNT", "B"])
     }
 
-    @Test("hidden previews show the category's text and the number of messages, and title or subtitle if it says so")
-    func hiddenPreviews() async throws {
+    @Test func `hidden previews show the category's text and count, and a title only if it says so`() async throws {
         var (open, subtitle) = (Self.chat, Self.chat)
         (open.id, open.options) = ("OPEN", .hiddenPreviewsShowTitle)
         (subtitle.id, subtitle.options) = ("SUBTITLE", .hiddenPreviewsShowSubtitle)

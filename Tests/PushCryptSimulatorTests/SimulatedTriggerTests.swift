@@ -85,14 +85,13 @@ import Testing
         #expect(shown == ["a", "a"])
     }
 
-    @Test("a device without a position is inside of a region that it leaves") func leavesFirst() async throws {
+    @Test func `a device without a position is inside of a region that it leaves`() async throws {
         try await schedule("a", latitude: 1, radius: 200)
         try await center.leaveRegion("a")
         #expect(shown == ["a"])
     }
 
-    @Test("a region that the device is in can't be entered, and one that it isn't in can't be left")
-    func impossible() async throws {
+    @Test func `a region can't be entered from inside, nor left from outside`() async throws {
         try await schedule("a", latitude: 1, radius: 200)
         try await center.enterRegion("a")
         await #expect(throws: ResponseError.inRegion) { try await center.enterRegion("a") }
@@ -103,14 +102,13 @@ import Testing
         #expect(shown == ["a", "a"])
     }
 
-    @Test("a region that covers the earth can't be left, nor entered") func everywhere() async throws {
+    @Test func `a region that covers the earth can't be left, nor entered`() async throws {
         try await schedule("a", latitude: 1, radius: 30_000_000)
         await #expect(throws: ResponseError.notInRegion) { try await center.leaveRegion("a") }
         await #expect(throws: ResponseError.inRegion) { try await center.enterRegion("a") }
     }
 
-    @Test("other regions on the way are entered and left too, and those that have both places aren't")
-    func others() async throws {
+    @Test func `other regions on the way are entered and left, and those with both places aren't`() async throws {
         try await schedule("a", latitude: 1, radius: 200)
         try await schedule("near", latitude: 1, radius: 300)
         try await schedule("far", latitude: 1, radius: 1_000)

@@ -10,8 +10,7 @@ import Testing
 
     init() throws { fixture = try DeviceFixture() }
 
-    @Test("a process that the system ends posts no receipt any more, and the app sends it")
-    func endedBeforeReceipt() async throws {
+    @Test func `a process that the system ends posts no receipt any more, and the app sends it`() async throws {
         let device = try await device(Self.options { $0.endsProcessAfter = .seconds(5) }) { configuration, device in
             configuration.receipts = try? ReceiptPosting(
                 to: "https://example.com/r", transport: device.network, delay: .init { .seconds(10) })
@@ -22,8 +21,7 @@ import Testing
         #expect(try SharedStore(folder: folder.path + "/store", role: .app).receiptCount() == 1)
     }
 
-    @Test("the end of a process after the start of a push doesn't end it during the next push")
-    func endsOnlyItsPush() async throws {
+    @Test func `the end of a process after the start of a push doesn't end it during the next push`() async throws {
         let device = try await device(Self.options { $0.endsProcessAfter = .seconds(5) })
         device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(4))
         let json = #"{"aps":{"alert":{"title":"Zoë"}},"image_url":"https://example.com/p.png"}"#
@@ -31,8 +29,7 @@ import Testing
         #expect(clock.elapsed == .seconds(8))
     }
 
-    @Test("two pushes with one collapse id at the same time get their own reports")
-    func reportsAtOnce() async throws {
+    @Test func `two pushes with one collapse id at the same time get their own reports`() async throws {
         let device = try await device()
         let headers = PushHeaders(topic: Self.topic, collapseID: "c")
         let one = try seal(#"{"aps":{"alert":"1"},"push_id":"1"}"#)
@@ -42,8 +39,7 @@ import Testing
         #expect(await [first.report?.pushID, second.report?.pushID] == ["1", "2"])
     }
 
-    @Test("a session that runs on after its process has ended doesn't report for the next push of its collapse id")
-    func lateReport() async throws {
+    @Test func `a session that runs on after its process ended doesn't report for the next push`() async throws {
         let device = try await device()
         let headers = PushHeaders(topic: Self.topic, collapseID: "c")
         _ = clock.schedule(after: .seconds(3)) { device.endExtensionProcess() }
@@ -57,8 +53,7 @@ import Testing
         }
     }
 
-    @Test("of two pushes in one process, each is warned after its own 29 seconds")
-    func ownWarning() async throws {
+    @Test func `of two pushes in one process, each is warned after its own 29 seconds`() async throws {
         let (waits, begins) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
         let device = try await device { configuration, device in
             configuration.deadline = .seconds(300)
@@ -81,8 +76,7 @@ import Testing
         #expect(presentedSeconds(device) == [29, 49])
     }
 
-    @Test("a push with text only is complete while another one waits for its picture")
-    func atOnce() async throws {
+    @Test func `a push with text only is complete while another one waits for its picture`() async throws {
         let device = try await device { configuration, device in
             configuration.stages = [Busy(network: device.network)]
         }
@@ -97,8 +91,7 @@ import Testing
         #expect(presentedSeconds(device) == [0, 5])
     }
 
-    @Test("a stage that fetches files at once takes the time of the longest, and each file comes at its own time")
-    func filesAtOnce() async throws {
+    @Test func `a stage that fetches files at once takes the longest time, and each file its own`() async throws {
         let times = Locked<[Duration]>([])
         let device = try await device { configuration, device in
             configuration.stages = [Fetching(device: device, times: times)]
@@ -141,8 +134,7 @@ import Testing
         }
     }
 
-    @Test("the app opens a placeholder whose picture takes time, in the time of the clock")
-    func keptPicture() async throws {
+    @Test func `the app opens a placeholder whose picture takes time, in the time of the clock`() async throws {
         let device = try await device()
         device.restart()
         device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(2))
@@ -155,8 +147,7 @@ import Testing
         #expect(clock.elapsed == .seconds(2))
     }
 
-    @Test("a tapped placeholder is opened at once, without its picture, and leaves no file")
-    func tappedPicture() async throws {
+    @Test func `a tapped placeholder is opened at once, without its picture, and leaves no file`() async throws {
         let app = await Answering(network: nil)
         let device = try await device()
         device.restart()
@@ -191,8 +182,7 @@ import Testing
         func received(_ response: ReceivedResponse) async { await add(response.notification) }
     }
 
-    @Test("an app that asks a slow server before it presents or opens a notification takes the time of the clock")
-    func slowResponder() async throws {
+    @Test func `an app that asks a slow server before it answers takes the time of the clock`() async throws {
         let device = try await device()
         device.network.serve([1], at: "https://example.com/settings", for: .seconds(3))
         let app = await Answering(network: device.network)
@@ -205,8 +195,7 @@ import Testing
         #expect(await app.notifications.count == 2)
     }
 
-    @Test("an attachment that the system refuses is left out of what the app opens")
-    func keptRefusedPicture() async throws {
+    @Test func `an attachment that the system refuses is left out of what the app opens`() async throws {
         let device = try await device { [folder] configuration, _ in
             configuration.stages = [Attaching(folder: folder)]
         }
@@ -230,8 +219,7 @@ import Testing
         }
     }
 
-    @Test("a locked screen takes the app out of the foreground")
-    func lockedApp() async throws {
+    @Test func `a locked screen takes the app out of the foreground`() async throws {
         let device = try await device()
         device.center.appState = .foreground
         device.lock()
@@ -240,8 +228,7 @@ import Testing
         #expect(device.center.presentations.last?.isBanner == true)
     }
 
-    @Test("a network that is off line fails at once, and one that goes off line during a transfer at its end")
-    func networkOffline() async throws {
+    @Test func `a network off line fails at once, and one that goes off line at the transfer's end`() async throws {
         let network = SimulatedNetwork(clock)
         network.serve([1], at: "https://example.com/a", for: .seconds(10))
         _ = clock.schedule(after: .seconds(4)) { network.isOffline = true }

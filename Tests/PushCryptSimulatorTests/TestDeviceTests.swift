@@ -21,8 +21,7 @@ import Testing
         #expect(try phone.device.clock.elapsed == .seconds(elapsed) && phone.store.statistics().opened?.count == 1)
     }
 
-    @Test("an invalid topic is thrown")
-    func topic() async throws {
+    @Test func `an invalid topic is thrown`() async throws {
         await #expect(throws: KeyError.self) { try await TestDevice(topic: "") }
     }
 }

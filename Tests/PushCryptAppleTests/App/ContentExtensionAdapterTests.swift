@@ -199,8 +199,7 @@ import UserNotificationsUI
         #expect(view.log == ["Zoë CHAT"])
     }
 
-    @Test("a tap, a dismissal and an action of another category go to the app without the extension")
-    func passedOn() async {
+    @Test func `a tap, a dismissal and an action of another category go to the app without the extension`() async {
         let system = System(view)
         await system.open(content("CHAT"))
         for id in [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier] {
@@ -211,8 +210,7 @@ import UserNotificationsUI
         #expect(view.log == ["Zoë CHAT"])
     }
 
-    @Test("an action that the system doesn't list, and one without an extension context, has its name and no title")
-    func unknownAction() async {
+    @Test func `an action that isn't listed, or without an extension context, has its name and no title`() async {
         let adapter = ContentExtensionAdapter(view, in: nil)
         let notification = UNNotification(
             stubRequest: UNNotificationRequest(identifier: "1", content: content("CHAT").systemContent, trigger: nil))

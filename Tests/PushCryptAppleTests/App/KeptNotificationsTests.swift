@@ -111,8 +111,7 @@ extension PushCryptNotificationDelegate {
 
     private static let json = #"{"aps":{"alert":{"title":"Zoë","body":"Hi"},"badge":2},"n":1.5}"#
 
-    @Test("a placeholder of a locked device is replaced by the restored notification once the keys can be read")
-    func unlocked() async throws {
+    @Test func `a locked device's placeholder is replaced by its message once the keys can be read`() async throws {
         #expect(try await deliver(channel.seal(Self.json)).title == "New message")
         #expect(await received(center.stubDelivered[0]) == .unverified(.init(requestID: "1", reason: .sealed)))
         let kept = try kept()
@@ -130,16 +129,14 @@ extension PushCryptNotificationDelegate {
         #expect(await kept.open().isEmpty)
     }
 
-    @Test("a message that the app opened isn't shown again by the extension")
-    func replayed() async throws {
+    @Test func `a message that the app opened isn't shown again by the extension`() async throws {
         let payload = try await deliverLocked()
         _ = try await kept().open()
         #expect(try await deliver(payload).body == "")
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë", "New message"])
     }
 
-    @Test("if the restored notification can't be shown, the placeholder stays, and the next call shows it")
-    func notShown() async throws {
+    @Test func `a placeholder stays if its message can't be shown, and the next call shows it`() async throws {
         try await deliverLocked()
         center.stubError = CocoaError(.featureUnsupported)
         let kept = try kept()
@@ -161,8 +158,7 @@ extension PushCryptNotificationDelegate {
         }
     }
 
-    @Test("an attachment that the system refuses is left out, and the message is shown")
-    func refusedAttachment() async throws {
+    @Test func `an attachment that the system refuses is left out, and the message is shown`() async throws {
         try await deliverLocked()
         let stage = Stage { $0.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)] }
         let outcomes = try await kept { $0.stages = [stage] }.open()
@@ -170,8 +166,7 @@ extension PushCryptNotificationDelegate {
         #expect(center.stubDelivered.map(\.content.title) == ["Zoë"])
     }
 
-    @Test("a message that a stage suppresses removes its placeholder and shows nothing")
-    func suppressed() async throws {
+    @Test func `a message that a stage suppresses removes its placeholder and shows nothing`() async throws {
         try await deliverLocked()
         let kept = try kept {
             $0.hasFilteringEntitlement = true
@@ -182,15 +177,13 @@ extension PushCryptNotificationDelegate {
         #expect(center.stubDelivered.isEmpty)
     }
 
-    @Test("a key without a literal text is looked up in the app's strings")
-    func strings() async throws {
+    @Test func `a key without a literal text is looked up in the app's strings`() async throws {
         try await deliverLocked(#"{"aps":{"alert":{"title-loc-key":"NEW","loc-key":"none"}}}"#)
         _ = try await kept { $0.strings = ["NEW": "Neu"] }.open()
         #expect(center.stubDelivered.map(\.content.title) == ["Neu"])
     }
 
-    @Test("two calls at once show the message once, and a retraction removes it")
-    func twoCalls() async throws {
+    @Test func `two calls at once show the message once, and a retraction removes it`() async throws {
         for number in 0..<8 {
             try await deliverLocked()
             let kept = try kept()
@@ -205,8 +198,7 @@ extension PushCryptNotificationDelegate {
         }
     }
 
-    @Test("a message that expired removes its placeholder, and one that was shown meanwhile doesn't")
-    func finalFailures() async throws {
+    @Test func `an expired message removes its placeholder, and one that was shown meanwhile doesn't`() async throws {
         let payload = try await deliverLocked()
         setTime(Channel.now + 86_400 * 60)
         let outcomes = try await kept().open()
@@ -223,8 +215,7 @@ extension PushCryptNotificationDelegate {
         #expect(center.stubDelivered.map(\.identifier) == ["1"])
     }
 
-    @Test("a placeholder that can't be opened is tried again, and counted once")
-    func countedOnce() async throws {
+    @Test func `a placeholder that can't be opened is tried again, and counted once`() async throws {
         try await deliver(channel.seal(Self.json))
         for _ in 0..<3 { #expect(try await kept().open().map(\.failure) == [.keyLocked]) }
         #expect(try store(.app).statistics().failures[.keyLocked]?.count == 1)
@@ -233,8 +224,7 @@ extension PushCryptNotificationDelegate {
         #expect(try store(.app).statistics().opened?.count == 1)
     }
 
-    @Test("a tapped placeholder is restored for the app, once, and shows nothing")
-    func tapped() async throws {
+    @Test func `a tapped placeholder is restored for the app, once, and shows nothing`() async throws {
         try await deliverLocked()
         let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]), nil)
         // The system has removed it.
@@ -247,8 +237,7 @@ extension PushCryptNotificationDelegate {
         #expect(center.stubDelivered.isEmpty)
     }
 
-    @Test("a tapped placeholder that can't be opened yet is shown by a later call, once")
-    func tappedEarly() async throws {
+    @Test func `a tapped placeholder that can't be opened yet is shown by a later call, once`() async throws {
         try await deliver(channel.seal(Self.json))
         let placeholder = DeliveredNotification(UNNotification(stubRequest: center.stubDelivered[0]), nil)
         center.stubDelivered = []
@@ -276,8 +265,7 @@ extension PushCryptNotificationDelegate {
         #expect((responder.responses.first?.notification.restored != nil) == isRestored)
     }
 
-    @Test("a forged placeholder stays, and restored and other notifications aren't touched")
-    func others() async throws {
+    @Test func `a forged placeholder stays, and restored and other notifications aren't touched`() async throws {
         setLocked(false)
         try await deliver(channel.seal(Self.json))
         let other = try Channel(.p256)
@@ -333,16 +321,14 @@ extension PushCryptNotificationDelegate {
         }
     }
 
-    @Test("the responder sees the region of a notification that the app has scheduled for it")
-    func region() async throws {
+    @Test func `the responder sees the region of a notification that the app has scheduled for it`() async throws {
         let trigger = StubLocationTrigger(identifier: "r", center: (1, 2), radius: 100, repeats: true)
         _ = await options(notification(UNNotificationContent(), trigger))
         let seen = try #require(responder.seen.first?.request)
         #expect(seen.trigger == .location(.init(id: "r", latitude: 1, longitude: 2, radius: 100), repeats: true))
     }
 
-    @Test("the responder is asked for the app's settings, from the Settings app and from a notification")
-    func settings() async throws {
+    @Test func `the app's settings are opened from the Settings app and from a notification`() async throws {
         let delegate = delegate()
         delegate.userNotificationCenter(center, openSettingsFor: nil)
         delegate.userNotificationCenter(center, openSettingsFor: try await restored())
@@ -352,8 +338,7 @@ extension PushCryptNotificationDelegate {
         #expect(notification?.restored != nil)
     }
 
-    @Test("a restored notification is presented as verified, with its payload")
-    func verified() async throws {
+    @Test func `a restored notification is presented as verified, with its payload`() async throws {
         let notification = try await restored()
         #expect(await options(notification) == [.banner, .list, .sound, .badge])
         let restored = try #require(responder.seen.first?.restored)
@@ -374,27 +359,23 @@ extension PushCryptNotificationDelegate {
         #expect(responder.seen.last == .unverified(.init(requestID: "1", reason: reason)))
     }
 
-    @Test("the same userInfo under another name is unverified")
-    func otherName() async throws {
+    @Test func `the same userInfo under another name is unverified`() async throws {
         #expect(await options(notification(try await restored().request.content, id: "2")) == [])
         #expect(responder.seen == [.unverified(.init(requestID: "2", reason: .unsealed))])
     }
 
-    @Test("a notification of the app itself is local")
-    func local() async throws {
+    @Test func `a notification of the app itself is local`() async throws {
         _ = await options(notification(UNMutableNotificationContent(), nil))
         let request = try #require(responder.seen.first?.request)
         #expect(request.id == "1" && request.trigger == nil)
     }
 
-    @Test("if the store can't be read, the notification is unverified and says so")
-    func noStore() async throws {
+    @Test func `if the store can't be read, the notification is unverified and says so`() async throws {
         _ = await options(try await restored(), delegate(store: "none/store"))
         #expect(responder.seen == [.unverified(.init(requestID: "1", reason: .storeUnavailable))])
     }
 
-    @Test("taps, dismissals, actions and entered text are given to the app with the verified notification")
-    func responses() async throws {
+    @Test func `the app gets taps, dismissals, actions and texts with the verified notification`() async throws {
         let (notification, delegate) = (try await restored(), delegate())
         for id in [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier, "PAY"] {
             await delegate.respond(UNNotificationResponse(stubNotification: notification, actionIdentifier: id), center)
@@ -407,8 +388,7 @@ extension PushCryptNotificationDelegate {
         #expect(responder.responses.allSatisfy { $0.notification.restored != nil })
     }
 
-    @Test("the app opens the userInfo of a push once")
-    func silent() async throws {
+    @Test func `the app opens the userInfo of a push once`() async throws {
         let request = try Channel.request(
             channel.seal(#"{"aps":{"alert":"x","content-available":1},"n":1}"#, exposed: ["content-available"]))
         let opener = try channel.configuration().opener

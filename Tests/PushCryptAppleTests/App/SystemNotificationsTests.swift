@@ -45,8 +45,7 @@ import UserNotifications
         #expect(error?.code == .invalidTrigger && center.stubPending.isEmpty)
     }
 
-    @Test("a request with a file that the system can't show is invalidAttachment, and isn't added")
-    func invalidAttachment() async throws {
+    @Test func `a request with a file that the system can't show is invalidAttachment, and isn't added`() async throws {
         var content = request("1").content
         content.attachments = [.init(identifier: "photo", path: "/none/a.png", type: .png)]
         let refused = NotificationRequest(id: "1", content: content)
@@ -55,8 +54,7 @@ import UserNotifications
         #expect(center.stubDelivered.isEmpty && center.stubPending.isEmpty)
     }
 
-    @Test(
-        "a region becomes the trigger that the app makes of it, and is listed as the region", arguments: [true, false])
+    @Test("a region becomes the app's trigger, and is listed as the region", arguments: [true, false])
     func region(repeats: Bool) async throws {
         let notifications = SystemNotifications(center, regions: .stub)
         let trigger = NotificationTrigger.location(
@@ -70,8 +68,7 @@ import UserNotifications
         #expect(await self.notifications.pending().map(\.trigger) == [.unknown])
     }
 
-    @Test("pending and delivered notifications are removed one by one and all, and a push is listed as one")
-    func lists() async throws {
+    @Test func `pending and delivered notifications are listed and removed, one by one and all`() async throws {
         for id in ["a", "b", "c"] {
             try await notifications.add(request(id, .timeInterval(seconds: 60, repeats: false)))
             try await notifications.add(request("now-" + id))
@@ -89,8 +86,7 @@ import UserNotifications
         #expect(await notifications.pending().isEmpty && notifications.delivered().isEmpty)
     }
 
-    @Test("categories are set and read with their actions, text fields and hidden text")
-    func categories() async throws {
+    @Test func `categories are set and read with their actions, text fields and hidden text`() async throws {
         let category = NotificationCategory(
             id: "CHAT",
             actions: [
@@ -103,8 +99,7 @@ import UserNotifications
         #expect(await Set(notifications.categories()) == [category, NotificationCategory(id: "PLAIN")])
     }
 
-    @Test("the settings are those of the system")
-    func settings() async throws {
+    @Test func `the settings are those of the system`() async throws {
         #expect(
             await notifications.settings()
                 == NotificationSettings(
@@ -131,8 +126,7 @@ import UserNotifications
         #expect(try await !notifications.requestAuthorization([.alert]))
     }
 
-    @Test("the badge is set, and the system's error is thrown")
-    func badge() async throws {
+    @Test func `the badge is set, and the system's error is thrown`() async throws {
         try await notifications.setBadgeCount(3)
         #expect(center.stubBadge == 3)
         center.stubError = CocoaError(.featureUnsupported)
@@ -140,9 +134,7 @@ import UserNotifications
         await #expect(throws: CocoaError.self) { try await notifications.add(request("1")) }
     }
 
-    @Test(
-        "an error of the system becomes the error that the simulator throws, and one without an equal stays the system's",
-        arguments: UNError.Code.allCases)
+    @Test("a system error becomes the simulator's, or stays if it has no equal", arguments: UNError.Code.allCases)
     func systemError(_ code: UNError.Code) async throws {
         let expected: NotificationError.Code? =
             switch code {
@@ -163,16 +155,14 @@ import UserNotifications
 
 /// A process without an app bundle, such as a unit test without a host app. `UNUserNotificationCenter.current()` ends it.
 @Suite struct UnbundledProcessTests {
-    @Test("asking for the notification centre ends a process without an app bundle, as on Apple's systems")
-    func asking() async {
+    @Test func `asking for the notification centre ends a process without an app bundle, as Apple's does`() async {
         await #expect(processExitsWith: .failure) {
             StubProcess.current.hasAppBundle = false
             _ = UNUserNotificationCenter.current()
         }
     }
 
-    @Test("a service, its configuration and what opens its placeholders don't ask for the notification centre")
-    func notAsking() async {
+    @Test func `a service, its configuration and its kept notifications don't ask for the notification centre`() async {
         await #expect(processExitsWith: .success) {
             StubProcess.current.hasAppBundle = false
             let channel = try Channel()
@@ -184,8 +174,7 @@ import UserNotifications
         }
     }
 
-    @Test("removing due notifications asks for the notification centre only if there are any")
-    func nothingDue() async {
+    @Test func `removing due notifications asks for the notification centre only if there are any`() async {
         await #expect(processExitsWith: .success) {
             StubProcess.current.hasAppBundle = false
             let folder = try TemporaryFolder()

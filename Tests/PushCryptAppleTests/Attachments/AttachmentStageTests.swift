@@ -6,8 +6,7 @@ import PushCryptTestSupport
 import Testing
 
 @Suite struct AttachmentStageTests {
-    @Test("an encrypted attachment is fetched, opened and added to the content")
-    func attached() async throws {
+    @Test func `an encrypted attachment is fetched, opened and added to the content`() async throws {
         let (run, file) = try (AttachmentStageRun(), TestFile(id: "picture"))
         try await RawServer.serving([.body(file.blob)]) { server in
             let push = try StagePush.opened(attachments: [file.reference])
@@ -23,8 +22,7 @@ import Testing
         }
     }
 
-    @Test("a push without attachments makes no request")
-    func nothing() async throws {
+    @Test func `a push without attachments makes no request`() async throws {
         let run = try AttachmentStageRun(plainMembers: ["image_url"])
         try await RawServer.serving([]) { server in
             let push = try StagePush.opened()
@@ -50,8 +48,7 @@ import Testing
         }
     }
 
-    @Test("attachments without an id are numbered, and those over the limit are missing")
-    func identifiers() async throws {
+    @Test func `attachments without an id are numbered, and those over the limit are missing`() async throws {
         let run = try AttachmentStageRun(maximumCount: 2)
         let files = try (0..<3).map { _ in try TestFile() }
         try await RawServer.serving(files.map { .body($0.blob) }) { server in
@@ -162,9 +159,7 @@ import Testing
         try await RawServer.serving(scripts) { try await body($0, push) }
     }
 
-    @Test(
-        "an attachment whose server doesn't complete its response is missing, and the others are fetched",
-        arguments: stalls)
+    @Test("an attachment whose server stalls is missing, and the others are fetched", arguments: stalls)
     func oneStalls(stall: String) async throws {
         try await serving(stall) { server, push in
             async let processed = run.process(push, from: server)
@@ -181,8 +176,7 @@ import Testing
         }
     }
 
-    @Test("eight attachments share the time, and unused time is used by the next ones")
-    func shares() async throws {
+    @Test func `eight attachments share the time, and unused time is used by the next ones`() async throws {
         let files = try (0..<8).map { try TestFile(id: "\($0)", path: "\($0)") }
         try await RawServer.serving(Array(repeating: .notFound, count: 8)) { server in
             _ = try await run.process(try StagePush.opened(attachments: files.map(\.reference)), from: server)

@@ -25,8 +25,7 @@ import UserNotifications
         AvatarFetcher(folder: path, hosts: hosts, transport: LoopbackTransport(server))
     }
 
-    @Test("a picture is fetched once, opened, and kept for later pushes")
-    func fetchedOnce() async throws {
+    @Test func `a picture is fetched once, opened, and kept for later pushes`() async throws {
         let file = try Self.avatar()
         try await RawServer.serving([.body(file.blob)]) { server in
             let fetcher = fetcher(server)
@@ -78,8 +77,7 @@ import UserNotifications
         }
     }
 
-    @Test(
-        "a file that isn't an image, and a blob that was changed, are refused and not kept", arguments: [false, true])
+    @Test("a file that is no image, and a changed blob, are refused and not kept", arguments: [false, true])
     func refused(_ isChanged: Bool) async throws {
         let html = Array("<!DOCTYPE html><p>a page, no picture</p>".utf8)
         let file = try Self.avatar("a", isChanged ? Self.png : html)
@@ -92,8 +90,7 @@ import UserNotifications
         #expect((try? folder.names(in: "avatars")) ?? [] == [])
     }
 
-    @Test("at most 64 pictures are kept, the newest among them")
-    func limit() async throws {
+    @Test func `at most 64 pictures are kept, the newest among them`() async throws {
         let file = try Self.avatar()
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         for number in 0..<70 { try Data([1]).write(to: folder.file("avatars/\(number)")) }
@@ -127,8 +124,7 @@ import UserNotifications
         }
     }
 
-    @Test("the last stage gets the picture, and the notification doesn't have it as an attachment")
-    func stage() async throws {
+    @Test func `the last stage gets the picture, and the notification doesn't have it as an attachment`() async throws {
         let file = try Self.avatar()
         let picture = Locked<[UInt8]?>(nil)
         try await RawServer.serving([.body(file.blob)]) { server in
@@ -138,8 +134,7 @@ import UserNotifications
         #expect(picture.withLock { $0 } == Self.png)
     }
 
-    @Test("without the picture the push is restored completely, and the stage avatar is reported")
-    func missing() async throws {
+    @Test func `without the picture the push is restored completely, and the stage avatar is reported`() async throws {
         let file = try Self.avatar()
         try await RawServer.serving([.notFound]) { server in
             let delivery = try await delivery(file, from: server) { _ in }
@@ -148,9 +143,7 @@ import UserNotifications
         }
     }
 
-    @Test(
-        "nothing is fetched for a recipient who is shown the title only, or without a fetcher",
-        arguments: [false, true])
+    @Test("nothing is fetched for a recipient who sees only titles, or without a fetcher", arguments: [false, true])
     func notFetched(_ hasFetcher: Bool) async throws {
         let file = try Self.avatar()
         let choice = PreviewChoice(path: folder.file("choice").path)

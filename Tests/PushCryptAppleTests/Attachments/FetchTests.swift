@@ -39,9 +39,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a member that isn't a non-empty string is ignored",
-        arguments: ["5", "null", "{}", "[\"\(address)\"]", "\"\"", "true"])
+    @Test("a member that isn't text is ignored", arguments: ["5", "null", "{}", "[\"\(address)\"]", "\"\"", "true"])
     func noAddress(value: String) async throws {
         try await RawServer.serving([.body(TestFile.jpeg)]) { server in
             let push = try StagePush.opened(#"{"aps":{"alert":"x"},"image_url":\#(value)}"#)
@@ -84,8 +82,7 @@ import Testing
         }
     }
 
-    @Test("encrypted attachments are before unencrypted ones")
-    func besidesBlobs() async throws {
+    @Test func `encrypted attachments are before unencrypted ones`() async throws {
         let (run, file) = try (AttachmentStageRun(plainMembers: ["image_url"]), TestFile(id: "blob"))
         let scripts: [[RawServer.Step]] = [.body(file.blob), .body(TestFile.jpeg)]
         try await RawServer.serving(scripts) { server in
@@ -107,8 +104,7 @@ import Testing
         try OffloadReference(url: LoopbackTransport.origin + "a", blob: blob.reference)
     }
 
-    @Test("an offloaded payload is fetched and replaces the short one")
-    func fetched() async throws {
+    @Test func `an offloaded payload is fetched and replaces the short one`() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         try await RawServer.serving([.body(blob.bytes)]) { server in
             let push = try StagePush.opened(offload: try Self.reference(blob))
@@ -129,9 +125,7 @@ import Testing
         (.status, { _ in [.head("404 X", "Content-Length: 9"), .hold()] }),
     ]
 
-    @Test(
-        "a truncated, extended, changed or foreign blob throws damaged, and one that isn't there status",
-        arguments: broken.indices)
+    @Test("a cut, extended, changed or foreign blob throws damaged, a missing one status", arguments: broken.indices)
     func damaged(index: Int) async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         let (code, script) = Self.broken[index]
@@ -141,8 +135,7 @@ import Testing
         }
     }
 
-    @Test("a blob over the limit is refused without a request")
-    func tooLarge() async throws {
+    @Test func `a blob over the limit is refused without a request`() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         try await RawServer.serving([.body(blob.bytes)]) { server in
             let fetcher = OffloadFetcher(transport: LoopbackTransport(server), limitInBytes: 65_536)
@@ -151,8 +144,7 @@ import Testing
         }
     }
 
-    @Test("a cancelled fetch throws cancelled and closes its connection")
-    func cancelled() async throws {
+    @Test func `a cancelled fetch throws cancelled and closes its connection`() async throws {
         let blob = try Sealer.offload(Array(Self.text.utf8))
         let (asked, closed) = (Signal(), Signal())
         let steps: [RawServer.Step] = [

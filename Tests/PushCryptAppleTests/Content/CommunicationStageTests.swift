@@ -37,8 +37,7 @@ import UserNotifications
         content.stubProvider as? INSendMessageIntent
     }
 
-    @Test("the system's object of the last stage is the one that is shown, with what it doesn't expose")
-    func object() async throws {
+    @Test func `the object of the last stage is shown, with what the system doesn't expose`() async throws {
         let content = try await shown { configuration in
             configuration.stages = [SystemContentStage { $0.title += "!" }]
             configuration.finish = FinishingStage { content, push in
@@ -53,8 +52,7 @@ import UserNotifications
         #expect(!(content is UNMutableNotificationContent))
     }
 
-    @Test("the last stage doesn't run if the recipient hides the text")
-    func hidden() async throws {
+    @Test func `the last stage doesn't run if the recipient hides the text`() async throws {
         let choice = PreviewChoice(path: folder.file("preview").path)
         try choice.set(.titleOnly)
         let content = try await shown { configuration in
@@ -64,8 +62,7 @@ import UserNotifications
         #expect(content.title == "Zoë" && content.body == "" && content.stubProvider == nil)
     }
 
-    @Test("a message becomes a communication notification with sender, conversation and group, without its text")
-    func communication() async throws {
+    @Test func `a message gives the intent its sender, conversation and group, and not its text`() async throws {
         let content = try await shown { configuration in
             configuration.finish = CommunicationStage { push in
                 #expect(UserInfoJSON.dictionary(push.payload)["from"] as? String == "zoe")
@@ -81,8 +78,7 @@ import UserNotifications
         #expect(intent.content == nil && content.body == "Hi" && content.threadIdentifier == "t")
     }
 
-    @Test("a push that isn't a message is shown unchanged")
-    func noMessage() async throws {
+    @Test func `a push that isn't a message is shown unchanged`() async throws {
         let content = try await shown { $0.finish = CommunicationStage { _ in nil } }
         #expect(content.stubProvider == nil && content.body == "Hi")
     }
@@ -102,8 +98,7 @@ import UserNotifications
         configuration.stages = [Counting(store: SharedStore(folder: folder.path + "/store", role: .app))]
     }
 
-    @Test("a communication notification on whose badge other messages count shows number, sender and picture")
-    func countedMeanwhile() async throws {
+    @Test func `a communication notification shows the number that was counted meanwhile`() async throws {
         let content = try await shown { configuration in
             counting(&configuration)
             configuration.finish = CommunicationStage { _ in Self.message() }
@@ -114,8 +109,7 @@ import UserNotifications
         #expect(!(content is UNMutableNotificationContent))
     }
 
-    @Test("the given object of a last stage shows the number that was counted, and an object of the app its own")
-    func countedMeanwhileInFinishingStage() async throws {
+    @Test func `the given object shows the number that was counted, and an object of the app its own`() async throws {
         let given = try await shown { configuration in
             counting(&configuration)
             configuration.finish = FinishingStage { content, _ in

@@ -31,8 +31,7 @@ import UserNotifications
         #expect(read.attachments.map(\.path) == content.attachments.map(\.path))
     }
 
-    @Test("the thumbnail's settings of an attachment are options of the system's object")
-    func thumbnail() {
+    @Test func `the thumbnail's settings of an attachment are options of the system's object`() {
         var content = NotificationContent()
         content.attachments = [attachment("a", .mp4), attachment("b.png", .png)]
         let part = NotificationContent.Thumbnail.Part(x: 0.25, y: 0, width: 0.5, height: 1)
@@ -54,15 +53,13 @@ import UserNotifications
             ] as NSDictionary)
     }
 
-    @Test("without a type the system derives it from the file name")
-    func withoutType() {
+    @Test func `without a type the system derives it from the file name`() {
         var content = NotificationContent()
         content.attachments = [.init(identifier: "b", path: place.file("b.png").path, type: nil)]
         #expect(content.systemContent.attachments.map(\.type) == ["public.png"])
     }
 
-    @Test("a stage's attachment that the system refuses, and a stage that refuses nothing, count what is missing")
-    func refusedInAStage() async throws {
+    @Test func `an attachment that the system refuses is missing, also after a stage of the app`() async throws {
         var content = NotificationContent()
         content.attachments = [attachment("none", .png), attachment("a", .jpeg)]
         let changed = try await SystemContentStage { $0.title = "x" }.process(content, of: Self.push())
@@ -70,8 +67,7 @@ import UserNotifications
         #expect(changed.missingAttachmentCount == 1)
     }
 
-    @Test("a value that is changed after a stage made its object is shown with the change")
-    func changedAfterAStage() async throws {
+    @Test func `a value that is changed after a stage made its object is shown with the change`() async throws {
         let url = place.file("a")
         let stage = SystemContentStage { system in
             let options = [UNNotificationAttachmentOptionsTypeHintKey: "public.mp3"]
@@ -90,8 +86,7 @@ import UserNotifications
             ] as NSDictionary)
     }
 
-    @Test("an attachment that a stage makes of the same file keeps the path, which the session needs")
-    func sameFile() async throws {
+    @Test func `an attachment of the same file keeps its path, which the session needs`() async throws {
         var content = NotificationContent()
         // The system writes this path in another way.
         content.attachments = [.init(identifier: "a", path: place.file(".").path + "/a", type: .gif)]
@@ -110,8 +105,7 @@ import UserNotifications
         #expect(shown.stubOptions[UNNotificationAttachmentOptionsThumbnailTimeKey] as? Int == 3)
     }
 
-    @Test("an attachment that the system refuses is left out, and text and other files stay")
-    func refusedByTheSystem() {
+    @Test func `an attachment that the system refuses is left out, and text and other files stay`() {
         var content = NotificationContent()
         content.title.literal = "x"
         content.attachments = [attachment("none", .png), attachment("a", .jpeg)]
@@ -119,8 +113,7 @@ import UserNotifications
         #expect(content.systemContent.title == "x")
     }
 
-    @Test("a stage can keep, remove and replace attachments of the system's object")
-    func changedByAStage() async throws {
+    @Test func `a stage can keep, remove and replace attachments of the system's object`() async throws {
         let push = try Self.push()
         var content = push.content
         content.attachments = [attachment("a", .gif), attachment("b.png", .png)]
@@ -143,8 +136,7 @@ import UserNotifications
         }
     }
 
-    @Test("an attachment that a stage creates keeps its options and an undocumented type, also after a later stage")
-    func createdByAStage() async throws {
+    @Test func `an attachment of a stage keeps options and an undocumented type in later stages`() async throws {
         let url = place.file("a")
         let options: [String: any Sendable] = [
             UNNotificationAttachmentOptionsTypeHintKey: "org.webmproject.webp",

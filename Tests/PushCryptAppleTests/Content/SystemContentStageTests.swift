@@ -25,8 +25,7 @@ import UserNotifications
         try await SystemContentStage(change).process(push.content, of: push)
     }
 
-    @Test("a change that does nothing leaves the content exactly as it was")
-    func nothingChanges() async throws {
+    @Test func `a change that does nothing leaves the content exactly as it was`() async throws {
         #expect(push.content.filterCriteria == "f")
         #expect(try await changed { _ in } == push.content)
     }
@@ -69,8 +68,7 @@ import UserNotifications
         #expect(expected != push.content)
     }
 
-    @Test("a stage has the given name and time limit, or the defaults")
-    func settings() {
+    @Test func `a stage has the given name and time limit, or the defaults`() {
         let plain = SystemContentStage { _ in }
         let named = SystemContentStage(name: "a", timeLimit: .seconds(3)) { _ in }
         #expect(plain.name == "SystemContentStage" && plain.timeLimit == nil)
@@ -91,13 +89,11 @@ import UserNotifications
         #expect(later.systemContent.sound == expected)
     }
 
-    @Test("a launch image that a stage sets is in the system's object")
-    func launchImage() async throws {
+    @Test func `a launch image that a stage sets is in the system's object`() async throws {
         #expect(try await changed { $0.launchImageName = "sky" }.systemContent.launchImageName == "sky")
     }
 
-    @Test("an error of the change is thrown by the stage, and so is userInfo that isn't JSON")
-    func errors() async throws {
+    @Test func `an error of the change is thrown by the stage, and so is userInfo that isn't JSON`() async throws {
         await #expect(throws: CancellationError.self) { try await changed { _ in throw CancellationError() } }
         await #expect(throws: EncodingError.self) { try await changed { $0.userInfo = ["when": Date()] } }
     }
@@ -123,8 +119,7 @@ import UserNotifications
         let content: UNMutableNotificationContent
     }
 
-    @Test("changes of the given object after the stage has ended aren't shown")
-    func keptObject() async throws {
+    @Test func `changes of the given object after the stage has ended aren't shown`() async throws {
         let kept = Locked<KeptObject?>(nil)
         let content = try await shown { configuration in
             configuration.finish = FinishingStage { content, _ in
@@ -153,8 +148,7 @@ import UserNotifications
         #expect(content.title == "Zoë" && content.body == "Hi" && content.userInfo["n"] as? NSArray == [1])
     }
 
-    @Test("at the deadline the content before a stuck last stage is shown")
-    func deadline() async throws {
+    @Test func `at the deadline the content before a stuck last stage is shown`() async throws {
         let (started, release, timer) = (Signal(), Signal(), ManualTimer())
         let service = TestService { [channel] in
             try channel.configuration(timer: timer) { configuration in
@@ -173,8 +167,7 @@ import UserNotifications
         release.give()
     }
 
-    @Test("stages receive the identifier of the system's request")
-    func requestID() async throws {
+    @Test func `stages receive the identifier of the system's request`() async throws {
         let seen = Locked<[String?]>([])
         _ = try await shown { configuration in
             configuration.finish = FinishingStage { content, push in

@@ -47,8 +47,7 @@ import UserNotifications
         #expect(NotificationContent(content.systemContent) == content)
     }
 
-    @Test("empty content is converted to an empty object and back")
-    func empty() {
+    @Test func `empty content is converted to an empty object and back`() {
         #expect(NotificationContent(NotificationContent().systemContent) == NotificationContent())
         #expect(NotificationContent(UNNotificationContent()) == NotificationContent())
     }
@@ -84,8 +83,7 @@ import UserNotifications
         #expect(NotificationContent(content.systemContent).systemContent.sound == system())
     }
 
-    @Test("the system's object has the literal text of a key that wasn't looked up, and never the key")
-    func locKeys() {
+    @Test func `the system's object has the literal text of a key that wasn't looked up, and never the key`() {
         var content = NotificationContent()
         content.title = .init(locKey: "TITLE", locArguments: ["Zoë", "2"])
         content.body = .init(literal: "literal", locKey: "BODY")
@@ -163,8 +161,7 @@ import UserNotifications
         #expect(String(decoding: opened.payload, as: UTF8.self) == json)
     }
 
-    @Test("a dictionary that isn't JSON becomes empty data")
-    func notJSON() {
+    @Test func `a dictionary that isn't JSON becomes empty data`() {
         let key = AnyHashable(1)
         for userInfo in [["n": Double.nan], ["d": Date()], [key: "x"]] as [[AnyHashable: Any]] {
             #expect(UserInfoJSON.json(userInfo) == [])
@@ -188,8 +185,7 @@ import UserNotifications
         #expect(dictionary as NSDictionary == (object as? NSDictionary))
     }
 
-    @Test("integers of up to 64 bits stay exact, and larger ones become the nearest Double")
-    func integers() {
+    @Test func `integers of up to 64 bits stay exact, and larger ones become the nearest Double`() {
         let json = #"{"a":-9223372036854775808,"b":18446744073709551615,"c":18446744073709551616}"#
         let dictionary = UserInfoJSON.dictionary(Array(json.utf8))
         #expect(dictionary["a"] as? Int == Int.min && dictionary["b"] as? UInt64 == UInt64.max)

@@ -54,9 +54,7 @@ import Testing
         }
     }
 
-    @Test(
-        "after each wrong response of the server, the restored text is shown with the failure attachmentFailed",
-        arguments: Answer.allCases)
+    @Test("after each wrong response the restored text is shown with attachmentFailed", arguments: Answer.allCases)
     func wrongAnswer(_ answer: Answer) async throws {
         let file = try TestFile()
         try await RawServer.serving(answer.scripts(file)) { server in
@@ -91,8 +89,7 @@ import Testing
         }
     }
 
-    @Test("an offloaded payload and its attachment are both shown")
-    func everythingIsWell() async throws {
+    @Test func `an offloaded payload and its attachment are both shown`() async throws {
         let file = try TestFile()
         let whole = try SealedBlob(Array(#"{"aps":{"alert":"All of it"}}"#.utf8), for: .payload)
         let offload = try OffloadReference(url: LoopbackTransport.origin + "p", blob: whole.reference)

@@ -16,7 +16,7 @@ import Testing
         #expect(place.enclaveKeys.isEmpty)
     }
 
-    @Test("keys are found by id, and missing keys throw unknownKey") func matrix() throws {
+    @Test func `keys are found by id, and missing keys throw unknownKey`() throws {
         place.expectNoKey(.unknownKey, Self.other)
         #expect(try place.keyring.keyIDs() == [])
         let kid = try place.register().kid
@@ -50,9 +50,7 @@ import Testing
     }
 
     /// The device was restarted before the app made its first pair.
-    @Test(
-        "an empty keychain that can't be read throws locked",
-        arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
+    @Test("a locked empty keychain throws locked", arguments: [StubKeychain.Condition.locked, .hidden, .unavailable])
     func emptyAndLocked(_ condition: StubKeychain.Condition) throws {
         place.set(condition)
         place.expectNoKey(.keyLocked, Self.other)
@@ -61,7 +59,7 @@ import Testing
         #expect(place.items.isEmpty)
     }
 
-    @Test("an access group without an entitlement throws notEntitled") func notEntitled() throws {
+    @Test func `an access group without an entitlement throws notEntitled`() throws {
         place.set(.foreign)
         place.expectNoKey(.internalError, Self.other)
         expectDeviceKeyError(.notEntitled) { try place.identity().makeIfNeeded() }
@@ -81,7 +79,7 @@ import Testing
         #expect((place.passwords[0][kSecAttrGeneric as String] == nil) == !usesSecureEnclave)
     }
 
-    @Test("adding another key with the same id throws conflict and keeps the first key") func conflict() throws {
+    @Test func `adding another key with the same id throws conflict and keeps the first key`() throws {
         let key = try place.keyring.load(place.register().kid)
         let before = try place.text(key.kid)
         try place.keyring.add(key)
@@ -116,7 +114,7 @@ import Testing
         #expect(place.enclaveKeys.count == (usesSecureEnclave ? 1 : 0))
     }
 
-    @Test("two services in one access group don't see each other's keys") func services() throws {
+    @Test func `two services in one access group don't see each other's keys`() throws {
         let kid = try place.register().kid
         let second = KeychainKeyring(accessGroup: place.group, service: "second", usesSecureEnclave: false)
         #expect(try second.keyIDs() == [])
@@ -134,7 +132,7 @@ import Testing
         #expect(place.enclaveKeys.count == 1)
     }
 
-    @Test("the private half is not in the keychain's data and can't be exported") func nothingInClear() throws {
+    @Test func `the private half is not in the keychain's data and can't be exported`() throws {
         let kid = try place.register().kid
         let text = try place.text(kid)
         #expect(!text.contains("\"d\"") && text.contains("\"psk\""))
@@ -142,26 +140,26 @@ import Testing
         expectDeviceKeyError(.unsuitable) { try key.jwkSet() }
     }
 
-    @Test("an X25519 pair is made outside the Secure Enclave") func otherGroup() throws {
+    @Test func `an X25519 pair is made outside the Secure Enclave`() throws {
         let record = try place.identity(suite: .x25519).makeIfNeeded()
         _ = try place.open(record).get()
         #expect(place.enclaveKeys.isEmpty)
     }
 
-    @Test("a keyring without the Secure Enclave still opens with existing pairs") func switchedOff() throws {
+    @Test func `a keyring without the Secure Enclave still opens with existing pairs`() throws {
         let kid = try place.register().kid
         let keyring = KeychainKeyring(accessGroup: place.group, usesSecureEnclave: false)
         _ = try keyring.key(kid, at: TestKeychain.now)
     }
 
-    @Test("a record whose Secure Enclave key is missing is unknownKey, and a new pair can be made") func gone() throws {
+    @Test func `a record whose Secure Enclave key is missing is unknownKey, and a new pair can be made`() throws {
         let kid = try place.register().kid
         place.delete([kSecClass as String: kSecClassKey])
         place.expectNoKey(.unknownKey, kid)
         #expect(try place.identity().makeIfNeeded().kid != kid)
     }
 
-    @Test("a key that a crash left without a record is removed when the next one is made") func orphans() throws {
+    @Test func `a key that a crash left without a record is removed when the next one is made`() throws {
         let record = try place.register()
         place.delete([
             kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: record.kid.description,
@@ -171,7 +169,7 @@ import Testing
         _ = try place.open(new).get()
     }
 
-    @Test("a private half that belongs to another record is refused") func otherRecord() throws {
+    @Test func `a private half that belongs to another record is refused`() throws {
         let (first, second) = (try place.register(), try place.identity().rotate())
         let (left, right) = (try place.keyring.load(first.kid), try place.keyring.load(second.kid))
         guard case .recipient(_, let privateKey?, _) = right.record.material else {
@@ -181,7 +179,7 @@ import Testing
         #expect(throws: CryptoError.self) { try privateKey.serialized }
     }
 
-    @Test("both halves of a pair compute the same shared secret") func agreement() throws {
+    @Test func `both halves of a pair compute the same shared secret`() throws {
         let key = try place.keyring.load(place.register().kid)
         guard case .recipient(let publicKey, let privateKey?, _) = key.record.material else {
             return Issue.record("no private half")

@@ -13,8 +13,7 @@ import UserNotifications
         payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
     }
 
-    @Test("if configure throws, unconfiguredText is shown with internalError, or with the FailureClass that it throws")
-    func failureShowsThePlaceholder() async throws {
+    @Test func `if configure throws, unconfiguredText is shown with internalError or the thrown class`() async throws {
         let service = TestService { throw CancellationError() }
         let shown = try service.receive(payload)
         let content = await shown.content()
@@ -29,8 +28,7 @@ import UserNotifications
         override var unconfiguredText: Placeholder { .literal(title: "Own", body: nil) }
     }
 
-    @Test("a service without a configuration shows its own text and nothing of the outer payload")
-    func unconfiguredText() async throws {
+    @Test func `a service without a configuration shows its own text and nothing of the outer payload`() async throws {
         let hostile = Array(
             #"{"aps":{"alert":{"title":"Pay","body":"now"},"badge":9,"sound":"a.caf","category":"PAY"},"pushcrypt":0}"#
                 .utf8)
@@ -41,8 +39,7 @@ import UserNotifications
         #expect(content.badge == nil && content.sound == .default && content.failure == "internalError")
     }
 
-    @Test("a service that doesn't override configure throws and shows the default text")
-    func notOverridden() async throws {
+    @Test func `a service that doesn't override configure throws and shows the default text`() async throws {
         let service = PushCryptNotificationService()
         #expect(throws: ExtensionSetupError.self) { try service.configure() }
         let shown = RecordedContents()
@@ -50,8 +47,7 @@ import UserNotifications
         #expect(await shown.content().title == "New message")
     }
 
-    @Test("configure is called again until it succeeds once")
-    func askedUntilItSucceeds() async throws {
+    @Test func `configure is called again until it succeeds once`() async throws {
         var answers: [() throws -> ExtensionConfiguration] = [
             { throw CancellationError() }, { [channel] in try channel.configuration() }, { throw CancellationError() },
         ]
@@ -62,8 +58,7 @@ import UserNotifications
         #expect(answers.count == 1)
     }
 
-    @Test("all services of a class use the same configuration, and other classes use their own")
-    func keptForAllServicesOfAClass() async throws {
+    @Test func `all services of a class use the same configuration, and other classes use their own`() async throws {
         let first = TestService { [channel] in try channel.configuration() }
         #expect(try await first.receive(payload).content().failure == nil)
         let second = TestService { throw CancellationError() }
@@ -78,13 +73,11 @@ import UserNotifications
 
     private final class OtherService: PushCryptNotificationService {}
 
-    @Test("all services of the process share one cache")
-    func sharedByTheProcess() {
+    @Test func `all services of the process share one cache`() {
         #expect(PushCryptNotificationService().cache === PushCryptNotificationService().cache)
     }
 
-    @Test("a configuration with an invalid topic throws")
-    func topicIsChecked() throws {
+    @Test func `a configuration with an invalid topic throws`() throws {
         let keyring = try channel.keyring
         for (topic, senders) in [
             ("com.example.app ", SenderTrust.unsigned),
@@ -97,8 +90,7 @@ import UserNotifications
         }
     }
 
-    @Test("pinned senders are read for each push, and a failure to read them opens nothing")
-    func currentSenders() async throws {
+    @Test func `pinned senders are read for each push, and a failure to read them opens nothing`() async throws {
         let senders = Locked<Result<TrustedSenders, FailureClass>>(.failure(.keyLocked))
         let service = TestService { [channel] in
             var configuration = try ExtensionConfiguration(

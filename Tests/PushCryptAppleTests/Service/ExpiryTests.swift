@@ -21,8 +21,7 @@ import UserNotifications
         try service.receive(channel.seal(#"{"aps":{"alert":\#(alert)}}"#))
     }
 
-    @Test("an expiry without a running push does nothing")
-    func beforeAndAfterAPush() async throws {
+    @Test func `an expiry without a running push does nothing`() async throws {
         let service = service()
         service.serviceExtensionTimeWillExpire()
         let shown = try receive(service)
@@ -31,8 +30,7 @@ import UserNotifications
         #expect(shown.count == 1)
     }
 
-    @Test("a stuck push doesn't delay the next one and is shown at the expiry")
-    func onePushIsStuck() async throws {
+    @Test func `a stuck push doesn't delay the next one and is shown at the expiry`() async throws {
         let stage = StuckStage()
         let service = service(stage)
         let stuck = try receive(service, #"{"title":"stuck"}"#)
@@ -47,8 +45,7 @@ import UserNotifications
         #expect([stuck.count, next.count] == [1, 1])
     }
 
-    @Test("an expiry delivers all stuck pushes of the service")
-    func allThatAreStuck() async throws {
+    @Test func `an expiry delivers all stuck pushes of the service`() async throws {
         let stages = [StuckStage(), StuckStage()]
         let service = TestService { [channel] in try channel.configuration { $0.stages = [stages[0]] } }
         var stuck = [try receive(service, #"{"title":"stuck","body":"1"}"#)]
@@ -63,8 +60,7 @@ import UserNotifications
         for stage in stages { stage.release.give() }
     }
 
-    @Test("an expiry of one service doesn't end the pushes of another")
-    func anotherServiceGoesOn() async throws {
+    @Test func `an expiry of one service doesn't end the pushes of another`() async throws {
         let stage = StuckStage()
         let services = [service(stage), service()]
         let stuck = try receive(services[0], #"{"title":"stuck"}"#)
@@ -75,8 +71,7 @@ import UserNotifications
         #expect(await stuck.content().title == "too late")
     }
 
-    @Test("an expiry during configure shows the service's own text once")
-    func whileConfiguring() async throws {
+    @Test func `an expiry during configure shows the service's own text once`() async throws {
         let timer = ManualTimer()
         let service = TestService { throw CancellationError() }
         service.make = { [channel, unowned service] in
@@ -92,8 +87,7 @@ import UserNotifications
         #expect(timer.durations == [])
     }
 
-    @Test("an expiry inside the handler doesn't call the handler again")
-    func fromWithinTheHandler() async throws {
+    @Test func `an expiry inside the handler doesn't call the handler again`() async throws {
         let service = service()
         let shown = RecordedContents()
         let payload = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
@@ -106,8 +100,7 @@ import UserNotifications
         #expect(shown.count == 1)
     }
 
-    @Test("the same request delivered twice calls each handler once")
-    func sameRequestTwice() async throws {
+    @Test func `the same request delivered twice calls each handler once`() async throws {
         let service = service()
         let request = try Channel.request(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
         let shown = [RecordedContents(), RecordedContents()]
@@ -116,8 +109,7 @@ import UserNotifications
         #expect(shown.map(\.count) == [1, 1])
     }
 
-    @Test("racing pushes, deadlines and expiries call each handler once, and the service is released")
-    func races() async throws {
+    @Test func `races of pushes, deadlines and expiries call each handler once and release the service`() async throws {
         let payloads = try [
             channel.seal(#"{"aps":{"alert":"Hi"}}"#), Array(#"{"aps":{"alert":"x"}}"#.utf8), Array("{}".utf8),
         ]
@@ -207,8 +199,7 @@ import UserNotifications
         #expect((host.handlerCallCount, host.breachCount) == (1, 0))
     }
 
-    @Test("a stuck push is handed over at the time limit while others are delivered")
-    func stuck() async throws {
+    @Test func `a stuck push is handed over at the time limit while others are delivered`() async throws {
         async let stuck = host.deliver(channel.seal(#"{"aps":{"alert":{"title":"stuck","body":"B"}}}"#))
         await stage.started.wait()
         #expect(try await host.deliver(channel.seal(#"{"aps":{"alert":"Hi"}}"#))?.content?.body.literal == "Hi")

@@ -20,8 +20,7 @@ import UserNotifications
         try await service().receive(channel.seal(json)).content()
     }
 
-    @Test("a sealed push is shown with its text and userInfo")
-    func restored() async throws {
+    @Test func `a sealed push is shown with its text and userInfo`() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"Zoë","body":"Hi"}},"n":[1,true]}"#)
         let shown = try service().receive(payload)
         let content = await shown.content()
@@ -29,8 +28,7 @@ import UserNotifications
         #expect(content.userInfo["n"] as? NSArray == [1, true] && content.userInfo["pushcrypt"] == nil)
     }
 
-    @Test("members of the outer payload are not in the restored content")
-    func outsideIsCleared() async throws {
+    @Test func `members of the outer payload are not in the restored content`() async throws {
         let sealed = try channel.seal(#"{"aps":{"alert":"Hi"}}"#)
         var outer = try #require(try JSONSerialization.jsonObject(with: Data(sealed)) as? [String: Any])
         var aps = try #require(outer["aps"] as? [String: Any])
@@ -47,8 +45,7 @@ import UserNotifications
         #expect(content.userInfo["url"] == nil)
     }
 
-    @Test("an unsealed push shows the app's own text and none of its userInfo, unless the configuration accepts it")
-    func unsealedIsRefused() async throws {
+    @Test func `an unsealed push shows the app's own text, unless the configuration accepts it`() async throws {
         let payload = Array(#"{"aps":{"alert":"Pay here","mutable-content":1,"category":"PAY"},"url":"x"}"#.utf8)
         let service = service { $0.fallback = .bundled(.literal(title: "Bundled", body: nil)) }
         let content = try await service.receive(payload).content()
@@ -58,8 +55,7 @@ import UserNotifications
         #expect(try await accepting.receive(payload).content().body == "Pay here")
     }
 
-    @Test("a key that the app lacks isn't shown: its literal text is, or else the app's own text")
-    func missingKeys() async throws {
+    @Test func `a key that the app lacks isn't shown: its literal text is, or else the app's own text`() async throws {
         let both = try channel.seal(#"{"aps":{"alert":{"body":"Hi","loc-key":"GREETING"}}}"#)
         #expect(try await service().receive(both).content().body == "Hi")
         let content = try await shown(#"{"aps":{"alert":{"loc-key":"GREETING"}}}"#)
@@ -68,8 +64,7 @@ import UserNotifications
         #expect(try await unconfigured.receive(both).content().title == Placeholder.standard.title)
     }
 
-    @Test("keys are resolved with the app's strings, or with the configuration's strings if it has some")
-    func keys() async throws {
+    @Test func `keys are resolved with the configuration's strings, or else with the app's`() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"loc-key":"GREETING","loc-args":["Zoë"]}}}"#)
         let app = service()
         app.appStrings = { ["GREETING": "Hi %@"] }
@@ -99,8 +94,7 @@ import UserNotifications
         #expect(await shown.content().title == "New message")
     }
 
-    @Test("a push is delivered after its service was released")
-    func serviceGoesBeforeTheContent() async throws {
+    @Test func `a push is delivered after its service was released`() async throws {
         let payload = try channel.seal(#"{"aps":{"alert":{"title":"stuck"}}}"#)
         let stage = StuckStage()
         var service: TestService? = self.service { $0.stages = [stage] }
@@ -158,8 +152,7 @@ extension UNNotificationContent {
         override func configure() throws -> ExtensionConfiguration { try make() }
     }
 
-    @Test("an attachment that the system refuses is reported as attachmentFailed, and its file is removed")
-    func refused() async throws {
+    @Test func `a refused attachment is reported as attachmentFailed, and its file is removed`() async throws {
         let counted = RecordedReports()
         let service = LoggingService()
         service.cache = ConfigurationCache()

@@ -56,9 +56,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a response with a content encoding throws encoding",
-        arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
+    @Test("a body with an encoding throws encoding", arguments: ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
     func encodedBody(encoding: String) async throws {
         // An empty but valid gzip member, so that decompression doesn't fail.
         let gzip: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -86,8 +84,7 @@ import Testing
         try await RawServer.serving([steps]) { try await transport.expectBody(Array("abc".utf8), of: $0.address) }
     }
 
-    @Test("the time limit for the head doesn't limit the body")
-    func slowBody() async throws {
+    @Test func `the time limit for the head doesn't limit the body`() async throws {
         let (timer, begun, go) = (ManualTimer(), Signal(), Signal())
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 6"), .text("abc"), .wait(go), .text("def")]
         try await RawServer.serving([steps]) { server in
@@ -104,21 +101,18 @@ import Testing
         }
     }
 
-    @Test("the longest possible idle timeout doesn't trap")
-    func longestIdleTimeout() async throws {
+    @Test func `the longest possible idle timeout doesn't trap`() async throws {
         let transport = URLSessionTransport.loopback(idleTimeout: .seconds(Int64.max))
         try await RawServer.serving([.body([1])]) { try await transport.expectBody([1], of: $0.address) }
     }
 
-    @Test("bytes after the declared length are not received")
-    func longerThanItSays() async throws {
+    @Test func `bytes after the declared length are not received`() async throws {
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 3"), .text("abcdef"), .hold()]
         try await RawServer.serving([steps]) { try await transport.expectBody(Array("abc".utf8), of: $0.address) }
     }
 
     /// The socket is bound, so that no other test uses the port, but it doesn't listen.
-    @Test("a refused connection throws network")
-    func refusedConnection() async throws {
+    @Test func `a refused connection throws network`() async throws {
         let socket = try Socket(domain: AF_INET, type: .stream)
         defer { try? socket.close() }
         try socket.bind(to: .inet(ip4: "127.0.0.1", port: 0))
@@ -162,8 +156,7 @@ import Testing
         }
     }
 
-    @Test("a transfer that is cancelled before its start makes no request")
-    func beforeTheStart() async throws {
+    @Test func `a transfer that is cancelled before its start makes no request`() async throws {
         try await RawServer.serving([[.hold()]]) { server in
             let go = Signal()
             let transfer = Task {
@@ -177,8 +170,7 @@ import Testing
         }
     }
 
-    @Test("a transfer that is cancelled while it receives a piece receives no further piece")
-    func whileReceiving() async throws {
+    @Test func `a transfer that is cancelled while it receives a piece receives no further piece`() async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: 4000000"), .send([UInt8](repeating: 1, count: 2_000_000)), .hold(),
         ]
@@ -199,8 +191,7 @@ import Testing
         }
     }
 
-    @Test("a transfer that is cancelled at any moment ends")
-    func anyMoment() async throws {
+    @Test func `a transfer that is cancelled at any moment ends`() async throws {
         for round in 0..<60 {
             let asked = Signal()
             let redirect = RawServer.Step.redirect(to: "/x")

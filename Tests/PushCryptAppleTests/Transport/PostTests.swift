@@ -28,8 +28,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["POST", "application/json", "/receipts", "true"])
     }
 
-    @Test("a flush posts a receipt as JSON or as a form, with the user agent of the app")
-    func receipts() async throws {
+    @Test func `a flush posts a receipt as JSON or as a form, with the user agent of the app`() async throws {
         let folder = try TemporaryFolder()
         let store = SharedStore(folder: folder.path + "/store", role: .app)
         let seen = Locked<[String]>([])
@@ -84,8 +83,7 @@ import Testing
         }
     }
 
-    @Test("a post waits for a slow response head")
-    func slowServer() async throws {
+    @Test func `a post waits for a slow response head`() async throws {
         let (asked, go) = (Signal(), Signal())
         let steps: [RawServer.Step] = [.give(asked), .wait(go), .head("200 OK", "Content-Length: 0"), .hold()]
         try await RawServer.serving([steps]) { server in
@@ -106,9 +104,7 @@ import Testing
         [.head("200 OK", "Content-Encoding: gzip"), .text("no gzip")],
     ]
 
-    @Test(
-        "a post ends with the response head, and the connection of an endless response is closed",
-        arguments: endlessBodies.indices)
+    @Test("a post ends with the response head, and an endless response is closed", arguments: endlessBodies.indices)
     func endlessBody(index: Int) async throws {
         let closed = Signal()
         try await RawServer.serving([Self.endlessBodies[index] + [.hold(closed)]]) { server in
@@ -123,9 +119,7 @@ import Testing
         [.head("302 Found", "Location: /y", "Connection: close"), .text("a")],
     ]
 
-    @Test(
-        "a post to a server that never completes its response head is cancelled at the time limit",
-        arguments: withoutHead.indices)
+    @Test("a post without a complete response head is cancelled at the time limit", arguments: withoutHead.indices)
     func endlessHead(index: Int) async throws {
         let (asked, closed, timer) = (Signal(), Signal(), ManualTimer())
         let transport = URLSessionTransport.loopback(timer: timer)
@@ -140,15 +134,13 @@ import Testing
         }
     }
 
-    @Test("a server that resets the connection makes a post throw network")
-    func reset() async throws {
+    @Test func `a server that resets the connection makes a post throw network`() async throws {
         try await RawServer.serving([[]]) { server in
             await expectFailure(.network) { try await post(to: server.address) }
         }
     }
 
-    @Test("a cancelled post throws cancelled and closes its connection")
-    func cancelled() async throws {
+    @Test func `a cancelled post throws cancelled and closes its connection`() async throws {
         let (asked, closed) = (Signal(), Signal())
         try await RawServer.serving([[.give(asked), .hold(closed)]]) { server in
             let transfer = Task { try await post(to: server.address) }

@@ -20,16 +20,14 @@ import Testing
         }
     }
 
-    @Test("a chunked body is received completely")
-    func chunkedBody() async throws {
+    @Test func `a chunked body is received completely`() async throws {
         let steps: [RawServer.Step] = [
             .head("200 OK", "Transfer-Encoding: chunked"), .text("3\r\nabc\r\n"), .text("4\r\ndefg\r\n0\r\n\r\n"),
         ]
         try await RawServer.serving([steps]) { try await transport.expectBody(Array("abcdefg".utf8), of: $0.address) }
     }
 
-    @Test("the pieces of a slow server are received as they arrive")
-    func slowServer() async throws {
+    @Test func `the pieces of a slow server are received as they arrive`() async throws {
         let first = Signal()
         let steps: [RawServer.Step] = [
             .head("200 OK", "Content-Length: 6"), .text("abc"), .wait(first), .text("def"), .hold(),
@@ -44,8 +42,7 @@ import Testing
         }
     }
 
-    @Test("a request has no cookies, cache or credentials and asks for the identity encoding")
-    func request() async throws {
+    @Test func `a request has no cookies, cache or credentials and asks for the identity encoding`() async throws {
         let head = RawServer.Step.head(
             "200 OK", "Content-Length: 1", "Set-Cookie: a=b; Path=/", "Cache-Control: max-age=600", "Connection: close")
         let answer = [head, .text("x")]
@@ -61,8 +58,7 @@ import Testing
         }
     }
 
-    @Test("consecutive transfers use the same connection")
-    func connectionsAreKept() async throws {
+    @Test func `consecutive transfers use the same connection`() async throws {
         let addresses = Locked<Set<String>>([])
         try await WebServer.serving { request in
             let address = "\(request.remoteAddress, default: "")"
@@ -74,8 +70,7 @@ import Testing
         #expect(addresses.withLock { $0.count } == 1)
     }
 
-    @Test("12 concurrent transfers each receive their own body")
-    func manyAtOnce() async throws {
+    @Test func `12 concurrent transfers each receive their own body`() async throws {
         try await WebServer.serving { request in
             HTTPResponse(statusCode: .ok, body: Data(repeating: UInt8(request.path.utf8.count), count: 200_000))
         } _: { server in
@@ -92,8 +87,7 @@ import Testing
         }
     }
 
-    @Test("an error of the receiver ends the transfer and is rethrown")
-    func receiverThrows() async throws {
+    @Test func `an error of the receiver ends the transfer and is rethrown`() async throws {
         struct Enough: Error {}
         let steps: [RawServer.Step] = [.head("200 OK", "Content-Length: 9000000"), .text("abc"), .hold()]
         let closed = Signal()
@@ -111,8 +105,7 @@ import Testing
 
     #if os(Linux)
     /// Foundation on Linux stops the process if a task is cancelled twice while it ends.
-    @Test("refused transfers whose last bytes arrive meanwhile end without a crash")
-    func refusedAtTheEnd() async throws {
+    @Test func `refused transfers whose last bytes arrive meanwhile end without a crash`() async throws {
         let count = LongTests.value(20_000, short: 1000)
         let server = try FloodServer(head: "HTTP/1.1 200 OK\r\nContent-Length: 131072\r\n\r\n", limit: 131_072)
         let lines = try await ExtensionCommand.outputFromThread(["refuse", server.address, "\(count)"])
@@ -136,8 +129,7 @@ import Testing
         }
     }
 
-    @Test("a relative redirect is followed")
-    func relative() async throws {
+    @Test func `a relative redirect is followed`() async throws {
         try await RawServer.serving([[.redirect(to: "/y?z=1")], Self.body]) { server in
             try await URLSessionTransport.loopback().expectBody(Array("good".utf8), of: server.address)
             #expect(server.requests.last?.hasPrefix("GET /y?z=1 ") == true)
@@ -165,9 +157,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a redirect to a file or data address passes on nothing of that address",
-        arguments: ["file:///etc/passwd", "data:,x"])
+    @Test("a redirect to a file or data address passes nothing on", arguments: ["file:///etc/passwd", "data:,x"])
     func toPlaceWithoutHost(location: String) async throws {
         try await RawServer.serving([[.redirect(to: location)], Self.body]) { server in
             let received = Received()
@@ -253,8 +243,7 @@ import Testing
         }
     }
 
-    @Test("receipts to a server that streams endless responses are sent in constant memory")
-    func receipts() async throws {
+    @Test func `receipts to a server that streams endless responses are sent in constant memory`() async throws {
         let folder = try TemporaryFolder()
         // In the short form each response is longer than the limit of memory, too.
         let limit = LongTests.value(Int.max, short: Self.byteCount)
@@ -266,8 +255,7 @@ import Testing
         #expect(try Self.growth(lines) < 3 * Self.limitInKiB)
     }
 
-    @Test("a large attachment is fetched in constant memory")
-    func attachment() async throws {
+    @Test func `a large attachment is fetched in constant memory`() async throws {
         let folder = try TemporaryFolder()
         let head = [UInt8](hex: "0000002066747970 69736F6D00000200")
         let file = try TestFile(head + [UInt8](repeating: 7, count: Self.attachmentByteCount), type: "video/mp4")

@@ -11,8 +11,7 @@ import Testing
         arguments: try MLKEMDecapsulation.vectors() + MLKEMKeyGeneration.vectors())
     func vector(_ vector: WycheproofVector) throws { try vector.check(Backends.openSSL.backend) }
 
-    @Test("the vectors of the files are all run")
-    func everyTestIsAccountedFor() throws {
+    @Test func `the vectors of the files are all run`() throws {
         let backend = Backends.openSSL.backend
         #expect(try MLKEMDecapsulation.tally(backend) == MLKEMDecapsulation.counts)
         #expect(try MLKEMKeyGeneration.tally(backend) == MLKEMKeyGeneration.counts)

@@ -9,9 +9,7 @@ import Testing
         P256Test.self, X25519Test.self,
     ]
 
-    @Test(
-        "the backend gives the verdict of a Wycheproof vector", arguments: try types.flatMap { try $0.vectors() },
-        Backends.all)
+    @Test("a Wycheproof vector gets its verdict", arguments: try types.flatMap { try $0.vectors() }, Backends.all)
     func vector(_ vector: WycheproofVector, _ named: NamedBackend) throws {
         try vector.check(named.backend)
     }
@@ -21,8 +19,7 @@ import Testing
         for type in Self.types { #expect(try type.tally(named.backend) == type.counts, "\(type.file)") }
     }
 
-    @Test("the files have signatures of other lengths, truncated tags, and X25519 keys whose top bit is masked")
-    func particulars() throws {
+    @Test func `the files have signatures of other lengths, truncated tags, and X25519 keys with the top bit`() throws {
         let signatures = try Ed25519Test.load().map(\.signature.count)
         #expect(signatures.count { $0 == 64 } == 139)
         #expect(try Ed25519Test.load().count { $0.signature.count != 64 && $0.category == .refused } == 12)

@@ -6,15 +6,12 @@ import Testing
 
 /// RFC 9180 appendix A, from the project's own file: these run in every clone.
 @Suite struct AppendixATests {
-    @Test(
-        "each step of RFC 9180 appendix A, from the key pairs to the messages and exports, returns its values",
-        arguments: try HPKEVector.appendixA(), Backends.all)
+    @Test("each step of RFC 9180 appendix A returns its values", arguments: try HPKEVector.appendixA(), Backends.all)
     func steps(_ vector: HPKEVector, _ named: NamedBackend) throws {
         try VectorCheck(vector, named).checkEachStep()
     }
 
-    @Test("the file has A.1, A.2, A.3, A.5 and A.7 in four modes each")
-    func counts() throws {
+    @Test func `the file has A.1, A.2, A.3, A.5 and A.7 in four modes each`() throws {
         let vectors = try HPKEVector.appendixA()
         let sections = ["A.1", "A.2", "A.3", "A.5", "A.7"].flatMap { section in (1...4).map { "\(section).\($0)" } }
         #expect(vectors.map(\.section) == sections)
@@ -71,9 +68,7 @@ import Testing
 
     private static func vectors() throws -> [Vector] { try Vectors.loadOwn("hpke-edges.json", as: [Vector].self) }
 
-    @Test(
-        "the key pair is derived, Open returns the plaintexts and Export the secrets of appendix D",
-        arguments: try vectors(), Backends.all)
+    @Test("key pair, plaintexts and exports are those of appendix D", arguments: try vectors(), Backends.all)
     func recipient(_ vector: Vector, _ named: NamedBackend) throws {
         let kem = try #require(KEM(rawValue: vector.kemID))
         let hpke = HPKE(kem: kem, aead: try #require(AEAD(rawValue: vector.aeadID)), backend: named.backend)
@@ -92,8 +87,7 @@ import Testing
         }
     }
 
-    @Test("the file has D.1 to D.5: P-256's rejected candidate, empty and zero inputs, a psk with zeros")
-    func counts() throws {
+    @Test func `the file has D.1 to D.5: P-256's rejected candidate, empty and zero inputs, a psk with zeros`() throws {
         let vectors = try Self.vectors()
         #expect(vectors.map(\.section) == ["D.1", "D.2", "D.3", "D.4", "D.5"])
         #expect(vectors.map(\.kemID) == [0x0010, 0x0020, 0x0020, 0x0020, 0x0020])

@@ -70,6 +70,7 @@ import Testing
         #expect(plaintext == (try push.value("plaintext").bytes))
     }
 
-    @Test("the file has one push of each of the four suites")
-    func counts() throws { #expect(try Self.pushes().map(\.suite) == [1, 2, 3, 4]) }
+    @Test func `the file has one push of each of the four suites`() throws {
+        #expect(try Self.pushes().map(\.suite) == [1, 2, 3, 4])
+    }
 }

@@ -31,16 +31,14 @@ import Testing
         try #require(try vectors().first { $0.kemID == KEM.xWing.rawValue && $0.kdfID == HPKE.kdfID })
     }
 
-    @Test("one of the file's two vectors has HKDF-SHA256, with five messages and five exports")
-    func counts() throws {
+    @Test func `one of the file's two vectors has HKDF-SHA256, with five messages and five exports`() throws {
         #expect(try Self.vectors().count == 2)
         let vector = try Self.vector()
         #expect(vector.mode == Mode.base.rawValue && vector.aeadID == AEAD.chaCha20Poly1305.rawValue)
         #expect(vector.encryptions.count >= 5 && vector.exports.count == 5)
     }
 
-    @Test(
-        "Decap, the key schedule, Open and Export return the vector's values", arguments: Backends.supporting(.xWing))
+    @Test("Decap, the key schedule, Open and Export return the vector's values", arguments: Backends.supporting(.xWing))
     func steps(_ named: NamedBackend) throws {
         let vector = try Self.vector()
         let hpke = HPKE(kem: .xWing, aead: try #require(AEAD(rawValue: vector.aeadID)), backend: named.backend)

@@ -9,9 +9,7 @@ import Testing
 
     /// For X25519 and Ed25519, a flip of the last 256 bits, which are the key, gives another key. For P-256 it gives a point
     /// off the curve.
-    @Test(
-        "a flipped bit of a public key container gives another key or a refusal",
-        arguments: ContainedKey.Algorithm.allCases)
+    @Test("a flipped bit of a public key gives another key or a refusal", arguments: ContainedKey.Algorithm.allCases)
     func everyBitOfAPublicKey(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .publicKey, .der)
@@ -22,9 +20,7 @@ import Testing
         }
     }
 
-    @Test(
-        "a flipped bit of a private key container gives another key or a refusal",
-        arguments: ContainedKey.Algorithm.allCases)
+    @Test("a flipped bit of a private key gives another key or a refusal", arguments: ContainedKey.Algorithm.allCases)
     func everyBitOfAPrivateKey(_ algorithm: ContainedKey.Algorithm) throws {
         let key = try ContainedKey.sample(algorithm)
         let container = try key.written(as: .privateKey, .der)
@@ -78,7 +74,7 @@ import Testing
         #expect(codes.isSuperset(of: [nil, .malformed, .notAKeyContainer, .unsupportedKey, .wrongPassphrase]))
     }
 
-    @Test("randomly changed PEM gives a writable key or a refusal") func randomPEM() throws {
+    @Test func `randomly changed PEM gives a writable key or a refusal`() throws {
         let pems = try ForeignContainers.shared.get().keys.map { Array($0.pem.utf8) }
         let passphrase = try ForeignContainers.shared.get().passphrase
         var generator = SplitMix64(seed: 2_000)
@@ -90,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("a key file of random bytes, bare or in a DER sequence, is refused") func randomBytes() throws {
+    @Test func `a key file of random bytes, bare or in a DER sequence, is refused`() throws {
         var generator = SplitMix64(seed: 3_000)
         for _ in 0..<2_000 {
             let bytes = generator.bytes(Int.random(in: 0..<200, using: &generator))

@@ -19,9 +19,7 @@ import Testing
         #expect(try KeyContainer.read(container, passphrase: "unused").isSame(as: key))
     }
 
-    @Test(
-        "an encrypted private key is read back with its passphrase only", arguments: ContainedKey.Algorithm.allCases,
-        encodings)
+    @Test("an encrypted key is read with its passphrase only", arguments: ContainedKey.Algorithm.allCases, encodings)
     func encryptedPrivateKey(_ algorithm: ContainedKey.Algorithm, _ encoding: KeyContainer.Encoding) throws {
         let key = try ContainedKey.sample(algorithm)
         let passphrase = "Grüße, \0 and\nmore"
@@ -31,7 +29,7 @@ import Testing
         #expect(try KeyContainer.refusal(container, passphrase: passphrase + "!") == .wrongPassphrase)
     }
 
-    @Test("an empty passphrase encrypts and decrypts a private key") func emptyPassphrase() throws {
+    @Test func `an empty passphrase encrypts and decrypts a private key`() throws {
         let key = try ContainedKey.sample(.ed25519)
         let container = try key.written(as: .encryptedPrivateKey(passphrase: SecretBytes(text: "")), .der)
         #expect(try KeyContainer.read(container, passphrase: "").isSame(as: key))
@@ -39,7 +37,7 @@ import Testing
         #expect(try KeyContainer.refusal(container, passphrase: " ") == .wrongPassphrase)
     }
 
-    @Test("two encryptions of one key have different salts and IVs") func encryptionsDiffer() throws {
+    @Test func `two encryptions of one key have different salts and IVs`() throws {
         let key = try ContainedKey.sample(.x25519)
         let form = KeyContainer.Form.encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))
         let (first, second) = (try key.written(as: form, .der), try key.written(as: form, .der))
@@ -49,7 +47,7 @@ import Testing
         #expect(first.count - equalBytes > 80)
     }
 
-    @Test("a public key is refused in both private forms") func privateFormsNeedAPrivateKey() throws {
+    @Test func `a public key is refused in both private forms`() throws {
         let key = try ContainedKey.sample(.p256).publicHalf
         let forms = [KeyContainer.Form.privateKey, .encryptedPrivateKey(passphrase: SecretBytes(text: "passphrase"))]
         for form in forms {
@@ -58,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("PEM has lines of 64 characters between its boundaries") func pemIsSixtyFourCharactersWide() throws {
+    @Test func `PEM has lines of 64 characters between its boundaries`() throws {
         let container = try ContainedKey.sample(.p256).written(as: .privateKey, .pem)
         let lines = String(decoding: container, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.map(\.count) == [27, 64, 64, 56, 25, 0])
@@ -72,7 +70,7 @@ import Testing
 @Suite struct ForeignContainerTests {
     private static let containers = try? ForeignContainers.shared.get()
 
-    @Test("the file of foreign containers contains 24 keys and 29 refused containers") func counts() throws {
+    @Test func `the file of foreign containers contains 24 keys and 29 refused containers`() throws {
         let containers = try ForeignContainers.shared.get()
         #expect(containers.keys.count == 24)
         #expect(containers.refused.count == 29)

@@ -15,13 +15,13 @@ import Testing
         scrypt = try containers.der("p256 scrypt")
     }
 
-    @Test("an encrypted container without a passphrase is refused") func noPassphrase() throws {
+    @Test func `an encrypted container without a passphrase is refused`() throws {
         #expect(try KeyContainer.refusal(pbkdf2) == .passphraseNeeded)
         #expect(try KeyContainer.refusal(scrypt) == .passphraseNeeded)
     }
 
     /// About one wrong passphrase in 256 decrypts to bytes with valid padding and must have the same code.
-    @Test("every wrong passphrase is refused with the same code") func wrongPassphrases() throws {
+    @Test func `every wrong passphrase is refused with the same code`() throws {
         let codes = try (0..<2_000).map { try KeyContainer.refusal(pbkdf2, passphrase: "wrong \($0)") }
         #expect(codes.allSatisfy { $0 == .wrongPassphrase })
         for passphrase in [containers.passphrase + " ", String(containers.passphrase.dropLast()), ""] {
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// P-256 containers also contain the public key, so that every change of the ciphertext is detected.
-    @Test("a flipped bit of the ciphertext is refused") func everyBitOfTheCiphertext() throws {
+    @Test func `a flipped bit of the ciphertext is refused`() throws {
         let damage: Set<KeyContainerError.Code> = [
             .wrongPassphrase, .inconsistentKeyPair, .invalidKey, .unsupportedKey,
         ]
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("a ciphertext that was cut is refused") func cutCiphertexts() throws {
+    @Test func `a ciphertext that was cut is refused`() throws {
         let scheme = Array(pbkdf2[3..<pbkdf2.count - 147])
         for count in [0, 1, 15, 16, 17, 127, 128, 143] {
             let container = DER.sequence(scheme, DER.octets(Array(pbkdf2.suffix(144).prefix(count))))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("a changed iteration count is refused") func iterations() throws {
+    @Test func `a changed iteration count is refused`() throws {
         // 1,000.
         let original: [UInt8] = [0x02, 0x02, 0x03, 0xe8]
         for (changed, code) in [
@@ -72,8 +72,7 @@ import Testing
         [0x00] + [UInt8](repeating: 0xff, count: 8), [0x7f] + [UInt8](repeating: 0xff, count: 15),
     ]
 
-    @Test("an iteration count outside the limits, or an unknown scheme, derivation, PRF or cipher is refused")
-    func otherAlgorithms() throws {
+    @Test func `a count outside the limits, or an unknown scheme, derivation, PRF or cipher is refused`() throws {
         let changes: [(inout PBES2Scheme) -> Void] = [
             { $0.scheme[9] = 0x0e }, { $0.derivation[9] = 0x0e }, { $0.prf[8] = 0x63 }, { $0.cipher[9] = 0x63 },
             // AES-256-GCM, which PBES2 doesn't support, and an IV of 8 bytes.
@@ -92,7 +91,7 @@ import Testing
     }
 
     /// N 3 and 0; r 0 and 33; p 17; numbers of 64 bits and more; and 1 GiB, which is above OpenSSL's limit.
-    @Test("scrypt parameters outside the limits are refused") func scryptCosts() throws {
+    @Test func `scrypt parameters outside the limits are refused`() throws {
         let large = [UInt8](repeating: 0xff, count: 8)
         let costs: [[[UInt8]]] = [
             [[3], [8], [1]], [[0], [8], [1]], [[16], [0], [1]], [[16], [33], [1]], [[16], [8], [17]],

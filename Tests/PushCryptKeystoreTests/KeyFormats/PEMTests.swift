@@ -68,7 +68,7 @@ import Testing
         #expect(try KeyContainer.refusal(change(Self.publicPEM.get())) == code)
     }
 
-    @Test("the reason distinguishes a second PEM block from other text after the block") func secondBlock() throws {
+    @Test func `the reason distinguishes a second PEM block from other text after the block`() throws {
         let pem = try Self.pem.get()
         for (text, flaw) in [(pem + pem, "more than one PEM block"), (pem + "x", "text after the PEM block")] {
             let error = #expect(throws: KeyContainerError.self) { try KeyContainer.read(text) }
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// The last character of the base64 of 91 bytes has four bits that belong to no byte.
-    @Test("base64 whose last character has unused bits that aren't zero is refused") func unusedBits() throws {
+    @Test func `base64 whose last character has unused bits that aren't zero is refused`() throws {
         let pem = String(decoding: try Self.key.get().written(as: .publicKey, .pem), as: UTF8.self)
         let changed = Self.rewrapped(pem, width: 64) { data in
             let last = data.dropLast(2).last ?? "A"
@@ -102,9 +102,7 @@ import Testing
         ("", .notAKeyContainer, .notAKeyContainer),
     ]
 
-    @Test(
-        "a PEM block is read as the kind that its name says, and refused if the data is of another kind",
-        arguments: names)
+    @Test("a PEM block is read as the kind that its name says, and data of another kind refused", arguments: names)
     func name(_ name: String, _ privateCode: KeyContainerError.Code?, _ publicCode: KeyContainerError.Code?) throws {
         for (pem, code) in [(try Self.pem.get(), privateCode), (try Self.publicPEM.get(), publicCode)] {
             let named = pem.replacing(/(BEGIN|END) [A-Z ]*-----/) { "\($0.output.1) \(name)-----" }

@@ -42,8 +42,7 @@ struct OtherHostTests {
             try log.appending(over.isEmpty ? .rotated : .restored, at: log.state.at, who: "evil", changes), mac: nil)
     }
 
-    @Test("The sending host appends the lines; the other one asks for new keys once, signs and appends nothing")
-    func signs() throws {
+    @Test func `The sending host appends lines; the other one asks once, signs and appends nothing`() throws {
         let sent = try send()
         #expect(sent.log.lines.suffix(2).map(\.action) == [.published, .published])
         #expect(place.log.bytes == sent.log.bytes && place.world.served.isEmpty)
@@ -69,8 +68,7 @@ struct OtherHostTests {
         #expect(place.number(1)! > sent.log.state.head.number)
     }
 
-    @Test("A forged log is signed only if a person agrees to its head; otherwise the true one is still accepted")
-    func forged() throws {
+    @Test func `A forged log is signed only if a person agrees to its head, and the true one afterwards`() throws {
         let sent = try send()
         #expect(throws: KeystoreRefusal.notReviewed) {
             try sign(forging(sent.log)) { $0.head == sent.log.state.head }
@@ -79,8 +77,7 @@ struct OtherHostTests {
         #expect(try sign(sent) { $0.head == sent.log.state.head } == [.written, .written])
     }
 
-    @Test("A log that gives up a revocation shows that key again")
-    func givenUpRevocation() throws {
+    @Test func `A log that gives up a revocation shows that key again`() throws {
         let sent = try send()
         let kid = place.primary
         try place.host().revoke(PublishingPlace.path, kid)
@@ -95,8 +92,7 @@ struct OtherHostTests {
         }
     }
 
-    @Test("An older log, and one that parts from what this host has seen, is refused")
-    func otherLogs() throws {
+    @Test func `An older log, and one that parts from what this host has seen, is refused`() throws {
         let first = try send()
         try place.host().rotate(PublishingPlace.path, beginsNow: true)
         let second = try send()
@@ -107,8 +103,7 @@ struct OtherHostTests {
         #expect(place.world.served == served && other.histories[place.id]?.log.state.head == seen)
     }
 
-    @Test("Without the publisher of an epoch nothing is signed, and the log counts as not seen")
-    func publishers() throws {
+    @Test func `Without the publisher of an epoch nothing is signed, and the log counts as not seen`() throws {
         let sent = try send()
         #expect(throws: KeystoreRefusal.otherPublisher(epoch: 2)) { try sign(sent, [place.publisher(1)!]) }
         #expect(place.world.served.isEmpty && other.histories.isEmpty)
@@ -118,8 +113,7 @@ struct OtherHostTests {
         #expect(throws: KeystoreRefusal.noPublication) { try sign(history) }
     }
 
-    @Test("An old copy of the publisher, and a set that the log doesn't extend, are refused there, too")
-    func refusals() throws {
+    @Test func `An old copy of the publisher, and a set that the log doesn't extend, are refused there, too`() throws {
         let old = place.publisher(1)!
         let added = try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
         try place.publish()

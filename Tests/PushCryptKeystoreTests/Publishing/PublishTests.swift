@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Publishing signed sets")
 struct PublishTests {
-    @Test("The first set is written, an app accepts it, and nothing more is done until half of its validity has passed")
-    func converges() throws {
+    @Test func `After the first set nothing is written until half of its validity has passed`() throws {
         let place = try PublishingPlace()
         let app = try place.app()
         #expect(try place.publish() == [1: .written])
@@ -21,8 +20,7 @@ struct PublishTests {
         #expect(app.fetch(place.served(1), at: UnixTime(place.world.time + 89 * 86_400)))
     }
 
-    @Test("A change of keys is published at once; other changes aren't")
-    func changes() throws {
+    @Test func `A change of keys is published at once; other changes aren't`() throws {
         let place = try PublishingPlace().published()
         try place.change(.policy) { $0.changes.policy = RotationPolicy.standard }
         #expect(try place.publish() == [1: .unchanged])
@@ -46,8 +44,7 @@ struct PublishTests {
         #expect(place.served(1) == document && place.log.bytes == log.bytes)
     }
 
-    @Test("A set that the log doesn't extend is replaced only if no publisher has signed it and a person says so")
-    func servedAhead() throws {
+    @Test func `A set ahead of the log is replaced only if it is unsigned and a person says so`() throws {
         let place = try PublishingPlace().published()
         let old = place.file
         try place.publish(day: 30)
@@ -83,8 +80,7 @@ struct PublishTests {
         #expect(place.world.served == [place.name(epoch): set] && place.log.bytes == old.keyset.log.bytes)
     }
 
-    @Test("Each epoch is signed by its own publisher, and one whose publisher isn't at hand doesn't stop the other")
-    func twoEpochs() throws {
+    @Test func `Each epoch is signed by its own publisher, also if the other's isn't at hand`() throws {
         let place = try PublishingPlace(epochs: [1, 2])
         #expect(try place.publish([place.publisher(2)!]) == [1: .publisherElsewhere, 2: .written])
         let now = place.now
@@ -95,8 +91,7 @@ struct PublishTests {
         #expect(try !place.app(1).fetch(place.served(2), at: now))
     }
 
-    @Test("An ended epoch loses its set, unless the log doesn't extend it; other files stay")
-    func endedEpoch() throws {
+    @Test func `An ended epoch loses its set, unless the log doesn't extend it; other files stay`() throws {
         let place = try PublishingPlace(epochs: [1, 2]).published()
         try place.change(.policy) { $0.changes.epochs[2] = .some(nil) }
         let forged = try place.forged(2)
@@ -111,8 +106,7 @@ struct PublishTests {
         for name in others { #expect(place.world.served[name] == set) }
     }
 
-    @Test("A publisher key that is added or destroyed gives a set signed again, and a line that names the change")
-    func publisherKeys() throws {
+    @Test func `After a change of the publisher's keys the set is signed again, with a line that names it`() throws {
         let place = try PublishingPlace()
         let (app, now) = (try place.app(), place.now)
         try place.publish()
@@ -138,8 +132,7 @@ struct PublishTests {
         #expect(place.log.lines.count == log.lines.count + 2)
     }
 
-    @Test("A host whose publisher is away goes on after a person has confirmed the clock once")
-    func awayPublisher() throws {
+    @Test func `A host whose publisher is away goes on after a person has confirmed the clock once`() throws {
         let place = try PublishingPlace().published()
         func run(_ day: Int64, confirmsClock: Bool = false) throws {
             let host = place.host(day: day, confirmsClock: confirmsClock)
@@ -152,8 +145,7 @@ struct PublishTests {
         try run(69)
     }
 
-    @Test("An old copy of the publisher signs nothing, and appends nothing to the sender's log")
-    func oldPublisher() throws {
+    @Test func `An old copy of the publisher signs nothing, and appends nothing to the sender's log`() throws {
         let place = try PublishingPlace()
         let old = place.publisher(1)!
         let added = try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
@@ -183,8 +175,7 @@ struct PublishTests {
         #expect(place.served(1) == nil)
     }
 
-    @Test("A renamed keyset is published under the same name; without topics there is nothing to sign")
-    func names() throws {
+    @Test func `A renamed keyset is published under the same name; without topics there is nothing to sign`() throws {
         let place = try PublishingPlace().published()
         place.storage.disk["Keys/renamed"] = place.storage.disk.removeValue(forKey: PublishingPlace.path)
         let results = try place.host().publish("Keys/renamed", publishers: place.publishers)
@@ -196,8 +187,7 @@ struct PublishTests {
         #expect(mute.map(Outcome.init) == [.refused(.noPublication)])
     }
 
-    @Test("After a crash the next run does what is missing, and appends no second line")
-    func crashes() throws {
+    @Test func `After a crash the next run does what is missing, and appends no second line`() throws {
         let place = try PublishingPlace()
         place.storage.cannotServe = true
         #expect(try place.publish() == [1: .failed])
@@ -211,8 +201,7 @@ struct PublishTests {
         #expect(place.log.lines.count == log.lines.count + 1)
     }
 
-    @Test("Lines that somebody without the secret has added aren't published, also if one of them is a line published")
-    func forgedFile() throws {
+    @Test func `Lines that somebody without the secret has added, such as published, aren't published`() throws {
         let place = try PublishingPlace(secrets: Life.secrets).published()
         let document = place.served(1)
         var revocation = KeysetChanges.Key(place.primary)
@@ -229,8 +218,7 @@ struct PublishTests {
         #expect(place.served(1) == document)
     }
 
-    @Test("An app that has a set of a clock a year ahead accepts the set after the clock was corrected")
-    func wrongClock() throws {
+    @Test func `An app that has a set of a clock a year ahead accepts the set after the clock was corrected`() throws {
         let place = try PublishingPlace()
         let (app, now) = (try place.app(), place.now)
         // A key that retires soon seals now, and its end has passed where the clock is.
@@ -245,8 +233,7 @@ struct PublishTests {
         #expect(try place.publish(day: 1) == [1: .unchanged])
     }
 
-    @Test("After a restoration that gives up a later set, apps accept the next one")
-    func restoredSets() throws {
+    @Test func `After a restoration that gives up a later set, apps accept the next one`() throws {
         let place = try PublishingPlace()
         let (app, now) = (try place.app(), place.now)
         try place.publish()
@@ -262,8 +249,7 @@ struct PublishTests {
         #expect(app.fetch(place.served(1), at: now) && app.verifies(place.primary, at: now))
     }
 
-    @Test("A revocation that only the served set shows stays in every later set and in copies that have the key")
-    func restoredRevocation() throws {
+    @Test func `A revocation that only the served set shows stays in later sets and copies with the key`() throws {
         let place = try PublishingPlace()
         let app = try place.app()
         let first = place.file
@@ -286,8 +272,7 @@ struct PublishTests {
         #expect(try place.restore(second).state.key(leaked)?.lifecycle.revokedAt != nil)
     }
 
-    @Test("A restoration that has nothing to restore writes nothing, also after a no to a forged set")
-    func convergingRestoration() throws {
+    @Test func `A restoration that has nothing to restore writes nothing, also after a no to a forged set`() throws {
         let place = try PublishingPlace().published()
         place.world.served[place.name(1)] = try place.forged(1)
         let log = place.log
@@ -295,8 +280,7 @@ struct PublishTests {
         #expect(place.log.bytes == log.bytes)
     }
 
-    @Test("A restoration under a clock that is long after the last change needs a person who has looked at it")
-    func restorationUnderWrongClock() throws {
+    @Test func `A restoration long after the last change needs a person who has looked at the clock`() throws {
         let place = try PublishingPlace().published()
         let copy = place.file
         place.storage.disk[PublishingPlace.path] = nil
@@ -308,8 +292,7 @@ struct PublishTests {
         #expect(place.log.extends(copy.keyset.log))
     }
 
-    @Test("Of two lost logs, of which the shorter one has given up the other, a restoration asks for one choice")
-    func oneChoice() throws {
+    @Test func `Of two lost logs, one of which has given up the other, a restoration asks for one choice`() throws {
         let place = try PublishingPlace()
         let first = place.file
         try place.rotate()
@@ -332,8 +315,7 @@ struct PublishTests {
         #expect(asked == [.log(restored.state.head)])
     }
 
-    @Test("Of a set that no publisher has signed, a restoration takes no revocations of keys that the log never had")
-    func forgedRevocation() throws {
+    @Test func `A restoration takes no revocations of unknown keys from an unsigned set`() throws {
         let place = try PublishingPlace()
         let copy = place.file
         let forged = try place.forged(1, revoked: true)
@@ -367,8 +349,7 @@ struct UnsignedSetTests {
         #expect(ServedDocument(place.served(nil)!)?.revoked.keys.contains(first) == true)
     }
 
-    @Test("A set that the log doesn't extend, whatever it is, can be replaced if a person says so; junk is")
-    func replaced() throws {
+    @Test func `A set ahead of the log is replaced if a person says so, and junk always`() throws {
         let place = try PublishingPlace(.recipient, epochs: [])
         let forged = try place.forged(nil)
         place.world.served[place.name(nil)] = forged
@@ -380,8 +361,7 @@ struct UnsignedSetTests {
         #expect(place.served(nil) == document)
     }
 
-    @Test("A keyset that gets its first epoch loses the set without a signature, and gets it back without epochs")
-    func firstEpoch() throws {
+    @Test func `The first epoch removes the set without a signature, and the end of the last brings it back`() throws {
         let place = try PublishingPlace(epochs: []).published()
         let publisher = try place.host().create("Pub/1", .publisher)
         try place.host().setEpoch(1, of: PublishingPlace.path, publisher: publisher.state.id)
@@ -399,8 +379,7 @@ struct UnsignedSetTests {
         #expect(place.world.served.isEmpty && place.log.bytes == log.bytes)
     }
 
-    @Test("A set with 4,096 revoked keys is the last one that is published")
-    func sizes() throws {
+    @Test func `A set with 4,096 revoked keys is the last one that is published`() throws {
         let place = try PublishingPlace(epochs: [])
         let host = place.host()
         func publish(revoked count: Int) throws -> Outcome? {

@@ -66,8 +66,7 @@ struct DeviceReportsTests {
         #expect(reports.summary(in: Self.timeline, at: Self.now).newest == [KeyID(Self.next)!: 1])
     }
 
-    @Test("devices not seen for 30 days and reports from the future don't count")
-    func window() throws {
+    @Test func `devices not seen for 30 days and reports from the future don't count`() throws {
         let month = 30 * day
         let reports = try Self.reports([
             Self.line("a", Self.primary, month), Self.line("b", Self.primary, month + 1),
@@ -79,8 +78,7 @@ struct DeviceReportsTests {
         #expect(summary.holding(KeyID(Self.primary)!, in: Self.timeline) == 2)
     }
 
-    @Test("coverage is computed for the time of the keyset's last change if the clock is earlier")
-    func effectiveTime() throws {
+    @Test func `coverage is computed for the time of the keyset's last change if the clock is earlier`() throws {
         let reports = try Self.reports([Self.line("a", Self.primary)])
         let late = KeyTimeline(Self.timeline.keys, updatedAt: Self.now + 31 * day)
         #expect(reports.summary(in: late, at: Self.now).unseen == 1)
@@ -99,8 +97,7 @@ struct DeviceReportsTests {
         #expect(coverage.isMet(holding: holding, seen: seen) == isMet)
     }
 
-    @Test("blank lines, CRLF and unknown members are accepted")
-    func lenient() throws {
+    @Test func `blank lines, CRLF and unknown members are accepted`() throws {
         let lines = [
             "", #"{"device":"a","kid":"AAAAAAAAAAE","seenAt":"2026-03-01T09:00:00Z","app":{"v":[1]}}"# + "\r", " \t",
         ]

@@ -60,8 +60,7 @@ struct FleetDistributionsTests {
         }
     }
 
-    @Test("absences last 1 to 60 days, don't overlap, and 17 of 100 last longer than 30 days")
-    func lengths() throws {
+    @Test func `absences last 1 to 60 days, don't overlap, and 17 of 100 last longer than 30 days`() throws {
         let absences = devices(try Fleet.small(devices: 5_000, offline: 0.5)).map(\.offline)
         for device in absences {
             #expect(zip(device, device.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
@@ -73,8 +72,7 @@ struct FleetDistributionsTests {
         #expect((0.16...0.18).contains(long))
     }
 
-    @Test("devices receive 3 pushes a day, each at its own time")
-    func pushes() throws {
+    @Test func `devices receive 3 pushes a day, each at its own time`() throws {
         let devices = devices(try Fleet.small(devices: 2_000))
         #expect(devices.allSatisfy { $0.pushes.count(in: 0..<100 * day) == 300 })
         #expect(Set(devices.map(\.pushes.phase)).count > 1_500)
@@ -97,16 +95,14 @@ struct FleetDistributionsTests {
 
 @Suite("FleetGenerator")
 struct FleetGeneratorTests {
-    @Test("the generator yields the published numbers of SplitMix64 for state 0")
-    func vector() {
+    @Test func `the generator yields the published numbers of SplitMix64 for state 0`() {
         var generator = FleetGenerator(state: 0)
         #expect(generator.next() == 0xe220_a839_7b1d_cdaf)
         #expect(generator.next() == 0x6e78_9e6a_a1b9_65f4)
         #expect(generator.next() == 0x06c4_5d18_8009_454f)
     }
 
-    @Test("every device and seed has a different stream")
-    func streams() {
+    @Test func `every device and seed has a different stream`() {
         var drawn = Set<UInt64>()
         for seed in 0..<10 as Range<UInt64> {
             for device in 0..<100 {
@@ -117,8 +113,7 @@ struct FleetGeneratorTests {
         #expect(drawn.count == 10_000)
     }
 
-    @Test("random numbers are within their bounds")
-    func bounds() {
+    @Test func `random numbers are within their bounds`() {
         var generator = FleetGenerator(seed: 7, device: 0)
         for _ in 0..<10_000 {
             #expect((0..<1).contains(generator.uniform()))

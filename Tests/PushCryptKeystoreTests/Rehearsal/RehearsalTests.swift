@@ -39,9 +39,7 @@ struct RehearsalTests {
         #expect(tally.deviceLeads.count == 900)
     }
 
-    @Test(
-        "the longest needed lead loses no push, and one second less loses some", arguments: 1...4 as ClosedRange<UInt64>
-    )
+    @Test("the longest needed lead loses no push, and a second less does", arguments: 1...4 as ClosedRange<UInt64>)
     func smallest(_ seed: UInt64) async throws {
         let fleet = try Fleet.small(seed: seed)
         var rotation = RehearsedRotation.days(60, lead: 7)
@@ -64,8 +62,7 @@ struct RehearsalTests {
 
 @Suite("RehearsalOutcome")
 struct RehearsalOutcomeTests {
-    @Test("devices that fetch every few hours and are never offline need a lead of hours")
-    func eager() async throws {
+    @Test func `devices that fetch every few hours and are never offline need a lead of hours`() async throws {
         let fleet = try Fleet.small(devices: 2_000, p50: hour, p99: 2 * hour, offline: 0)
         let outcome = await RehearsalOutcome(fleet, .standard, workers: 2)
         #expect(outcome.tally.pushes.opened == outcome.tally.pushes.sent)
@@ -75,9 +72,7 @@ struct RehearsalOutcomeTests {
         #expect(await RehearsalOutcome(slow, .standard, workers: 2).tally.pushes.keyNotFetched > 0)
     }
 
-    @Test(
-        "if the policy requires coverage, the lead is the whole hours until the coverage",
-        arguments: ["50", "90", "99", "100"])
+    @Test("a required coverage makes the lead the whole hours until it", arguments: ["50", "90", "99", "100"])
     func coverage(_ required: String) async throws {
         let fleet = try Fleet.small()
         let outcome = await RehearsalOutcome(fleet, try .rehearsed(60, lead: 0, coverage: required), workers: 2)
@@ -91,8 +86,7 @@ struct RehearsalOutcomeTests {
         #expect(outcome.tally.pushes.keyNotFetched < plain.pushes.keyNotFetched)
     }
 
-    @Test("a lead that is longer than the time until the coverage is kept")
-    func longLead() async throws {
+    @Test func `a lead that is longer than the time until the coverage is kept`() async throws {
         let outcome = await RehearsalOutcome(try .small(), try .rehearsed(60, lead: 29, coverage: "50"), workers: 2)
         #expect(outcome.leadInSeconds == 29 * day)
     }
@@ -112,10 +106,7 @@ struct RehearsalPassTests {
     private static let slow = RehearsedDevice(
         fetches: EvenMoments(phase: 0, interval: 36 * day), pushes: EvenMoments(phase: 0, interval: day))
 
-    @Test(
-        "pushes are lost until the next fetch after the activation, and counted separately after 30 days without a fetch"
-    )
-    func slow() {
+    @Test func `pushes are lost until the fetch after the activation, and counted apart after 30 days`() {
         let pushes = tally(Self.slow, lead: 3 * day).pushes
         #expect(pushes.sent == 120)
         // Days 40 to 66, 80 to 102, 120 to 138.
@@ -142,16 +133,14 @@ struct RehearsalPassTests {
             offline: [start..<100 * day])
     }
 
-    @Test("APNs stores a push for exactly 30 days")
-    func storage() {
+    @Test func `APNs stores a push for exactly 30 days`() {
         #expect(tally(absent(from: 70 * day), lead: 30 * day).pushes.lostToAPNs == 0)
         let longer = tally(absent(from: 70 * day - 1), lead: 30 * day)
         #expect(longer.pushes.lostToAPNs == 0 && longer.pushes.keyNotFetched == 0)
         #expect(tally(absent(from: 69 * day), lead: 30 * day).pushes.lostToAPNs == 1)
     }
 
-    @Test("when a device returns, it receives the stored pushes before its first fetch")
-    func returning() {
+    @Test func `when a device returns, it receives the stored pushes before its first fetch`() {
         // The last fetch is on day 69 at 1 o'clock, and the key of day 80 is published later. The pushes of days 80 to 99
         // are stored, and that of day 100 arrives when the device returns.
         let tally = tally(absent(from: 70 * day), lead: 7 * day)
@@ -162,8 +151,7 @@ struct RehearsalPassTests {
         #expect(nearer.pushLeads.longestInSeconds == 6 * day - hour)
     }
 
-    @Test("a fetch that was due during an absence is skipped")
-    func missed() {
+    @Test func `a fetch that was due during an absence is skipped`() {
         var device = Self.slow
         device.offline = [71 * day..<73 * day]
         #expect(device.lastFetch(before: 80 * day) == 36 * day)

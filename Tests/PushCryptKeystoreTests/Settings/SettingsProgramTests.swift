@@ -16,8 +16,7 @@ struct SettingsProgramTests {
         secret?.passphraseBytes.map { String(decoding: Array($0.bytes), as: UTF8.self) }
     }
 
-    @Test("A keyset's own secret goes before the one of all, and without settings there is none")
-    func files() throws {
+    @Test func `A keyset's own secret goes before the one of all, and without settings there is none`() throws {
         let place = try SettingsPlace()
         try place.write("green horse\n", to: "etc/all", mode: 0o600)
         try place.write("blue horse", to: "etc/own", mode: 0o600)
@@ -34,8 +33,7 @@ struct SettingsProgramTests {
         #expect(error?.code == .looseMode)
     }
 
-    @Test("A credential is a file in the folder of the service manager, without which it is refused")
-    func credentials() throws {
+    @Test func `A credential is a file in the folder of the service manager, without which it is refused`() throws {
         var place = try SettingsPlace()
         try place.write("green horse", to: "run/passphrase", mode: 0o400)
         let text = #"{"secrets": {"senders": {"credential": "passphrase"}}}"#
@@ -50,8 +48,7 @@ struct SettingsProgramTests {
         #expect(missing?.code == .notFound)
     }
 
-    @Test("A program wraps the keyset's key with the keyset's id and name in its environment")
-    func command() throws {
+    @Test func `A program wraps the keyset's key with the keyset's id and name in its environment`() throws {
         let place = try SettingsPlace()
         let script = #"""
             #!/bin/sh
@@ -93,8 +90,7 @@ struct SettingsProgramTests {
         #expect(try settings(place, script, mode: mode).runAfter() == result)
     }
 
-    @Test("Without a program nothing runs, and a program that is missing is an error")
-    func noProgram() throws {
+    @Test func `Without a program nothing runs, and a program that is missing is an error`() throws {
         let place = try SettingsPlace()
         #expect(try place.settings("{}").runAfter() == nil)
         try FileSystem.makeFolders(place.path("etc"))
@@ -103,8 +99,7 @@ struct SettingsProgramTests {
         }
     }
 
-    @Test("A program that runs for more than ten minutes is killed")
-    func late() throws {
+    @Test func `A program that runs for more than ten minutes is killed`() throws {
         let place = try SettingsPlace()
         let begun = place.path("begun")
         let settings = try settings(place, "#!/bin/sh\n: > '\(begun)'\nexec sleep 1000")
@@ -112,8 +107,7 @@ struct SettingsProgramTests {
         #expect(try settings.runAfter { FileSystem.exists(begun) ? start + .seconds(601) : start } == .ended(.late))
     }
 
-    @Test("The program gets no argument, no input, the path of the settings and no variable but the known ones")
-    func inheritance() throws {
+    @Test func `The program gets the path of the settings, the known variables, no argument and no input`() throws {
         var place = try SettingsPlace()
         place.variables = [
             "PATH": "/usr/bin:/bin", "HOME": "/home/a", "AWS_SECRET_ACCESS_KEY": "b", "PUSHCRYPT_PASSPHRASE": "c",
@@ -127,8 +121,7 @@ struct SettingsProgramTests {
         #expect(known.sorted() == ["0", "HOME=/home/a", "PATH=/usr/bin:/bin", "PUSHCRYPT_SETTINGS=\(settings.path)"])
     }
 
-    @Test("A program that others could replace doesn't run")
-    func unsafe() throws {
+    @Test func `A program that others could replace doesn't run`() throws {
         let place = try SettingsPlace()
         let settings = try settings(place, "#!/bin/sh\n: > '\(place.path("ran"))'")
         for (mode, name, usual) in [(0o775, "etc/after", 0o755), (0o777, "etc", 0o700), (0o1777, "etc", 0o700)] {

@@ -8,9 +8,7 @@ import Testing
 
 @Suite("Settings")
 struct SettingsTests {
-    @Test(
-        "Each member is read with paths relative to the file, comments are skipped, and what is written is read again")
-    func members() throws {
+    @Test func `Each member is read, with paths relative to the file and without comments, and written`() throws {
         let text = """
             {"keystores": ["/srv/Keys", "../Publisher"], "#": null, "history": "/var/lib/pushcrypt", "secret": {"file": "a"},
              "secrets": {"app": {"command": "./kms", "#": 1}, "two": {"credential": "b"}, "#three": {"file": ""}},
@@ -82,15 +80,13 @@ struct SettingsTests {
         #expect((error?.json != nil) == (code == .malformed))
     }
 
-    @Test("Folders beside each other are accepted, also if the name of one begins with that of another")
-    func apart() throws {
+    @Test func `Folders beside each other are accepted, also if the name of one begins with that of another`() throws {
         let text =
             #"{"keystores": ["k", "k/demo"], "history": "k2", "publish": {"to": "k3"}, "secret": {"file": "k/p"}}"#
         #expect(throws: Never.self) { try Settings(json: Array(text.utf8), path: "/s.json") }
     }
 
-    @Test("The option goes before the variable, this before the host's file, and this before the user's")
-    func order() throws {
+    @Test func `The option goes before the variable, this before the host's file, and this before the user's`() throws {
         var place = try SettingsPlace()
         place.variables = ["PUSHCRYPT_SETTINGS": place.path("named.json"), "HOME": place.path("home")]
         let names = [
@@ -115,9 +111,7 @@ struct SettingsTests {
         #expect(try found() == nil)
     }
 
-    @Test(
-        "Settings of the host that another user owns are refused, unless the caller has own ones",
-        .enabled(if: SettingsPlace.isRoot, "not root"))
+    @Test("Another user's settings are refused if there are no own", .enabled(if: SettingsPlace.isRoot, "not root"))
     func foreign() throws {
         var place = try SettingsPlace()
         place.variables = ["HOME": place.path("home")]
@@ -130,8 +124,7 @@ struct SettingsTests {
         #expect(throws: error) { try Settings.find(path, place.context) }
     }
 
-    @Test("A named file that is missing, and a file of the host that a broken link names, are errors")
-    func missing() throws {
+    @Test func `A named file that is missing, and a file of the host that a broken link names, are errors`() throws {
         var place = try SettingsPlace()
         let path = place.path("none.json")
         #expect(throws: SettingsError(.missing, path)) { try Settings.find(path, place.context) }
@@ -194,8 +187,7 @@ struct TrustedPathTests {
         #expect(throws: error) { try TrustedPath.check(place.path("a/b/file"), "m", context) }
     }
 
-    @Test("A link is followed, and each folder that it leads through is checked")
-    func links() throws {
+    @Test func `A link is followed, and each folder that it leads through is checked`() throws {
         let place = try SettingsPlace()
         try place.write("", to: "real/sub/file")
         try FileSystem.makeFolders(place.path("open"))
@@ -227,8 +219,7 @@ struct TrustedPathTests {
         #expect(errors(place, "tmp/link")[0] == SettingsError(.foreignOwner, place.path("tmp/link"), "m"))
     }
 
-    @Test("A folder in place of a file, and a file in place of a folder, are refused")
-    func kinds() throws {
+    @Test func `A folder in place of a file, and a file in place of a folder, are refused`() throws {
         let place = try SettingsPlace()
         try place.write("", to: "a/file")
         func errors(_ name: String) -> SettingsError? { self.errors(place, name)[1] }
@@ -237,8 +228,7 @@ struct TrustedPathTests {
         #expect(errors("a/none") == SettingsError(.missing, place.path("a/none"), "m"))
     }
 
-    @Test("Settings that others can write aren't read")
-    func settings() throws {
+    @Test func `Settings that others can write aren't read`() throws {
         let place = try SettingsPlace()
         let path = try place.write("{}", to: "etc/pushcrypt/pushcrypt.json")
         #expect(try Settings.find(nil, place.context)?.path == path)

@@ -83,8 +83,7 @@ struct SetupTests {
         KeystoreHost(SetupStorage(setup.newSettings), name: name, who: "someone", clock: time)
     }
 
-    @Test("An empty host gets all parts, whose passphrases open the keysets, and pins that match")
-    func empty() throws {
+    @Test func `An empty host gets all parts, whose passphrases open the keysets, and pins that match`() throws {
         let host = Self.host(setup)
         let items = try setup.run(host)
         #expect(items.filter { !$0.isNew }.map(\.part) == [.folder(place.folder.path, isPrivate: false)])
@@ -119,8 +118,7 @@ struct SetupTests {
         #expect(pins.publishers.map(\.kid) == keysets[3].state.keys.map(\.kid))
     }
 
-    @Test("A second run finds all parts and changes nothing")
-    func twice() throws {
+    @Test func `A second run finds all parts and changes nothing`() throws {
         let host = Self.host(setup)
         let first = try setup.run(host).map(\.part)
         let before = try place.snapshot()
@@ -130,8 +128,7 @@ struct SetupTests {
         #expect(try place.snapshot() == before)
     }
 
-    @Test("A setup with another keyset adds it to the settings that it has written, and leaves those of a person")
-    func extended() throws {
+    @Test func `Another keyset is added to settings that a setup has written, and not to a person's`() throws {
         var setup = setup
         try setup.run(Self.host(setup))
         let before = try place.snapshot()
@@ -166,8 +163,7 @@ struct SetupTests {
         #expect(try setup.plan(host).count { $0.isNew } == 0)
     }
 
-    @Test("Each file that is lost is made again, except a passphrase that a keyset needs")
-    func lost() throws {
+    @Test func `Each file that is lost is made again, except a passphrase that a keyset needs`() throws {
         try setup.run(Self.host(setup))
         for name in ["etc/pushcrypt/pushcrypt.json", "sender-pins.json", "srv/www/push"] {
             let before = try place.snapshot()
@@ -223,9 +219,7 @@ struct SetupTests {
         ),
     ]
 
-    @Test(
-        "What can't be made, and what is there and differs, is refused before anything is written",
-        arguments: 0..<conflicts.count)
+    @Test("What is impossible or differs is refused before anything is written", arguments: 0..<conflicts.count)
     func conflict(_ index: Int) throws {
         let (name, code, change) = Self.conflicts[index]
         var setup = setup
@@ -237,8 +231,7 @@ struct SetupTests {
         #expect(try place.snapshot() == before, "\(name)")
     }
 
-    @Test("Another host's keysets, open folders, nested folders and impossible times are refused, and nothing is made")
-    func refusals() throws {
+    @Test func `Another host's keysets, open or nested folders and impossible times make nothing`() throws {
         func isRefused<Failure: Error>(_ type: Failure.Type, _ change: (inout Setup) -> Void) throws -> Failure? {
             var other = setup
             change(&other)
@@ -270,8 +263,7 @@ struct SetupTests {
         #expect(clear?.cause.code == .secretNeeded)
     }
 
-    @Test("Keys in clear have no passphrase files and no secret in the settings")
-    func clear() throws {
+    @Test func `Keys in clear have no passphrase files and no secret in the settings`() throws {
         var setup = setup
         (setup.passphrase, setup.publisherPassphrase) = (nil, nil)
         try setup.run(Self.host(setup))
