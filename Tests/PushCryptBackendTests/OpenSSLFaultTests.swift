@@ -5,8 +5,7 @@ import PushCryptTestSupport
 import Testing
 
 /// The test program of Tests/deep/faults/run: a process of its own, because the allocator and the random source are global.
-@Suite("OpenSSL that fails")
-struct OpenSSLFaultTests {
+@Suite("OpenSSL that fails") struct OpenSSLFaultTests {
     /// Those that an ordinary run has time for, and that together call every kind of object.
     private static let operations = everywhere + (hasXWing ? ofXWing : [])
     private static let ofXWing = ["read the JWK xwing psk", "open xwing, signed", "rotate a keyset of X-Wing"]

@@ -54,12 +54,8 @@ private typealias Curve = P256Curve
 
     @Test("a coordinate with p added is refused with invalidPublicKey", arguments: Backends.all)
     func coordinatesNotBelowThePrime(_ named: NamedBackend) throws {
-        for point in Curve.smallX {
-            try expectRefusal([4] + Curve.adding(point.x, to: Curve.prime) + point.y, named)
-        }
-        for point in Curve.smallY {
-            try expectRefusal([4] + point.x + Curve.adding(point.y, to: Curve.prime), named)
-        }
+        for point in Curve.smallX { try expectRefusal([4] + Curve.adding(point.x, to: Curve.prime) + point.y, named) }
+        for point in Curve.smallY { try expectRefusal([4] + point.x + Curve.adding(point.y, to: Curve.prime), named) }
         let largest = [UInt8](repeating: 0xff, count: 32)
         for (x, y) in [(Curve.prime, Curve.prime), (largest, largest), (largest, Curve.baseY), (Curve.baseX, largest)] {
             try expectRefusal([4] + x + y, named)

@@ -65,9 +65,7 @@ import Testing
         let bytes: [UInt8] = Array(0..<40)
         let original = SecretBytes(copying: bytes.bytes)
         #expect(original == SecretBytes(copying: bytes.bytes))
-        for bit in 0..<bytes.bitCount {
-            #expect(original != SecretBytes(copying: bytes.flipping(bit: bit).bytes))
-        }
+        for bit in 0..<bytes.bitCount { #expect(original != SecretBytes(copying: bytes.flipping(bit: bit).bytes)) }
         #expect(original != SecretBytes(copying: Array(bytes.dropLast()).bytes))
         #expect(original != SecretBytes(copying: (bytes + [0]).bytes))
         #expect(SecretBytes(copying: .init()) == SecretBytes(count: 0) { _ in })
@@ -116,8 +114,7 @@ import Testing
     }
 }
 
-@Suite("State that ends once")
-struct EndingOnceTests {
+@Suite("State that ends once") struct EndingOnceTests {
     @Test func `Of a thousand concurrent callers of end, exactly one gets the state`() async {
         let state = EndingOnce("the only value")
         let received = await withTaskGroup(of: String?.self) { group in

@@ -3,8 +3,7 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-@Suite("Modes and owners of directories")
-struct FileModeTests {
+@Suite("Modes and owners of directories") struct FileModeTests {
     @Test(
         "a directory or a file to import that other users can open is refused",
         arguments: [0o644, 0o640, 0o604, 0o620, 0o602, 0o610, 0o601], ["jsonl", "sqlite"])

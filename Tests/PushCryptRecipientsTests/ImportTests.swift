@@ -5,8 +5,7 @@ import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
-@Suite("DirectoryImport")
-struct ImportTests {
+@Suite("DirectoryImport") struct ImportTests {
     private let devices: [Device]
     private let place: Place
     private let target: Place

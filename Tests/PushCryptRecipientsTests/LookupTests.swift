@@ -5,8 +5,7 @@ import PushCryptSQLite
 import PushCryptTestSupport
 import Testing
 
-@Suite("Lookups of recipients")
-struct LookupTests {
+@Suite("Lookups of recipients") struct LookupTests {
     @Test func `a lookup finds the key of each kind of record`() throws {
         let devices = try Device.ofEveryKind()
         let directory = try Place(devices.map(\.line)).imported()
@@ -86,8 +85,7 @@ struct LookupTests {
     }
 }
 
-@Suite("DirectoryCheck")
-struct DirectoryCheckTests {
+@Suite("DirectoryCheck") struct DirectoryCheckTests {
     @Test func `a check counts the recipients of each suite`() throws {
         let devices = try Device.ofEveryKind()
         let opened = try Place(devices.map(\.line) + [devices[0].line]).imported()

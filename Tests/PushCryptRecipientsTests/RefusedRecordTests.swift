@@ -5,8 +5,7 @@ import PushCryptTestSupport
 import Testing
 
 /// An import with such a record names its line and imports nothing.
-@Suite("Records that can't be used")
-struct RefusedRecordTests {
+@Suite("Records that can't be used") struct RefusedRecordTests {
     private static let records: [(String, RecipientDirectoryError.Code, @Sendable () throws -> String)] = [
         ("a private key", .privateKey, { try Device.make(exposesPrivate: true).line }),
         ("a sender's private key", .privateKey, { try Device.make(.sender, exposesPrivate: true).line }),
@@ -70,8 +69,7 @@ struct RefusedRecordTests {
 }
 
 /// PROTOCOL section 3: the same kid with another key is refused, never replaced.
-@Suite("Several lines with one key id")
-struct CollisionTests {
+@Suite("Several lines with one key id") struct CollisionTests {
     @Test("several lines with one id and the same key are one recipient", arguments: 1...3)
     func duplicates(_ count: Int) throws {
         let device = try Device.make(psk: true)

@@ -6,8 +6,7 @@ import PushCryptTestSupport
 import Testing
 
 /// These databases were not made by `DirectoryImport`.
-@Suite("Databases of recipients")
-struct TableTests {
+@Suite("Databases of recipients") struct TableTests {
     private let place: Place
 
     init() throws { place = try Place("any.name") }

@@ -30,7 +30,6 @@ private struct LockableKeyring: RecipientKeyring {
     }
 
     func received(_ response: ReceivedResponse) async { responses.append(response) }
-
     func openSettings(from notification: ReceivedNotification?) async { settings.continuation.yield(notification) }
 }
 

@@ -11,7 +11,6 @@ import UserNotifications
 @Suite struct AvatarTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path + "/avatars" }
-
     init() throws { folder = try TemporaryFolder() }
 
     private static let host = "files.example"

@@ -258,7 +258,5 @@ func expectDeviceKeyError(
     _ code: DeviceKeyError.Code, location: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
 ) {
     let error = #expect(throws: DeviceKeyError.self, sourceLocation: location) { _ = try body() }
-    if let error {
-        #expect(error.code == code, "\(error)", sourceLocation: location)
-    }
+    if let error { #expect(error.code == code, "\(error)", sourceLocation: location) }
 }

@@ -24,7 +24,6 @@ final class AttachmentStageRun: Sendable {
 
     /// The missing attachments, each as `IDENTIFIER CODE`.
     var failed: [String] { failures.withLock { $0 } }
-
     func names() throws -> [String] { try folder.names() }
 
     /// Expects the push's content without its attachment, which is missing with this code and leaves no file.

@@ -9,7 +9,6 @@ final class Received: Sendable {
     private let state = Locked<[UInt8]>([])
 
     var bytes: [UInt8] { state.withLock { $0 } }
-
     func take(_ piece: [UInt8]) { state.withLock { $0 += piece } }
 }
 

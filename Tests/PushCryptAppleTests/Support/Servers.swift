@@ -28,7 +28,6 @@ struct RawServer: Sendable {
     private let openConnections = Locked(0)
 
     var address: String { address("x") }
-
     func address(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
     /// The request heads so far, one for each connection.

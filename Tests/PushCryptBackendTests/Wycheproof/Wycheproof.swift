@@ -9,7 +9,6 @@ protocol WycheproofTest: Sendable {
     static var file: String { get }
     /// How many tests of the file have each category.
     static var counts: [WycheproofCategory: Int] { get }
-
     var tcId: Int { get }
     var comment: String { get }
     var category: WycheproofCategory { get }

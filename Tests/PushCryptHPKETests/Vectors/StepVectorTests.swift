@@ -15,7 +15,6 @@ import Testing
         let values: [String: HexBytes]
 
         var description: String { name }
-
         func value(_ name: String) throws -> HexBytes { try #require(values[name], "\(name)") }
     }
 

@@ -22,7 +22,6 @@ final class DiskWorld: World {
     }
 
     var www: String { "\(folder.path)/www" }
-
     override func storage(of host: String) throws -> MemoryStorage { try DiskStorage(self, host) }
 
     override var served: [String: [UInt8]] {

@@ -6,8 +6,7 @@ import PushCryptKeystore
 import PushCryptTestSupport
 import Testing
 
-@Suite("A keystore's real files")
-struct FileStorageTests {
+@Suite("A keystore's real files") struct FileStorageTests {
     let place = try! Place()
 
     @Test func `A new keyset is a private file, and its history is one in a private folder`() throws {
@@ -18,9 +17,7 @@ struct FileStorageTests {
         #expect(FileStatus("\(place.root)/history/\(id)")?.access.mode == 0o600)
         #expect(try place.histories.history(of: id)?.log.bytes == place.log().bytes)
         #expect(try place.log().state.secrets.map(\.description) == ["one"])
-        #expect(throws: KeystoreRefusal.exists(path: place.keyset)) {
-            try place.host().create(place.keyset, .shared)
-        }
+        #expect(throws: KeystoreRefusal.exists(path: place.keyset)) { try place.host().create(place.keyset, .shared) }
     }
 
     @Test func `Keys in clear in the place of an encrypted keyset are refused, and its history stays`() throws {
@@ -144,8 +141,7 @@ struct FileStorageTests {
     }
 }
 
-@Suite("The runs of rotate")
-struct RotateRunTests {
+@Suite("The runs of rotate") struct RotateRunTests {
     let place = try! Place()
 
     /// How often a body asks for the secret.

@@ -7,8 +7,7 @@ import PushCryptPrimitives
 import PushCryptTestSupport
 import Testing
 
-@Suite("Locks and crashes of a keystore's changes")
-struct LockTests {
+@Suite("Locks and crashes of a keystore's changes") struct LockTests {
     let place = try! Place()
 
     @Test func `Only reading is possible while another process has the keystore or the histories`() throws {

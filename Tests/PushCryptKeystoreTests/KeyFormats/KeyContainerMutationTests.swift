@@ -67,9 +67,7 @@ import Testing
             let container = originals[index % originals.count].mutated(with: &generator)
             let code = try KeyContainer.refusal(container, passphrase: passphrase)
             codes.insert(code)
-            if code == nil {
-                try expectWritable(KeyContainer.read(container, passphrase: passphrase))
-            }
+            if code == nil { try expectWritable(KeyContainer.read(container, passphrase: passphrase)) }
         }
         #expect(codes.isSuperset(of: [nil, .malformed, .notAKeyContainer, .unsupportedKey, .wrongPassphrase]))
     }

@@ -9,8 +9,7 @@ import Testing
 
 @testable import PushCryptLives
 
-@Suite("The keys of devices in an outbox")
-struct DeviceKeyTests {
+@Suite("The keys of devices in an outbox") struct DeviceKeyTests {
     private let place: PublishingPlace
     private let folder: TemporaryFolder
     private let files: TemporaryFolder

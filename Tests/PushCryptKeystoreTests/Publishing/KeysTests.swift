@@ -7,8 +7,7 @@ import Testing
 
 @testable import PushCryptLives
 
-@Suite("What the verbs of keys change")
-struct KeysTests {
+@Suite("What the verbs of keys change") struct KeysTests {
     private static let parameters = try! ScryptParameters(n: 1_024, r: 8, p: 1)
     private static let (first, second) = (SecretName("first")!, SecretName("second")!)
 

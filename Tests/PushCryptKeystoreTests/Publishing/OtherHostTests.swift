@@ -6,8 +6,7 @@ import Testing
 @testable import PushCryptLives
 
 /// The publisher is on another host, which has no key of senders.
-@Suite("Signing the log of another host")
-struct OtherHostTests {
+@Suite("Signing the log of another host") struct OtherHostTests {
     private let place: PublishingPlace
     private let other: MemoryStorage
     private var signer: KeystoreHost<MemoryStorage> {

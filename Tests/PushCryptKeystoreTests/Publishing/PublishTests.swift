@@ -5,8 +5,7 @@ import Testing
 
 @testable import PushCryptLives
 
-@Suite("Publishing signed sets")
-struct PublishTests {
+@Suite("Publishing signed sets") struct PublishTests {
     @Test func `After the first set nothing is written until half of its validity has passed`() throws {
         let place = try PublishingPlace()
         let app = try place.app()
@@ -325,8 +324,7 @@ struct PublishTests {
     }
 }
 
-@Suite("Publishing public keys without a signature")
-struct UnsignedSetTests {
+@Suite("Publishing public keys without a signature") struct UnsignedSetTests {
     @Test("A set names its keyset and line, and Core reads it", arguments: [KeyKind.sender, .recipient])
     func format(_ kind: KeyKind) throws {
         let place = try PublishingPlace(kind, epochs: [], psk: kind == .recipient)

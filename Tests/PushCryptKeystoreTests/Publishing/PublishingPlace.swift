@@ -58,9 +58,7 @@ struct PublishingPlace {
 
     @discardableResult
     func rotate() throws -> KeysetLog { try host().rotate(Self.path, beginsNow: true) }
-
     var now: UnixTime { UnixTime(world.time) }
-
     var log: KeysetLog { storage.disk[Self.path]!.keyset.log }
     var primary: KeyID { log.state.timeline.primary(at: UnixTime(world.time))!.kid }
     var publishers: [OpenedKeyset] { [1, 2].compactMap(publisher) }

@@ -3,8 +3,7 @@ import PushCryptKeysets
 import PushCryptKeystore
 import Testing
 
-@Suite("DeviceReports")
-struct DeviceReportsTests {
+@Suite("DeviceReports") struct DeviceReportsTests {
     private static let now = UnixTime(1_772_355_600)
     private static let (old, primary, next) = ("AAAAAAAAAAA", "AAAAAAAAAAE", "AAAAAAAAAAI")
 

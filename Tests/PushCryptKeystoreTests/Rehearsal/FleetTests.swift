@@ -3,8 +3,7 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("Fleet")
-struct FleetTests {
+@Suite("Fleet") struct FleetTests {
     @Test(
         "an impossible fleet is refused with its flaw",
         arguments: [
@@ -22,8 +21,7 @@ struct FleetTests {
     }
 }
 
-@Suite("FleetDistributions")
-struct FleetDistributionsTests {
+@Suite("FleetDistributions") struct FleetDistributionsTests {
     private static let period = -30 * day..<360 * day
 
     private func devices(_ fleet: Fleet) -> [RehearsedDevice] {
@@ -93,8 +91,7 @@ struct FleetDistributionsTests {
     }
 }
 
-@Suite("FleetGenerator")
-struct FleetGeneratorTests {
+@Suite("FleetGenerator") struct FleetGeneratorTests {
     @Test func `the generator yields the published numbers of SplitMix64 for state 0`() {
         var generator = FleetGenerator(state: 0)
         #expect(generator.next() == 0xe220_a839_7b1d_cdaf)
@@ -124,8 +121,7 @@ struct FleetGeneratorTests {
     }
 }
 
-@Suite("EvenMoments")
-struct EvenMomentsTests {
+@Suite("EvenMoments") struct EvenMomentsTests {
     @Test(
         "the last moment, the first moment and the count agree with a list of the moments",
         arguments: [(0, 1), (0, 7), (6, 7), (3, 10)] as [(Int64, Int64)])

@@ -3,8 +3,7 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("Rehearsal")
-struct RehearsalTests {
+@Suite("Rehearsal") struct RehearsalTests {
     @Test(
         "a rehearsal has the same counts as a simulation of every push",
         arguments: [(40, 5), (40, 0), (40, 30), (40, 39), (7, 2), (1, 0)], [0.0, 0.3, 0.9])
@@ -60,8 +59,7 @@ struct RehearsalTests {
     }
 }
 
-@Suite("RehearsalOutcome")
-struct RehearsalOutcomeTests {
+@Suite("RehearsalOutcome") struct RehearsalOutcomeTests {
     @Test func `devices that fetch every few hours and are never offline need a lead of hours`() async throws {
         let fleet = try Fleet.small(devices: 2_000, p50: hour, p99: 2 * hour, offline: 0)
         let outcome = await RehearsalOutcome(fleet, .standard, workers: 2)
@@ -94,8 +92,7 @@ struct RehearsalOutcomeTests {
 
 /// Tests with one device. Keys begin to seal on days 40, 80 and 120, the last one until day 160. A push arrives every day
 /// at midnight.
-@Suite("RehearsalPass")
-struct RehearsalPassTests {
+@Suite("RehearsalPass") struct RehearsalPassTests {
     private func tally(_ device: RehearsedDevice, lead: Int64) -> RehearsalTally {
         var pass = RehearsalPass(RehearsedRotation(rotateEveryInSeconds: 40 * day, publishLeadInSeconds: lead))
         pass.add(device)

@@ -7,8 +7,7 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("Secrets and programs of settings")
-struct SettingsProgramTests {
+@Suite("Secrets and programs of settings") struct SettingsProgramTests {
     private static let id = KeysetID("AAAAAAAAAAAAAAAAAAAAAA".utf8)!
     private static let senders = KeysetLocation("Keys/senders")
 

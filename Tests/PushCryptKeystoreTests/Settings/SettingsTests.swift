@@ -6,8 +6,7 @@ import Testing
 
 @testable import PushCryptKeystore
 
-@Suite("Settings")
-struct SettingsTests {
+@Suite("Settings") struct SettingsTests {
     @Test func `Each member is read, with paths relative to the file and without comments, and written`() throws {
         let text = """
             {"keystores": ["/srv/Keys", "../Publisher"], "#": null, "history": "/var/lib/pushcrypt", "secret": {"file": "a"},
@@ -141,8 +140,7 @@ struct SettingsTests {
 }
 
 /// Who can change what this process runs.
-@Suite("Trusted paths")
-struct TrustedPathTests {
+@Suite("Trusted paths") struct TrustedPathTests {
     /// The error of a path as that of settings and as that of a program.
     private func errors(_ place: SettingsPlace, _ name: String) -> [SettingsError?] {
         [true, false].map { allowsSticky in

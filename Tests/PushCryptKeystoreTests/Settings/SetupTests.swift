@@ -47,8 +47,7 @@ private final class SetupStorage: KeystoreStorage {
     func removeServed(_ name: String) throws {}
 }
 
-@Suite("Setup")
-struct SetupTests {
+@Suite("Setup") struct SetupTests {
     private static let time = UnixTime(1_800_000_000)
     private let place: SettingsPlace
     private let setup: Setup

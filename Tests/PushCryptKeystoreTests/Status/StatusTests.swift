@@ -10,8 +10,7 @@ import Testing
 @testable import PushCryptLives
 
 /// Each fault is made by real operations on real files, and its remedy ends it.
-@Suite("Status of keystores")
-struct StatusTests {
+@Suite("Status of keystores") struct StatusTests {
     let world: StatusWorld
 
     init() throws { world = try StatusWorld() }

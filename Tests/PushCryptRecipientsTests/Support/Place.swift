@@ -23,7 +23,6 @@ struct Place: Sendable {
     }
 
     var path: String { folder.file(name).path }
-
     func write(_ lines: [String]) throws { try write(Data(lines.map { $0 + "\n" }.joined().utf8)) }
 
     /// Replaces the content of the file, not the file.

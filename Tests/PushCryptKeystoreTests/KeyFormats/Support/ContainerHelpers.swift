@@ -62,9 +62,7 @@ extension KeyContainer {
 }
 
 extension SecretBytes {
-    convenience init(text: String) {
-        self.init(copying: Array(text.utf8).bytes)
-    }
+    convenience init(text: String) { self.init(copying: Array(text.utf8).bytes) }
 }
 
 /// Tests/Vectors/key-containers.json: containers that the openssl tool wrote, for machines that lack the tool.

@@ -13,9 +13,7 @@ struct OpenSSLTool {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
-
     func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: folder.file(name)) }
-
     func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.file(name))) }
 
     /// Runs a command, whose arguments are split at spaces, and returns its output.
