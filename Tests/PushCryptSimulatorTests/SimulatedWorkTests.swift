@@ -134,13 +134,20 @@ import Testing
         }
     }
 
-    @Test func `the app opens a placeholder whose picture takes time, in the time of the clock`() async throws {
-        let device = try await device()
+    /// Receives a push with a picture before the first unlock.
+    private func receiveLocked(_ device: SimulatedDevice) async throws -> String {
         device.restart()
         device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(2))
         let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)
-        #expect(await device.receive(payload).failure == .keyLocked)
+        let reception = await device.receive(payload)
+        #expect(reception.failure == .keyLocked)
         device.unlock()
+        return try #require(reception.requestID)
+    }
+
+    @Test func `the app opens a placeholder whose picture takes time, in the time of the clock`() async throws {
+        let device = try await device()
+        _ = try await receiveLocked(device)
         let kept = try #require(try device.keptNotifications())
         let outcomes = await kept.open()
         #expect(outcomes.map(\.failure) == [nil] && outcomes.first?.content?.attachments.count == 1)
@@ -150,11 +157,7 @@ import Testing
     @Test func `a tapped placeholder is opened at once, without its picture, and leaves no file`() async throws {
         let app = await Answering(network: nil)
         let device = try await device()
-        device.restart()
-        device.network.serve(Self.png, at: "https://example.com/p.png", for: .seconds(2))
-        let payload = try seal(#"{"aps":{"alert":"x"},"image_url":"https://example.com/p.png"}"#)
-        let id = try #require(await device.receive(payload).requestID)
-        device.unlock()
+        let id = try await receiveLocked(device)
         device.center.setResponder(app, kept: try device.keptNotifications())
         try await device.center.open(id)
         guard case .restored = await app.notifications.first else { return Issue.record("it wasn't opened") }

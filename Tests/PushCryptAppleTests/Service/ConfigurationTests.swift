@@ -39,12 +39,13 @@ import UserNotifications
         #expect(content.badge == nil && content.sound == .default && content.failure == "internalError")
     }
 
-    @Test func `a service that doesn't override configure throws and shows the default text`() async throws {
+    @Test func `a service without configure shows the default text, and all services share a cache`() async throws {
         let service = PushCryptNotificationService()
         #expect(throws: ExtensionSetupError.self) { try service.configure() }
         let shown = RecordedContents()
         service.didReceive(try Channel.request(payload)) { shown.handle($0) }
         #expect(await shown.content().title == "New message")
+        #expect(service.cache === PushCryptNotificationService().cache)
     }
 
     @Test func `configure is called again until it succeeds once`() async throws {
@@ -72,10 +73,6 @@ import UserNotifications
     }
 
     private final class OtherService: PushCryptNotificationService {}
-
-    @Test func `all services of the process share one cache`() {
-        #expect(PushCryptNotificationService().cache === PushCryptNotificationService().cache)
-    }
 
     @Test func `a configuration with an invalid topic throws`() throws {
         let keyring = try channel.keyring
