@@ -179,9 +179,7 @@ extension CryptoBackend {
         #expect(try named.backend.decapsulated(vector.ct.bytes, with: key) == vector.ss.bytes)
     }
 
-    @Test(
-        "encapsulation with the randomness of a vector gives its ciphertext and secret", .needsXWingOfOpenSSL,
-        arguments: try vectors())
+    @Test("encapsulation with a vector's randomness gives its values", .needsXWingOfOpenSSL, arguments: try vectors())
     func encapsulation(_ vector: Vector) throws {
         let key = try XWingPublicKey(vector.pk.span)
         var ciphertext = [UInt8]()

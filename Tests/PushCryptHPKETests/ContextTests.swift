@@ -37,9 +37,7 @@ import Testing
         #expect(Set([first, otherContext, noContext, Array(longer.prefix(32))]).count == 4)
     }
 
-    @Test(
-        "an export is the same before and after messages", arguments: scenarios.filter { $0.aead != .exportOnly },
-        Backends.all)
+    @Test("messages don't change exports", arguments: scenarios.filter { $0.aead != .exportOnly }, Backends.all)
     func beforeAndAfterMessages(_ scenario: Scenario, _ named: NamedBackend) throws {
         var setup = try Parties(scenario, named.backend).senderSetup()
         let before = try setup.context.export([1].bytes, count: 32)

@@ -5,8 +5,9 @@ import Testing
 @testable import PushCryptSimulator
 
 @Suite struct SimulatedClockTests {
+    private let clock = SimulatedClock()
+
     @Test func `events fire in the order of their times when the clock passes them, and cancelled ones never`() {
-        let clock = SimulatedClock()
         let fired = Locked<[Int]>([])
         for (number, seconds) in [(1, 3), (2, 1), (3, 2), (4, 2)] {
             _ = clock.schedule(after: .seconds(seconds)) { fired.withLock { $0.append(number) } }
@@ -22,7 +23,6 @@ import Testing
     }
 
     @Test func `each of two waits at once ends at its own time, and so does what follows the first`() async {
-        let clock = SimulatedClock()
         let ends = await clock.run {
             @Sendable func end(_ seconds: [Int]) async -> [Duration] {
                 var ends: [Duration] = []
@@ -39,7 +39,6 @@ import Testing
     }
 
     @Test func `a wait ends at its time although a deadline fires before it, without patience`() async {
-        let clock = SimulatedClock()
         let fired = Locked<[Duration]>([])
         let isImpatient = Locked(false)
         let onImpatience: @Sendable () -> Void = { isImpatient.withLock { $0 = true } }
@@ -52,7 +51,6 @@ import Testing
     }
 
     @Test func `work that waits for something else moves the clock only to its own deadlines`() async {
-        let clock = SimulatedClock()
         let fired = Locked<[Int]>([])
         _ = clock.schedule(after: .seconds(365 * 86_400)) { fired.withLock { $0.append(1) } }
         let (impatience, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -68,7 +66,6 @@ import Testing
     }
 
     @Test func `the clock doesn't move for one work while another one runs`() async {
-        let clock = SimulatedClock()
         let begun = Signal()
         async let waiting = clock.run {
             begun.give()
@@ -85,7 +82,6 @@ import Testing
     }
 
     @Test func `a wait from before the work moves no clock, and ends when the clock passes it`() async throws {
-        let clock = SimulatedClock()
         let (waits, continuation) = AsyncStream.makeStream(of: Void.self)
         let foreign = Task {
             continuation.yield()

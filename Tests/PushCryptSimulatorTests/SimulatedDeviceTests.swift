@@ -36,10 +36,9 @@ import Testing
             ("{", "com.example.app", "alert", nil, .invalidPayload),
             (#"{"aps":1}"#, "com.example.app", "alert", nil, .invalidPayload),
         ])
-    func refused(_ payload: String, topic: String, type: String, collapseID: String?, refusal: PushRefusal) async throws
-    {
+    func refused(_ payload: String, topic: String, type: String, id: String?, refusal: PushRefusal) async throws {
         let device = try await device()
-        let headers = PushHeaders(topic: topic, pushType: type, collapseID: collapseID)
+        let headers = PushHeaders(topic: topic, pushType: type, collapseID: id)
         #expect(await device.receive(Array(payload.utf8), headers).refusal == refusal)
         #expect(device.center.presentations.isEmpty)
     }

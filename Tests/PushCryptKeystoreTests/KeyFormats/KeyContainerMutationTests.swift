@@ -8,36 +8,20 @@ import Testing
         ContainedKey.Algorithm.allCases.flatMap { [(.publicKey, $0), (.privateKey, $0)] }
 
     /// For X25519 and Ed25519, a flip of the last 256 bits, which are the key, gives another key. For P-256 it gives a point
-    /// off the curve.
-    @Test("a flipped bit of a public key gives another key or a refusal", arguments: ContainedKey.Algorithm.allCases)
-    func everyBitOfAPublicKey(_ algorithm: ContainedKey.Algorithm) throws {
+    /// off the curve. A container of a private key with version 1 is valid too and contains the same key.
+    @Test("a flipped bit gives another key or a refusal", arguments: ContainedKey.Algorithm.allCases, [false, true])
+    func everyBit(_ algorithm: ContainedKey.Algorithm, isPrivate: Bool) throws {
         let key = try ContainedKey.sample(algorithm)
-        let container = try key.written(as: .publicKey, .der)
-        let readable = try Self.readableFlips(of: container)
-        #expect(readable == (algorithm == .p256 ? [] : Array(container.bitCount - 256..<container.bitCount)))
-        for bit in readable {
-            #expect(try KeyContainer.read(container.flipping(bit: bit)).publicKey != key.publicKey)
-        }
-    }
-
-    @Test("a flipped bit of a private key gives another key or a refusal", arguments: ContainedKey.Algorithm.allCases)
-    func everyBitOfAPrivateKey(_ algorithm: ContainedKey.Algorithm) throws {
-        let key = try ContainedKey.sample(algorithm)
-        let container = try key.written(as: .privateKey, .der)
-        // A container with version 1 is valid too and contains the same key.
-        let version = algorithm == .p256 ? 5 * 8 : 4 * 8
-        let readable = try Self.readableFlips(of: container)
-        let own = algorithm == .p256 ? [] : Array(container.bitCount - 256..<container.bitCount)
-        #expect(readable == [version] + own)
+        let container = try key.written(as: isPrivate ? .privateKey : .publicKey, .der)
+        let bits = 0..<container.bitCount
+        let version = isPrivate ? [algorithm == .p256 ? 5 * 8 : 4 * 8] : []
+        let readable = try bits.filter { try KeyContainer.refusal(container.flipping(bit: $0)) == nil }
+        #expect(readable == version + (algorithm == .p256 ? [] : Array(bits.suffix(256))))
         for bit in readable {
             let other = try KeyContainer.read(container.flipping(bit: bit))
-            #expect(other.algorithm == algorithm)
-            #expect((other.privateKey == key.privateKey) == (bit == version))
+            let isSame = isPrivate ? other.privateKey == key.privateKey : other.publicKey == key.publicKey
+            #expect(other.algorithm == algorithm && isSame == version.contains(bit))
         }
-    }
-
-    private static func readableFlips(of container: [UInt8]) throws -> [Int] {
-        try (0..<container.bitCount).filter { try KeyContainer.refusal(container.flipping(bit: $0)) == nil }
     }
 
     @Test("a container that was cut, or extended by any byte, is refused", arguments: ContainedKey.Algorithm.allCases)

@@ -6,8 +6,11 @@ import Testing
 @testable import PushCryptLives
 
 @Suite("Publishing signed sets") struct PublishTests {
+    private let place: PublishingPlace
+
+    init() throws { place = try PublishingPlace() }
+
     @Test func `After the first set nothing is written until half of its validity has passed`() throws {
-        let place = try PublishingPlace()
         let app = try place.app()
         #expect(try place.publish() == [1: .written])
         #expect(app.fetch(place.served(1), at: place.now))
@@ -20,7 +23,7 @@ import Testing
     }
 
     @Test func `A change of keys is published at once; other changes aren't`() throws {
-        let place = try PublishingPlace().published()
+        try place.publish()
         try place.change(.policy) { $0.changes.policy = RotationPolicy.standard }
         #expect(try place.publish() == [1: .unchanged])
         let revoked = place.primary
@@ -44,7 +47,7 @@ import Testing
     }
 
     @Test func `A set ahead of the log is replaced only if it is unsigned and a person says so`() throws {
-        let place = try PublishingPlace().published()
+        try place.publish()
         let old = place.file
         try place.publish(day: 30)
         let (later, document) = (place.log.state.head, place.served(1))
@@ -106,7 +109,6 @@ import Testing
     }
 
     @Test func `After a change of the publisher's keys the set is signed again, with a line that names it`() throws {
-        let place = try PublishingPlace()
         let (app, now) = (try place.app(), place.now)
         try place.publish()
         #expect(app.fetch(place.served(1), at: now))
@@ -132,7 +134,7 @@ import Testing
     }
 
     @Test func `A host whose publisher is away goes on after a person has confirmed the clock once`() throws {
-        let place = try PublishingPlace().published()
+        try place.publish()
         func run(_ day: Int64, confirmsClock: Bool = false) throws {
             let host = place.host(day: day, confirmsClock: confirmsClock)
             try host.rotate(PublishingPlace.path)
@@ -145,7 +147,6 @@ import Testing
     }
 
     @Test func `An old copy of the publisher signs nothing, and appends nothing to the sender's log`() throws {
-        let place = try PublishingPlace()
         let old = place.publisher(1)!
         let added = try place.host().change("Pub/1", .rotated) { try $0.add(activatesAt: nil) }
         try place.publish()
@@ -158,7 +159,6 @@ import Testing
 
     @Test("A sender key that is or was a key of the publisher isn't published", arguments: [false, true])
     func publisherAsSender(_ isDestroyed: Bool) throws {
-        let place = try PublishingPlace()
         guard case .publisher(let key, let privateKey) = place.publisher(1)!.material.records.values.first!.material
         else { throw KeyError(.wrongKind, "no publisher") }
         let record = try KeyRecord(.sender(publicKey: key, privateKey: privateKey), backend: DefaultBackend.shared)
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test func `A renamed keyset is published under the same name; without topics there is nothing to sign`() throws {
-        let place = try PublishingPlace().published()
+        try place.publish()
         place.storage.disk["Keys/renamed"] = place.storage.disk.removeValue(forKey: PublishingPlace.path)
         let results = try place.host().publish("Keys/renamed", publishers: place.publishers)
         #expect(results.map(\.name) == [place.name(1)] && results.map(Outcome.init) == [.unchanged])
@@ -187,7 +187,6 @@ import Testing
     }
 
     @Test func `After a crash the next run does what is missing, and appends no second line`() throws {
-        let place = try PublishingPlace()
         place.storage.cannotServe = true
         #expect(try place.publish() == [1: .failed])
         place.storage.cannotServe = false
@@ -218,7 +217,6 @@ import Testing
     }
 
     @Test func `An app that has a set of a clock a year ahead accepts the set after the clock was corrected`() throws {
-        let place = try PublishingPlace()
         let (app, now) = (try place.app(), place.now)
         // A key that retires soon seals now, and its end has passed where the clock is.
         try place.rotate()
@@ -233,7 +231,6 @@ import Testing
     }
 
     @Test func `After a restoration that gives up a later set, apps accept the next one`() throws {
-        let place = try PublishingPlace()
         let (app, now) = (try place.app(), place.now)
         try place.publish()
         let old = place.file
@@ -249,7 +246,6 @@ import Testing
     }
 
     @Test func `A revocation that only the served set shows stays in later sets and copies with the key`() throws {
-        let place = try PublishingPlace()
         let app = try place.app()
         let first = place.file
         try place.rotate()
@@ -272,7 +268,7 @@ import Testing
     }
 
     @Test func `A restoration that has nothing to restore writes nothing, also after a no to a forged set`() throws {
-        let place = try PublishingPlace().published()
+        try place.publish()
         place.world.served[place.name(1)] = try place.forged(1)
         let log = place.log
         try place.host().restore(PublishingPlace.path, [place.file.keyset]) { _ in false }
@@ -280,7 +276,7 @@ import Testing
     }
 
     @Test func `A restoration long after the last change needs a person who has looked at the clock`() throws {
-        let place = try PublishingPlace().published()
+        try place.publish()
         let copy = place.file
         place.storage.disk[PublishingPlace.path] = nil
         #expect(throws: KeystoreRefusal.clockAhead(last: place.host().clock)) {
@@ -292,7 +288,6 @@ import Testing
     }
 
     @Test func `Of two lost logs, one of which has given up the other, a restoration asks for one choice`() throws {
-        let place = try PublishingPlace()
         let first = place.file
         try place.rotate()
         try place.publish()
@@ -315,7 +310,6 @@ import Testing
     }
 
     @Test func `A restoration takes no revocations of unknown keys from an unsigned set`() throws {
-        let place = try PublishingPlace()
         let copy = place.file
         let forged = try place.forged(1, revoked: true)
         place.world.served[place.name(1)] = forged

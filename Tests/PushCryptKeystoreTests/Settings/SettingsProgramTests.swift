@@ -8,6 +8,10 @@ import Testing
 @testable import PushCryptKeystore
 
 @Suite("Secrets and programs of settings") struct SettingsProgramTests {
+    private let place: SettingsPlace
+
+    init() throws { place = try SettingsPlace() }
+
     private static let id = KeysetID("AAAAAAAAAAAAAAAAAAAAAA".utf8)!
     private static let senders = KeysetLocation("Keys/senders")
 
@@ -16,7 +20,6 @@ import Testing
     }
 
     @Test func `A keyset's own secret goes before the one of all, and without settings there is none`() throws {
-        let place = try SettingsPlace()
         try place.write("green horse\n", to: "etc/all", mode: 0o600)
         try place.write("blue horse", to: "etc/own", mode: 0o600)
         let own = #""secrets": {"senders": {"file": "own"}}"#
@@ -33,7 +36,7 @@ import Testing
     }
 
     @Test func `A credential is a file in the folder of the service manager, without which it is refused`() throws {
-        var place = try SettingsPlace()
+        var place = place
         try place.write("green horse", to: "run/passphrase", mode: 0o400)
         let text = #"{"secrets": {"senders": {"credential": "passphrase"}}}"#
         let error = SettingsError(.noCredentials, place.path("etc/pushcrypt.json"), "secrets.senders.credential")
@@ -48,7 +51,6 @@ import Testing
     }
 
     @Test func `A program wraps the keyset's key with the keyset's id and name in its environment`() throws {
-        let place = try SettingsPlace()
         let script = #"""
             #!/bin/sh
             echo "$1 $PUSHCRYPT_KEYSET_ID $PUSHCRYPT_KEYSET_NAME" >> '\#(place.path("log"))'
@@ -85,12 +87,10 @@ import Testing
             ("#!/none/sh\n", 0o755, .notStarted(systemError: ENOENT)),
         ])
     func endings(_ script: String, _ mode: Int, _ result: Settings.ProgramResult) throws {
-        let place = try SettingsPlace()
         #expect(try settings(place, script, mode: mode).runAfter() == result)
     }
 
     @Test func `Without a program nothing runs, and a program that is missing is an error`() throws {
-        let place = try SettingsPlace()
         #expect(try place.settings("{}").runAfter() == nil)
         try FileSystem.makeFolders(place.path("etc"))
         #expect(throws: SettingsError(.missing, place.path("etc/after"), "after")) {
@@ -99,7 +99,6 @@ import Testing
     }
 
     @Test func `A program that runs for more than ten minutes is killed`() throws {
-        let place = try SettingsPlace()
         let begun = place.path("begun")
         let settings = try settings(place, "#!/bin/sh\n: > '\(begun)'\nexec sleep 1000")
         let start = ContinuousClock.now
@@ -107,7 +106,7 @@ import Testing
     }
 
     @Test func `The program gets the path of the settings, the known variables, no argument and no input`() throws {
-        var place = try SettingsPlace()
+        var place = place
         place.variables = [
             "PATH": "/usr/bin:/bin", "HOME": "/home/a", "AWS_SECRET_ACCESS_KEY": "b", "PUSHCRYPT_PASSPHRASE": "c",
         ]
@@ -121,7 +120,6 @@ import Testing
     }
 
     @Test func `A program that others could replace doesn't run`() throws {
-        let place = try SettingsPlace()
         let settings = try settings(place, "#!/bin/sh\n: > '\(place.path("ran"))'")
         for (mode, name, usual) in [(0o775, "etc/after", 0o755), (0o777, "etc", 0o700), (0o1777, "etc", 0o700)] {
             try place.setMode(mode, of: name)

@@ -141,8 +141,12 @@ import Testing
 
 /// Who can change what this process runs.
 @Suite("Trusted paths") struct TrustedPathTests {
+    private let place: SettingsPlace
+
+    init() throws { place = try SettingsPlace() }
+
     /// The error of a path as that of settings and as that of a program.
-    private func errors(_ place: SettingsPlace, _ name: String) -> [SettingsError?] {
+    private func errors(_ name: String) -> [SettingsError?] {
         [true, false].map { allowsSticky in
             do {
                 try TrustedPath.check(place.path(name), "m", place.context, allowingSticky: allowsSticky)
@@ -158,25 +162,23 @@ import Testing
             ("a/b", 0o755), ("a", 0o777), ("a", 0o1777), ("a", 0o1755), ("", 0o777),
         ])
     func modes(_ name: String, _ mode: Int) throws {
-        let place = try SettingsPlace()
         try place.write("", to: "a/b/file")
         try place.setMode(mode, of: name)
         let path = name.isEmpty ? place.folder.path : place.path(name)
         let isSticky = mode & 0o1000 != 0
         let refused = mode & 0o022 == 0 ? nil : SettingsError(isSticky ? .stickyFolder : .writableByOthers, path, "m")
-        #expect(errors(place, "a/b/file") == [isSticky ? nil : refused, refused])
+        #expect(errors("a/b/file") == [isSticky ? nil : refused, refused])
     }
 
     @Test(
         "What another user owns is refused", .enabled(if: SettingsPlace.isRoot, "not root"),
         arguments: ["a", "a/b", "a/b/file"])
     func owners(_ name: String) throws {
-        let place = try SettingsPlace()
         try place.write("", to: "a/b/file")
-        #expect(errors(place, "a/b/file") == [nil, nil])
+        #expect(errors("a/b/file") == [nil, nil])
         try place.giveAway(name)
         let error = SettingsError(.foreignOwner, place.path(name), "m")
-        #expect(errors(place, "a/b/file") == [error, error])
+        #expect(errors("a/b/file") == [error, error])
         // The other user's own file and root's folders.
         var context = place.context
         context.user = SettingsPlace.otherUser
@@ -186,7 +188,6 @@ import Testing
     }
 
     @Test func `A link is followed, and each folder that it leads through is checked`() throws {
-        let place = try SettingsPlace()
         try place.write("", to: "real/sub/file")
         try FileSystem.makeFolders(place.path("open"))
         try place.link("absolute", to: place.path("real/sub/file"))
@@ -195,39 +196,35 @@ import Testing
         try place.link("open/link", to: "../real/sub/file")
         try place.link("circle", to: "circle")
         for name in ["absolute", "folder/file", "chain", "folder/../sub/file", "open/../real/sub//file"] {
-            #expect(errors(place, name) == [nil, nil], "\(name)")
+            #expect(errors(name) == [nil, nil], "\(name)")
         }
         let circle = SettingsError(.tooManyLinks, place.path("circle"), "m")
-        #expect(errors(place, "circle") == [circle, circle])
+        #expect(errors("circle") == [circle, circle])
         try place.setMode(0o777, of: "open")
         let open = SettingsError(.writableByOthers, place.path("open"), "m")
-        #expect(errors(place, "chain") == [open, open])
-        #expect(errors(place, "absolute") == [nil, nil])
+        #expect(errors("chain") == [open, open])
+        #expect(errors("absolute") == [nil, nil])
     }
 
     @Test("In a sticky folder, another user's link isn't followed", .enabled(if: SettingsPlace.isRoot, "not root"))
     func stickyLink() throws {
-        let place = try SettingsPlace()
         try place.write("{}", to: "real/file")
         try FileSystem.makeFolders(place.path("tmp"))
         try place.setMode(0o1777, of: "tmp")
         try place.link("tmp/link", to: "../real/file")
-        #expect(errors(place, "tmp/link")[0] == nil)
+        #expect(errors("tmp/link")[0] == nil)
         try place.giveAway("tmp/link")
-        #expect(errors(place, "tmp/link")[0] == SettingsError(.foreignOwner, place.path("tmp/link"), "m"))
+        #expect(errors("tmp/link")[0] == SettingsError(.foreignOwner, place.path("tmp/link"), "m"))
     }
 
     @Test func `A folder in place of a file, and a file in place of a folder, are refused`() throws {
-        let place = try SettingsPlace()
         try place.write("", to: "a/file")
-        func errors(_ name: String) -> SettingsError? { self.errors(place, name)[1] }
-        #expect(errors("a") == SettingsError(.notAFile, place.path("a"), "m"))
-        #expect(errors("a/file/x") == SettingsError(.notAFolder, place.path("a/file"), "m"))
-        #expect(errors("a/none") == SettingsError(.missing, place.path("a/none"), "m"))
+        #expect(errors("a")[1] == SettingsError(.notAFile, place.path("a"), "m"))
+        #expect(errors("a/file/x")[1] == SettingsError(.notAFolder, place.path("a/file"), "m"))
+        #expect(errors("a/none")[1] == SettingsError(.missing, place.path("a/none"), "m"))
     }
 
     @Test func `Settings that others can write aren't read`() throws {
-        let place = try SettingsPlace()
         let path = try place.write("{}", to: "etc/pushcrypt/pushcrypt.json")
         #expect(try Settings.find(nil, place.context)?.path == path)
         try place.setMode(0o664, of: "etc/pushcrypt/pushcrypt.json")

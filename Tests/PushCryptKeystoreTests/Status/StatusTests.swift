@@ -126,14 +126,11 @@ import Testing
         #expect(plain.codes == [.notEncrypted, .notEncrypted] && plain.status().severity == .notice)
     }
 
-    @Test func `The long form finds a wrong secret, a forged history and an unknown file, and the short one doesn't`()
-        throws
-    {
+    @Test func `Only the long form finds a wrong secret, a forged history and an unknown file`() throws {
         #expect(world.status(isLong: true).findings == [])
         let wrong = world.status(isLong: true, secret: .passphrase(SecretBytes(copying: Array("b".utf8).bytes)))
-            .findings
-        #expect(wrong.map(\.code) == [.unreadable, .unreadable])
-        #expect(try wrong.first?.remedy == .giveSecret(world.reference(world.senders)))
+        #expect(wrong.findings.map(\.code) == [.unreadable, .unreadable])
+        #expect(try wrong.findings.first?.remedy == .giveSecret(world.reference(world.senders)))
         let keyset = try world.opened(world.senders)
         try world.remember(KeysetHistory(keyset.log, mac: [UInt8](repeating: 0, count: 32)))
         try world.write([], "\(world.folder.path)/Keys/senders.keyset.new-x")
@@ -170,10 +167,7 @@ import Testing
         #expect(FolderFault("\(world.folder.path)/nothing", needsLock: true) == .missing)
     }
 
-    @Test
-    func `A dead cron is a warning after 36 hours, critical when a rotation is overdue, and a clock after a month`()
-        throws
-    {
+    @Test func `A dead cron is a warning, critical when a rotation is overdue, and a clock after a month`() throws {
         try world.pass(days: 70)
         world.clock = world.clock + 36 * 3_600
         #expect(world.codes == [])
@@ -189,9 +183,7 @@ import Testing
         #expect(world.codes == [])
     }
 
-    @Test func `A run that failed is critical until one succeeds, also of the publisher, and one that waits isn't`()
-        throws
-    {
+    @Test func `A failed run is critical until one succeeds, also of the publisher; one that waits isn't`() throws {
         for path in [world.senders, world.app] {
             for (status, codes) in [(69, [StatusFinding.Code.runFailed]), (75, []), (0, [])] {
                 try world.host().recordRun(of: world.state(path).id, status: status)
@@ -200,9 +192,7 @@ import Testing
         }
     }
 
-    @Test func `A host that isn't the writer is a warning, critical when a rotation is overdue, until it takes over`()
-        throws
-    {
+    @Test func `A host that isn't the writer is a warning, critical when overdue, until it takes over`() throws {
         world.name = "other"
         #expect(try world.finding(.otherWriter).severity == .warning)
         world.clock = world.clock + 83 * day + 37 * 3_600
@@ -239,9 +229,7 @@ import Testing
 
     // MARK: Keys
 
-    @Test func `A restoration that has lost the pending key leaves the primary one sealing until there is a next one`()
-        throws
-    {
+    @Test func `After a restoration without the pending key the primary one seals until there is a next`() throws {
         let backup = try world.opened(world.senders)
         try world.pass(days: 84)
         FileSystem.removeFile(world.senders)
@@ -266,9 +254,7 @@ import Testing
 
     // MARK: Sets
 
-    @Test func `A set that isn't made again is a warning after half of its validity, and critical in the last quarter`()
-        throws
-    {
+    @Test func `A set that isn't made again is a warning after half its validity, critical near its end`() throws {
         try world.pass(days: 31, publishes: false)
         #expect(world.codes == [])
         try world.pass(days: 1, publishes: false)
@@ -280,9 +266,7 @@ import Testing
         #expect(world.codes == [])
     }
 
-    @Test func `A revocation that isn't served is critical at once, and so is a set that was made and isn't served`()
-        throws
-    {
+    @Test func `A revocation that isn't served is critical at once, and so is a set that isn't served`() throws {
         let kid = try world.state().keys[0].kid
         try world.host().revoke(world.senders, kid)
         var finding = try world.finding(.served)
@@ -300,9 +284,7 @@ import Testing
         #expect(world.codes == [])
     }
 
-    @Test func `A served file that is missing, junk, another keyset's or signed by a stranger is published again`()
-        throws
-    {
+    @Test func `A served file that is missing, junk, another set's or a stranger's is published again`() throws {
         let (path, document) = (try world.servedPath(), try world.file(try world.servedPath()))
         let other = try StatusWorld()
         let payload = try #require(SignedSenderSet.unverifiedPayload(of: document))
@@ -352,10 +334,7 @@ import Testing
         try comeBack(with: snapshot)
     }
 
-    @Test
-    func `Public keys without a signature are published again if they are missing, changed or of an earlier line`()
-        throws
-    {
+    @Test func `Unsigned public keys that are missing, changed or of an earlier line are published again`() throws {
         let path = "\(world.folder.path)/Keys/inbox.keyset"
         let id = try world.host().create(path, .recipient, secrets: Life.secrets).state.id
         let served = "\(world.folder.path)/www/\(ServedDocument.name(id, nil))"
@@ -426,9 +405,7 @@ import Testing
         #expect(world.codes == [.firstSight])
     }
 
-    @Test func `An epoch whose publisher is on another host is a notice, and a publisher that is lost is missing`()
-        throws
-    {
+    @Test func `An epoch whose publisher is on another host is a notice, and a lost publisher is missing`() throws {
         FileSystem.removeFile(world.app)
         let places = KeystoreStatus.Places(
             keystores: world.places.keystores, history: world.places.history, served: world.places.served)
