@@ -142,18 +142,12 @@ struct AEADKnownAnswer: Sendable, CustomStringConvertible {
         }
     }
 
-    @Test("every truncated ciphertext is refused as not authentic", arguments: AEADAlgorithm.allCases, Backends.all)
-    func everyTruncation(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
+    @Test("a cut or extended ciphertext is refused as not authentic", arguments: AEADAlgorithm.allCases, Backends.all)
+    func otherLengths(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
         let message = AEADMessage(algorithm, seed: 11, plaintextByteCount: 40, aadByteCount: 9)
         let sealed = try message.seal(with: named.backend)
         try expectNoneOpens(sealed.count) { try message.openCode(Array(sealed.prefix($0)), with: named.backend) }
         try expectNoneOpens(sealed.count) { try message.openCode(Array(sealed.dropFirst($0 + 1)), with: named.backend) }
-    }
-
-    @Test("a ciphertext with added bytes is refused as not authentic", arguments: AEADAlgorithm.allCases, Backends.all)
-    func extensions(_ algorithm: AEADAlgorithm, _ named: NamedBackend) throws {
-        let message = AEADMessage(algorithm, seed: 12, plaintextByteCount: 40, aadByteCount: 9)
-        let sealed = try message.seal(with: named.backend)
         try expectNoneOpens(256) { try message.openCode(sealed + [UInt8($0)], with: named.backend) }
         try expectNoneOpens(256) { try message.openCode([UInt8($0)] + sealed, with: named.backend) }
         // A byte moved from the front of the ciphertext to the end of the aad.

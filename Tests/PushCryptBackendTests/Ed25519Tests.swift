@@ -19,20 +19,18 @@ import Testing
     @Test("a flipped bit of signature, message or key is refused", arguments: Ed25519KnownAnswer.rfc8032, Backends.all)
     func flippedBits(_ answer: Ed25519KnownAnswer, _ named: NamedBackend) throws {
         let key = try named.backend.verificationKey(answer.publicKey.bytes)
-        let inSignature = (0..<answer.signature.bitCount).sampled(every: 5).filter { bit in
-            key.accepts(answer.signature.flipping(bit: bit), for: answer.message)
+        func accepted(_ bytes: [UInt8], _ accepts: (Int) -> Bool) -> [Int] {
+            (0..<bytes.bitCount).sampled(every: 5).filter(accepts)
         }
-        #expect(inSignature == [])
-        let inMessage = (0..<answer.message.bitCount).sampled(every: 5).filter { bit in
-            key.accepts(answer.signature, for: answer.message.flipping(bit: bit))
-        }
-        #expect(inMessage == [])
-        let inKey = (0..<answer.publicKey.bitCount).sampled(every: 5).filter { bit in
+        let (signature, message) = (answer.signature, answer.message)
+        #expect(accepted(signature) { key.accepts(signature.flipping(bit: $0), for: message) } == [])
+        #expect(accepted(message) { key.accepts(signature, for: message.flipping(bit: $0)) } == [])
+        let inKey = accepted(answer.publicKey) { bit in
             let other = try? named.backend.verificationKey(answer.publicKey.flipping(bit: bit).bytes)
-            return other?.accepts(answer.signature, for: answer.message) == true
+            return other?.accepts(signature, for: message) == true
         }
         #expect(inKey == [])
-        #expect(!key.accepts(answer.signature, for: (answer.message + [0])))
+        #expect(!key.accepts(signature, for: message + [0]))
     }
 
     @Test("S + L in the place of S is refused (RFC 8032, 5.1.7)", arguments: Ed25519KnownAnswer.rfc8032, Backends.all)

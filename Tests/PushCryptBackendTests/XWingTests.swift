@@ -24,19 +24,6 @@ import Testing
         #expect(secrets.count == 20)
     }
 
-    @Test("generated keys are distinct and can be exported", arguments: Backends.supporting(.xWing))
-    func generated(_ named: NamedBackend) throws {
-        var seen: Set<[UInt8]> = []
-        for _ in 0..<10 {
-            let key = try named.backend.generateKeyPair(.xWing)
-            let seed = try key.serialized.revealed
-            #expect(key.publicKey.type == .xWing)
-            #expect(key.publicKey.serialized.count == KeyPairType.xWing.publicKeyByteCount)
-            #expect(seen.insert(seed).inserted)
-            #expect(try named.backend.privateKey(.xWing, seed.bytes).publicKey.serialized == key.publicKey.serialized)
-        }
-    }
-
     @Test("each flipped bit of a ciphertext gives another secret", arguments: Backends.supporting(.xWing))
     func implicitRejection(_ named: NamedBackend) throws {
         let key = try named.backend.generateKeyPair(.xWing)
@@ -73,15 +60,6 @@ import Testing
         let ciphertext = try named.backend.encapsulated(to: key.publicKey).ciphertext
         for wrong in [[], Array(ciphertext.dropLast()), ciphertext + [0], Array(ciphertext.prefix(1_088))] {
             #expect(try cryptoErrorCode { try named.backend.decapsulated(wrong, with: key) } == .invalidPublicKey)
-        }
-    }
-
-    @Test("a public key of another length throws invalidPublicKey", arguments: Backends.supporting(.xWing))
-    func publicKeyLength(_ named: NamedBackend) throws {
-        let bytes = try named.backend.generateKeyPair(.xWing).publicKey.serialized
-        for wrong in [[], Array(bytes.dropLast()), bytes + [0], Array(bytes.prefix(1_184)), Array(bytes.suffix(32))] {
-            let code = try cryptoErrorCode { try named.backend.publicKey(.xWing, wrong.bytes) }
-            #expect(code == .invalidPublicKey, "\(wrong.count) bytes")
         }
     }
 

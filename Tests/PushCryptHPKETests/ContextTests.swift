@@ -66,12 +66,11 @@ import Testing
 
     @Test func `increment adds one to the big-endian number with carry`() {
         var sequence = SequenceNumber()
-        for number: UInt64 in 0..<70_000 {
-            guard sequence.bytes == SequenceNumber(number).bytes else {
-                return Issue.record("\(sequence.bytes) is not \(number)")
-            }
-            sequence.increment()
+        let wrong = (0..<UInt64(70_000)).first { number in
+            defer { sequence.increment() }
+            return sequence.bytes != SequenceNumber(number).bytes
         }
+        #expect(wrong == nil)
         var carried = SequenceNumber(bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff])
         carried.increment()
         #expect(carried.bytes == [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0])

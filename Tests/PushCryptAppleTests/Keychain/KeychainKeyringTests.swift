@@ -173,7 +173,7 @@ import Testing
         let (first, second) = (try place.register(), try place.identity().rotate())
         let (left, right) = (try place.keyring.load(first.kid), try place.keyring.load(second.kid))
         guard case .recipient(_, let privateKey?, _) = right.record.material else {
-            return Issue.record("no private half")
+            throw KeyError(.wrongKind, "no private half")
         }
         #expect(throws: KeyError.self) { try left.record.withPrivateKey(privateKey) }
         #expect(throws: CryptoError.self) { try privateKey.serialized }
@@ -182,7 +182,7 @@ import Testing
     @Test func `both halves of a pair compute the same shared secret`() throws {
         let key = try place.keyring.load(place.register().kid)
         guard case .recipient(let publicKey, let privateKey?, _) = key.record.material else {
-            return Issue.record("no private half")
+            throw KeyError(.wrongKind, "no private half")
         }
         let peer = try DefaultBackend.shared.generateKeyPair(.p256)
         #expect(try privateKey.sharedSecret(with: peer.publicKey) == peer.sharedSecret(with: publicKey))
