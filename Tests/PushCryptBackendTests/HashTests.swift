@@ -26,20 +26,11 @@ import Testing
         #expect(digest.finalize() == [UInt8](hex: example.digest))
     }
 
-    @Test func `both backends agree on the digests of all lengths around the block size`() throws {
-        var generator = SplitMix64(seed: 20)
-        for byteCount in 0...200 {
-            let message = generator.bytes(byteCount)
-            let digests = try Backends.all.map { try $0.backend.sha256(message.bytes) }
-            #expect(Set(digests).count == 1, "\(byteCount) bytes")
-        }
-    }
-
     @Test("a message in random pieces has the digest of the whole message", arguments: Backends.pairs)
     func anySplitEqualsOneShot(_ pair: BackendPair) throws {
         var generator = SplitMix64(seed: 22)
         let digest = pair.first.sha256()
-        for byteCount in Array(0...130) + [1_000, 65_535, 65_536, 200_001] {
+        for byteCount in Array(0...200) + [1_000, 65_535, 65_536, 200_001] {
             let message = generator.bytes(byteCount)
             var rest = message[...]
             while !rest.isEmpty {

@@ -148,9 +148,7 @@ import Testing
     init() throws { run = try AttachmentStageRun() }
 
     /// Serves three attachments, of which the server doesn't complete the second one.
-    private func serving(
-        _ stall: String, _ body: @Sendable (RawServer, OpenedPush) async throws -> Void
-    ) async throws {
+    private func serving(_ stall: String, _ body: @Sendable (RawServer, OpenedPush) async throws -> Void) async throws {
         let files = try ["a", "b", "c"].map { try TestFile(id: $0, path: $0) }
         let push = try StagePush.opened(attachments: files.map(\.reference))
         let scripts: [[RawServer.Step]] = [

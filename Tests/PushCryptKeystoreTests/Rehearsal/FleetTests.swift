@@ -122,9 +122,7 @@ import Testing
 }
 
 @Suite("EvenMoments") struct EvenMomentsTests {
-    @Test(
-        "the last moment, the first moment and the count agree with a list of the moments",
-        arguments: [(0, 1), (0, 7), (6, 7), (3, 10)] as [(Int64, Int64)])
+    @Test("last, first and count agree with a list", arguments: [(0, 1), (0, 7), (6, 7), (3, 10)] as [(Int64, Int64)])
     func list(_ phase: Int64, _ interval: Int64) {
         let moments = EvenMoments(phase: phase, interval: interval)
         let list = stride(from: phase - 100 * interval, through: 1_000, by: Int(interval)).map(\.self)

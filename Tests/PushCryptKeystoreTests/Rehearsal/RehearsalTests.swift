@@ -188,9 +188,7 @@ struct NaiveRehearsal {
         }
     }
 
-    private mutating func classify(
-        _ sealed: Int64, _ arrival: Int64, lastFetch: Int64, _ rotation: RehearsedRotation
-    ) {
+    private mutating func classify(_ sealed: Int64, _ arrival: Int64, lastFetch: Int64, _ rotation: RehearsedRotation) {
         let key = Int(sealed / rotation.rotateEveryInSeconds)
         guard arrival - sealed <= 30 * day else {
             pushes.lostToAPNs += 1
