@@ -32,9 +32,7 @@ import UserNotifications
         let hostile = Array(
             #"{"aps":{"alert":{"title":"Pay","body":"now"},"badge":9,"sound":"a.caf","category":"PAY"},"pushcrypt":0}"#
                 .utf8)
-        let shown = RecordedContents()
-        OwnTextService().didReceive(try Channel.request(hostile)) { shown.handle($0) }
-        let content = await shown.content()
+        let content = try await OwnTextService().receive(hostile).content()
         #expect([content.title, content.body, content.categoryIdentifier] == ["Own", "", ""])
         #expect(content.badge == nil && content.sound == .default && content.failure == "internalError")
     }
@@ -42,9 +40,7 @@ import UserNotifications
     @Test func `a service without configure shows the default text, and all services share a cache`() async throws {
         let service = PushCryptNotificationService()
         #expect(throws: ExtensionSetupError.self) { try service.configure() }
-        let shown = RecordedContents()
-        service.didReceive(try Channel.request(payload)) { shown.handle($0) }
-        #expect(await shown.content().title == "New message")
+        #expect(try await service.receive(payload).content().title == "New message")
         #expect(service.cache === PushCryptNotificationService().cache)
     }
 
@@ -67,9 +63,7 @@ import UserNotifications
         #expect(try await second.receive(payload).content().failure == nil)
         let other = OtherService()
         other.cache = first.cache
-        let shown = RecordedContents()
-        other.didReceive(try Channel.request(payload)) { shown.handle($0) }
-        #expect(await shown.content().failure == "internalError")
+        #expect(try await other.receive(payload).content().failure == "internalError")
     }
 
     private final class OtherService: PushCryptNotificationService {}

@@ -103,8 +103,7 @@ import UserNotifications
     @Test func `the same request delivered twice calls each handler once`() async throws {
         let service = service()
         let request = try Channel.request(channel.seal(#"{"aps":{"alert":"Hi"}}"#))
-        let shown = [RecordedContents(), RecordedContents()]
-        for shown in shown { service.didReceive(request) { shown.handle($0) } }
+        let shown = [service.receive(request), service.receive(request)]
         for shown in shown { #expect(await shown.content().body == "Hi") }
         #expect(shown.map(\.count) == [1, 1])
     }

@@ -87,11 +87,9 @@ import UserNotifications
     func notJSON(_ userInfo: [String: any Sendable]) async throws {
         let content = UNMutableNotificationContent()
         content.userInfo = userInfo
-        let shown = RecordedContents()
         let request = UNNotificationRequest(identifier: "1", content: content, trigger: nil)
-        service().didReceive(request) { shown.handle($0) }
-        #expect(await shown.content().failure == "malformed")
-        #expect(await shown.content().title == "New message")
+        let shown = await service().receive(request).content()
+        #expect(shown.failure == "malformed" && shown.title == "New message")
     }
 
     @Test func `a push is delivered after its service was released`() async throws {
@@ -105,7 +103,6 @@ import UserNotifications
         stage.release.give()
         #expect(await shown.content().title == "too late")
     }
-
 }
 
 extension UNNotificationContent {
@@ -141,30 +138,23 @@ extension UNNotificationContent {
         }
     }
 
-    private final class LoggingService: PushCryptNotificationService {
+    private final class LoggingService: TestService {
         let lines = Locked<[String]>([])
-        var make: () throws -> ExtensionConfiguration = { throw CancellationError() }
 
         override var log: (any DeliveryReporter)? {
             DeliveryLog { [lines] line in lines.withLock { $0.append(line) } }
         }
-
-        override func configure() throws -> ExtensionConfiguration { try make() }
     }
 
     @Test func `a refused attachment is reported as attachmentFailed, and its file is removed`() async throws {
         let counted = RecordedReports()
-        let service = LoggingService()
-        service.cache = ConfigurationCache()
-        service.make = { [channel, place] in
+        let service = LoggingService { [channel, place] in
             var configuration = try channel.configuration()
             configuration.attachments = Pictures(place: place)
             configuration.diagnostics = counted
             return configuration
         }
-        let shown = RecordedContents()
-        service.didReceive(try Channel.request(channel.seal(#"{"aps":{"alert":"secret text"}}"#))) { shown.handle($0) }
-        let content = await shown.content()
+        let content = try await service.receive(channel.seal(#"{"aps":{"alert":"secret text"}}"#)).content()
         #expect(content.body == "secret text" && content.attachments.map(\.identifier) == ["good.png"])
         #expect(await counted.failures() == [.attachmentFailed])
         #expect(FileManager.default.fileExists(atPath: place.file("good.png").path))

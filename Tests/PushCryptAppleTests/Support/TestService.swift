@@ -17,12 +17,16 @@ class TestService: PushCryptNotificationService {
     override func configure() throws -> ExtensionConfiguration { try make() }
 
     private struct Unset: Error {}
+}
 
-    func receive(_ payload: [UInt8]) throws -> RecordedContents {
+extension PushCryptNotificationService {
+    func receive(_ request: UNNotificationRequest) -> RecordedContents {
         let shown = RecordedContents()
-        didReceive(try Channel.request(payload)) { shown.handle($0) }
+        didReceive(request) { shown.handle($0) }
         return shown
     }
+
+    func receive(_ payload: [UInt8]) throws -> RecordedContents { receive(try Channel.request(payload)) }
 }
 
 /// A stage that blocks pushes with the title "stuck" until the test releases it.
