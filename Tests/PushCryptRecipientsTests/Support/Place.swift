@@ -4,9 +4,9 @@ import PushCryptRecipients
 import PushCryptTestSupport
 import Testing
 
-/// The code of the error that `body` throws; nil for none.
-func directoryError(_ body: () throws(RecipientDirectoryError) -> some Any) -> RecipientDirectoryError.Code? {
-    do { _ = try body() } catch { return error.code }
+/// The code of the `RecipientDirectoryError` that `body` throws; nil for no error or another one.
+func directoryError(_ body: () throws -> some Any) -> RecipientDirectoryError.Code? {
+    do { _ = try body() } catch { return (error as? RecipientDirectoryError)?.code }
     return nil
 }
 
