@@ -1,6 +1,7 @@
 import PushCryptCore
 import PushCryptKeysets
 import PushCryptKeystore
+import PushCryptTestSupport
 import Testing
 
 @testable import PushCryptLives
