@@ -42,7 +42,7 @@ import UserNotifications
         #expect(await stuck.content().title == "stuck")
         stage.release.give()
         service.serviceExtensionTimeWillExpire()
-        #expect([stuck.count, next.count] == [1, 1])
+        #expect((stuck.count, next.count) == (1, 1))
     }
 
     @Test func `an expiry delivers all stuck pushes of the service`() async throws {
